@@ -1,8 +1,11 @@
 // Malformed CoAP datagrams by the thousand against a running platform: nothing may be stored, nothing crash, and memory stay flat.
 // node bench/coap-fuzz.ts [--datagrams 10000] [--rounds 5] [--seed 1]
 import { parseArgs } from 'node:util';
-import type { CoapMessage } from '../src/transports/coap/coap-message.ts';
-import { optionNumbers, uintOption } from '../src/transports/coap/coap-request.ts';
+import {
+  type CoapMessage,
+  optionNumbers,
+  uintOption,
+} from '../src/transports/coap/coap-message.ts';
 import { askCoap, freeUdpPort } from '../tests/world/coap-device.ts';
 import { stormOf } from '../tests/world/datagram-storm.ts';
 import { randomDatagrams } from '../tests/world/random-datagrams.ts';

@@ -93,7 +93,7 @@ function stopOnSignal(
 async function verify(): Promise<void> {
   const [{ verifyDataFolder }, { verifyText }] = await Promise.all([
     import('./commands/verify.ts'),
-    import('./commands/verify-report.ts'),
+    import('./commands/verify.ts'),
   ]);
   const findings = await verifyDataFolder(readConfig());
   process.stdout.write(verifyText(findings));

@@ -1,11 +1,10 @@
 // InfluxDB: points of an export, one line a field, sorted on disk and joined to samples.
 import { lineProtocolDefaults } from '../../src/model/connector-mappings.ts';
 import type { Json } from '../../src/model/json.ts';
-import { isFault, type Point } from '../../src/transports/line-protocol/line-reader.ts';
-import { timeReader } from '../../src/transports/line-protocol/line-values.ts';
+import { isFault, type Point, timeReader } from '../../src/transports/line-protocol/line-reader.ts';
 import {
-  PointSamples,
   type PointSample,
+  PointSamples,
 } from '../../src/transports/line-protocol/point-samples.ts';
 import { readInfluxFile } from './influx-files.ts';
 import type { MovedDevice, MovedSample, Place, ReadOptions, Remark, Source } from './moved.ts';

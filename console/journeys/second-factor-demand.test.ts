@@ -1,7 +1,7 @@
 // Demanded second factor in two browsers: switched on, set up by a member who continues, and reset.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { codeOfStep, fromBase32 } from '../../src/access/one-time-code.ts';
+import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
 import { addMember, signIn as signInByRequest } from '../../tests/access/access-world.ts';
 import { startWorld, type World } from '../../tests/world/world.ts';
 import { axeFindings, type Browser, openBrowser, signIn } from './chromium.ts';

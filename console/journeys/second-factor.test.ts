@@ -1,7 +1,7 @@
 // Second factor in a browser: an app is set up by its QR code, asked for at sign-in, and removed.
 import decodeQR from 'qr/decode.js';
 import { expect, test } from 'vitest';
-import { codeOfStep, fromBase32 } from '../../src/access/one-time-code.ts';
+import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
 import { startWorld } from '../../tests/world/world.ts';
 import { axeFindings, signIn } from './chromium.ts';
 import { journey } from './journey.ts';

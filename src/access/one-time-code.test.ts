@@ -8,7 +8,7 @@ import {
   newCodeSecret,
   stepOfCode,
   toBase32,
-} from './one-time-code.ts';
+} from './second-factor.ts';
 
 const rfcSecret = Buffer.from('12345678901234567890');
 

@@ -1,6 +1,6 @@
 // Recovery codes cannot be guessed from their stored hashes.
 import { expect, test } from 'vitest';
-import { newRecoveryCodes, recoveryCodeHash } from './one-time-code.ts';
+import { newRecoveryCodes, recoveryCodeHash } from './second-factor.ts';
 
 test('ASVS 6.5.2 and 11.5.1: a recovery code has 128 random bits', () => {
   const codes = newRecoveryCodes();

@@ -27,7 +27,7 @@ import { userRows } from '../storage/records/rows/users.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createCacheByPart, RecordChanges } from '../structures/cache-by-part.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
-import { organizationsClosedTo } from './second-factor-demand.ts';
+import { organizationsClosedTo } from './second-factor.ts';
 
 const sessionCookie = 'session';
 const csrfCookie = 'csrf';

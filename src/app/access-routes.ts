@@ -13,8 +13,7 @@ import { secondFactorDemandRoutes, secondFactorRoutes } from '../http/routes/sec
 import { signInRoutes } from '../http/routes/sign-in.ts';
 import { tokenRoutes } from '../http/routes/tokens.ts';
 import { tokenPaths } from '../model/token-paths.ts';
-import type { EgressGuard } from '../outputs/egress/guard.ts';
-import { createGuardedFetch } from '../outputs/egress/guarded-fetch.ts';
+import { createGuardedFetch, type EgressGuard } from '../outputs/egress/guard.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';

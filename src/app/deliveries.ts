@@ -1,19 +1,15 @@
 // Connects delivery: output connectors, the delivery log and the outputs of data flows.
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
-import { loadDelivery } from '../deliveries/attempts/delivery-records.ts';
+import { DeliveryCounts, loadDelivery, recordOutcome } from '../deliveries/delivery-outcomes.ts';
 import type { TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
 import { OpenTargets } from '../deliveries/attempts/open-targets.ts';
-import { testConnector } from '../deliveries/connector-test.ts';
-import { DeliveryCounts } from '../deliveries/delivery-counts.ts';
+import { previewTemplate, testConnector } from '../deliveries/connector-test.ts';
 import { createDeliveryHandover } from '../deliveries/delivery-handoff.ts';
-import { DeliveryIntake } from '../deliveries/delivery-intake.ts';
+import { DeliveryIntake, recoverDeliveries } from '../deliveries/delivery-intake.ts';
 import { createDeliveryUpkeep } from '../deliveries/delivery-maintenance.ts';
-import { recordOutcome } from '../deliveries/delivery-outcomes.ts';
 import { createDeliveryBook } from '../deliveries/delivery-queries.ts';
-import { recoverDeliveries } from '../deliveries/delivery-recovery.ts';
 import { queueOutputs, rowsForOutputs } from '../deliveries/outputs.ts';
-import { previewTemplate } from '../deliveries/template-preview.ts';
 import type { Route } from '../http/edge/route.ts';
 import { deliveryRoutes } from '../http/routes/deliveries.ts';
 import { templatePreviewRoute } from '../http/routes/template-preview.ts';

@@ -6,11 +6,11 @@ import {
   type DemoWorkspaces,
   type WantedDemo,
 } from '../operations/demo-workspaces.ts';
-import { answerOf, readAnswer } from '../cluster/lease-holder-responses.ts';
 import { activateNewRules } from '../inventory/workspaces/demo-workspace.ts';
 import { ChangeFollower } from '../model/record.ts';
 import { listSimulatedWorkspaces } from '../storage/records/rows/demo-workspaces.ts';
 import { missing } from '../structures/missing.ts';
+import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
 
 interface ComposedDemos extends DemoWorkspaces {
   /** Call with the server before the first request. */
@@ -111,4 +111,23 @@ function sharedStart(
     const answer = await sharedWork.askHolder('demo', startCall, request);
     return readAnswer(answer) as string[];
   };
+}
+
+// Holder answers: what the node that holds some work answers to another one, with refusals as problems of the catalog.
+
+/** The answer to a call, also when the work throws a Problem. */
+async function answerOf(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+/** The value. Throws the Problem of the holder, and `nodeUnreachable` without a holder. */
+function readAnswer(answer: unknown): unknown {
+  if (answer === undefined) throw problem('nodeUnreachable');
+  const read = answer as { readonly value: unknown } | Refusal;
+  if (isRefused(read)) throw problemOf(read);
+  return read.value;
 }

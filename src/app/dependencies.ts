@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { AlarmFeed } from '../alarms/alarm-notifications.ts';
 import type { LeaseName } from '../cluster/leases/leases.ts';
 import { leaseOfOperation } from '../cluster/leases/lease-tasks.ts';
-import { copiedFiles } from '../cluster/replication/copy-form.ts';
-import type { JournalCopy } from '../cluster/replication/journal-copy.ts';
+import { copiedFiles, type JournalCopy } from '../cluster/replication/journal-copy.ts';
 import type { ClusterConfig } from '../config/cluster-settings.ts';
 import type { Config } from '../config/config.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
@@ -17,11 +16,11 @@ import {
   runOperationChunk,
 } from '../inventory/operations/operations.ts';
 import { QuotaUse } from '../inventory/workspaces/usage.ts';
-import { LiveEvents, type EventAudience } from '../live/live-events.ts';
+import { type EventAudience, LiveEvents } from '../live/live-events.ts';
 import { createWorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
 import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota.ts';
-import { type RecordChange, ChangeFollower } from '../model/record.ts';
+import { ChangeFollower, type RecordChange } from '../model/record.ts';
 import { type DiskWatch, openDiskWatch } from '../operations/disk-watch.ts';
 import {
   createOperationRunner,
@@ -32,13 +31,14 @@ import {
   DataFolder,
   DataFolderError,
   hasSampleFiles,
+  nodeIdOf,
+  storedNodeId,
   tightenDataFolder,
 } from '../storage/data-folder/data-folder.ts';
-import { nodeIdOf, storedNodeId } from '../storage/data-folder/node-id.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/stored-folder.ts';
 import { refreshStatistics } from '../storage/records/engine.ts';
-import { type OpenRecords, openRecords } from '../storage/records/records.ts';
+import { openRecords, type OpenRecords } from '../storage/records/records.ts';
 import { operationRows, unfinishedOperations } from '../storage/records/rows/operations.ts';
 import {
   adoptFollowerPositions,

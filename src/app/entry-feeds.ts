@@ -1,9 +1,12 @@
 // Connects the journals of nodes: this one is offered to the others, and theirs can be followed.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
-import { createEntryFeed } from '../cluster/entry-feed.ts';
-import { EntryTail } from '../cluster/recent-entries.ts';
-import { followEntries, type FollowEntriesOf } from '../cluster/followed-entries.ts';
+import {
+  createEntryFeed,
+  EntryTail,
+  followEntries,
+  type FollowEntriesOf,
+} from '../cluster/entry-feed.ts';
 import type { FeedHandler, Links } from '../cluster/nodes/links/links.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 

@@ -9,14 +9,13 @@ import {
   copiedFiles,
   type CopyAnswer,
   type CopyRequest,
-} from '../cluster/replication/copy-form.ts';
+  JournalCopy,
+} from '../cluster/replication/journal-copy.ts';
 import { CopyStore } from '../cluster/replication/copy-store.ts';
-import { JournalCopy } from '../cluster/replication/journal-copy.ts';
 import type { Config } from '../config/config.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
-import { adoptedAs } from '../storage/data-folder/node-id.ts';
-import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { realDisk } from '../storage/log/disk.ts';
+import { adoptedAs, DataFolderError } from '../storage/data-folder/data-folder.ts';
+import { realDisk } from '../storage/log/durable-file.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { journalCopies, noteJournalCopy } from '../storage/records/rows/shared-records.ts';
 import type { Closers } from '../structures/closers.ts';

@@ -1,14 +1,18 @@
 // Connects LoRaWAN: webhooks of network servers, downlinks through their APIs, registration and integrations.
-import { createDownlinkOrders } from '../downlinks/downlink-order.ts';
 import {
+  createDownlinkOrders,
   createDownlinkQueue,
   type DownlinkOwners,
   type DownlinkQueue,
 } from '../downlinks/downlink-queue.ts';
-import type { DownlinkTransports, SendDownlink } from '../downlinks/downlink-transport.ts';
+import {
+  createLoraRegistration,
+  createLoraTransport,
+  type DownlinkTransports,
+  type SendDownlink,
+} from '../downlinks/downlink-transport.ts';
 import { type DownlinkCause, type DownlinkStages, sendDownlink } from '../downlinks/downlink.ts';
-import { createLoraRegistration, createLoraTransport } from '../downlinks/lora-transport.ts';
-import { createMqttTransport } from '../downlinks/mqtt-transport.ts';
+import { createMqttTransport } from '../transports/mqtt/mqtt-publisher.ts';
 import type { Route } from '../http/edge/route.ts';
 import { webhookRoute } from '../http/routes/capture.ts';
 import { downlinkRoutes } from '../http/routes/downlinks.ts';

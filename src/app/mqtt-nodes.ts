@@ -7,13 +7,15 @@ import type { BrokerParts } from '../transports/mqtt/mqtt-broker-state.ts';
 import type { PublishToDevice } from '../transports/mqtt/mqtt-publisher.ts';
 import type { Retained } from '../transports/mqtt/mqtt-retained.ts';
 import {
+  OwnerNode,
   publishAtOwner,
   publishedBy,
   retainedAtOwners,
-} from '../transports/mqtt/cluster/owned-messages.ts';
-import { OwnerNode } from '../transports/mqtt/cluster/owner-node.ts';
-import { createRemotePublishes } from '../transports/mqtt/cluster/remote-publishes.ts';
-import { createSessionNode } from '../transports/mqtt/cluster/session-node.ts';
+} from '../transports/mqtt/cluster/owner-node.ts';
+import {
+  createRemotePublishes,
+  createSessionNode,
+} from '../transports/mqtt/cluster/session-node.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';

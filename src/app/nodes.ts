@@ -23,9 +23,11 @@ import { createHttpNodes } from '../cluster/nodes/http/http-nodes.ts';
 import { InternalPort, type InternalPortParts } from '../cluster/nodes/http/internal-port.ts';
 import { createWebSocketLinks } from '../cluster/nodes/http/web-socket-links.ts';
 import type { FeedHandler, FeedHandlers, Links } from '../cluster/nodes/links/links.ts';
-import { queueOfNode } from '../cluster/nodes/messages/message-form.ts';
-import { createMessageReceiver } from '../cluster/nodes/messages/message-receiver.ts';
-import { MessageSender } from '../cluster/nodes/messages/message-sender.ts';
+import {
+  createMessageReceiver,
+  MessageSender,
+  queueOfNode,
+} from '../cluster/nodes/messages/messages.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
 import {
   askOwners,
@@ -52,7 +54,7 @@ import { inJournal, JournalStream } from '../live/sessions/journal-stream.ts';
 import { LiveInterests } from '../live/sessions/live-interests.ts';
 import type { MessageHandler, NodeAddress, NodeMessages } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
-import { nodeIdOf } from '../storage/data-folder/node-id.ts';
+import { nodeIdOf } from '../storage/data-folder/data-folder.ts';
 import { openOwnSession } from '../storage/records/postgres/server.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { sampleExportRows } from '../storage/records/rows/operations.ts';

@@ -20,8 +20,7 @@ import { isDiskFull } from '../model/errors.ts';
 import { tileOrigin } from '../model/map-tiles.ts';
 import { refusalLimits } from '../model/refused-uplink.ts';
 import { purgeDeletedDevices } from '../operations/deleted-devices.ts';
-import { dropExpired, hideExpired } from '../operations/expired-samples.ts';
-import { Maintenance } from '../operations/maintenance.ts';
+import { dropExpired, hideExpired, Maintenance } from '../operations/maintenance.ts';
 import { createEgressGuard } from '../outputs/egress/guard.ts';
 import type { OwnPlace } from '../outputs/egress/host-check.ts';
 import { createHttpThread } from '../outputs/egress/http-thread.ts';
@@ -34,7 +33,7 @@ import { missing } from '../structures/missing.ts';
 import { loadSchemaCompiler } from '../structures/schema-compiler.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import { programVersion } from '../telemetry/build-info.ts';
-import { BusyTime } from '../telemetry/busy-time.ts';
+import { BusyTime } from '../telemetry/metric-makers.ts';
 import { createTelemetry } from '../telemetry/events.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { codeText } from '../transports/coap/coap-answer.ts';
@@ -47,8 +46,7 @@ import {
   sentHintsOf,
 } from '../transports/http/capture-request.ts';
 import { mqttLimits } from '../transports/mqtt/mqtt-limits.ts';
-import { createCoapUplinks } from '../uplinks/capture/coap-uplink.ts';
-import { recoverDuplicates } from '../uplinks/idempotency/duplicate-recovery.ts';
+import { createCoapUplinks, recoverDuplicates } from '../uplinks/idempotency/duplicate-recovery.ts';
 import { guardOf } from './access.ts';
 import { composeAlarms } from './alarms.ts';
 import { composeCalculations } from './calculations.ts';

@@ -9,13 +9,14 @@ import {
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
 import {
   createUsageElsewhere,
+  type DeviceOwners,
   nodeUnreachable,
+  OpenElsewhere,
   openSamplesCall,
   openSamplesReceiver,
   usageCall,
   usageReceiver,
-} from '../cluster/open-samples-call.ts';
-import { OpenElsewhere, type DeviceOwners } from '../cluster/remote-pending-samples.ts';
+} from '../cluster/remote-pending-samples.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import type { Parts } from './platform-parts.ts';
 

@@ -7,16 +7,18 @@ import type { DeviceOwnership } from '../cluster/owned-devices.ts';
 import {
   type AppendEntry,
   createRemoteEntries,
+  createRemoteSamples,
   entriesCall,
   entriesReceiver,
-} from '../cluster/remote-entries.ts';
+  samplesCall,
+  samplesReceiver,
+} from '../cluster/remote-samples.ts';
 import {
-  type SampleChangesOfNode,
   sampleChangesCall,
   sampleChangesOfAll,
+  type SampleChangesOfNode,
   sampleChangesReceiver,
 } from '../cluster/remote-sample-changes.ts';
-import { createRemoteSamples, samplesCall, samplesReceiver } from '../cluster/remote-samples.ts';
 import type { CallHandlers } from '../cluster/nodes/nodes.ts';
 
 export interface RemoteStoring extends Required<Pick<BatchStages, 'storeElsewhere'>> {

@@ -13,21 +13,24 @@ import { learnDay } from '../query/expected-range.ts';
 import { offsetsOf } from '../query/expression-reads.ts';
 import { watchClockSteps } from '../operations/clock-steps.ts';
 import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
-import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
+import type { SearchedStore } from '../rules/evaluation/last-samples.ts';
 import { type FormulaStages, FormulaValues } from '../rules/evaluation/operands.ts';
 import { UsualDays, type UsualStages } from '../rules/evaluation/usual-days.ts';
 import { createRuleRegistry } from '../rules/evaluation/rule-registry.ts';
 import { RunLog } from '../rules/evaluation/run-log.ts';
-import { createRuleDeviceLookup } from '../rules/rule-devices.ts';
+import {
+  createRuleDeviceLookup,
+  type SimulatedRuns,
+  simulateStoredRule,
+  simulateUnstoredRule,
+} from '../rules/rule-simulation.ts';
 import { RuleFollower, type RuleFollowerParts } from '../rules/rule-follower.ts';
-import type { RuleLaneParts } from '../rules/rule-lane-worker.ts';
+import type { RuleLaneParts } from '../rules/rule-lanes.ts';
 import { createRuleRuns, type RuleRuns } from '../rules/rule-runs.ts';
 import { RuleScripts } from '../rules/rule-scripts.ts';
-import type { SimulatedRuns } from '../rules/rule-simulation.ts';
 import { RuleTimers } from '../rules/rule-timers.ts';
 import { SilenceWatch } from '../rules/silence-watch.ts';
 import type { RuleOutlets } from '../rules/rule-writes.ts';
-import { simulateStoredRule, simulateUnstoredRule } from '../rules/stored-rule-simulation.ts';
 import {
   findRulePositions,
   positionsAfter,

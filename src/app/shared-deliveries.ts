@@ -1,16 +1,15 @@
 // Connects deliveries of several nodes: rows of the records, attempted by the holder of their connector.
 import { setImmediate as pause } from 'node:timers/promises';
-import { createSharedDeliveryBook } from '../cluster/cluster-delivery-queries.ts';
+import { createSharedDeliveryBook, SharedDeliveries } from '../cluster/shared-deliveries.ts';
 import {
   deliveryShardOf,
   leaseOfConnector,
   shardOfLease,
   type SharedWork,
 } from '../cluster/leases/lease-tasks.ts';
-import { SharedDeliveries } from '../cluster/shared-deliveries.ts';
 import type { Deliverer, TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
 import type { OpenTargets } from '../deliveries/attempts/open-targets.ts';
-import { DeliveryCounts } from '../deliveries/delivery-counts.ts';
+import { DeliveryCounts } from '../deliveries/delivery-outcomes.ts';
 import { queueOutputs, rowsForOutputs } from '../deliveries/outputs.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';

@@ -5,7 +5,7 @@ import { SharedRules, type SharedRulesParts } from '../cluster/shared-rules.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
-import type { SearchedStore } from '../rules/evaluation/last-sample-search.ts';
+import type { SearchedStore } from '../rules/evaluation/last-samples.ts';
 import type { RuleRuns, RuleRunsParts } from '../rules/rule-runs.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
 import { missing } from '../structures/missing.ts';

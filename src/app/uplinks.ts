@@ -18,9 +18,11 @@ import { calendarZone } from '../query/accumulation.ts';
 import { offsetsOf } from '../query/expression-reads.ts';
 import { storedNames } from '../query/inferred-schema.ts';
 import type { Emit } from '../scripting/emit.ts';
-import { runScript } from '../scripting/run-script.ts';
-import { createScriptMachineOnDemand } from '../scripting/script-machine-on-demand.ts';
-import { ScriptMachine } from '../scripting/script-machine.ts';
+import {
+  createScriptMachineOnDemand,
+  runScript,
+  ScriptMachine,
+} from '../scripting/script-machine.ts';
 import {
   openClickHouseUplinks,
   removeClickHouseUplinks,
@@ -63,8 +65,8 @@ import {
 } from '../uplinks/capture/capture.ts';
 import { createSenmlCapture } from '../uplinks/capture/senml-capture.ts';
 import {
-  type DecodedUplink,
   decodedOf,
+  type DecodedUplink,
   decodeUplink,
   passThrough,
 } from '../uplinks/decode/decode-uplink.ts';
@@ -87,9 +89,9 @@ import {
   recoverDurableParts,
 } from '../uplinks/idempotency/idempotency-recovery.ts';
 import {
-  Once,
   idempotencyKeptMs,
   type IdempotencyRecords,
+  Once,
 } from '../uplinks/idempotency/idempotency.ts';
 import {
   createOnceStreamed,

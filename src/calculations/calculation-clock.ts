@@ -9,7 +9,7 @@ import {
   type PutResults,
 } from '../model/calculation.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { Problem, problem } from '../model/problem.ts';
+import { problem, Problem } from '../model/problem.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
   countMarks,
@@ -25,9 +25,8 @@ import {
 import { membersNamed, membersOfTag } from '../storage/records/rows/devices.ts';
 import { findPlace } from '../storage/records/rows/resource-refs.ts';
 import type { SetTimer } from '../structures/timers.ts';
-import type { KnownCalculation } from './calculation-registry.ts';
+import type { KnownCalculation, Period } from './calculation-registry.ts';
 import { groupResults, type Member, type ResultParts } from './group-results.ts';
-import type { Period } from './periods.ts';
 
 const passEveryMs = 1_000;
 /** What was sent in a period is stored so long behind its end, and other nodes know of changes. */

@@ -21,7 +21,7 @@ import { accumulatorOf } from '../query/summaries/accumulators.ts';
 import { addTerm, type CompensatedSum, sumOf } from '../query/summaries/compensated-sum.ts';
 import { isFold } from '../query/summaries/folds.ts';
 import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
-import type { Period } from './periods.ts';
+import type { Period } from './calculation-registry.ts';
 
 /** Devices that one call of the store covers. */
 const devicesACall = 500;

@@ -8,8 +8,12 @@ import { setRepeatingTimer } from '../structures/timers.ts';
 import { openEmbeddedStore } from '../storage/samples/embedded/embedded-store.ts';
 import { openSamples } from '../storage/samples/samples.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import { createEntryFeed, type EntryFeedMessage, type EntryFeedRequest } from './entry-feed.ts';
-import { EntryTail } from './recent-entries.ts';
+import {
+  createEntryFeed,
+  type EntryFeedMessage,
+  type EntryFeedRequest,
+  EntryTail,
+} from './entry-feed.ts';
 
 let folder: string;
 let samples: Awaited<ReturnType<typeof open>>;

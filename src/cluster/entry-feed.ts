@@ -4,10 +4,18 @@ import type { InterestChange } from '../live/sessions/live-interests.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import { cursorAt } from '../model/cursor.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { type DurableEntry, summaryOf } from '../model/journal-entry.ts';
-import { problem } from '../model/problem.ts';
+import {
+  type DurableEntry,
+  type DurableItem,
+  type DurableRows,
+  isRows,
+  isWritten,
+  sampleCountOf,
+  summaryOf,
+} from '../model/journal-entry.ts';
+import { problem, Problem } from '../model/problem.ts';
 import type { SetTimer } from '../structures/timers.ts';
-import type { EntryTail } from './recent-entries.ts';
+import type { NodeAddress } from '../model/node-messages.ts';
 
 /** The name of the feed between nodes. */
 export const entryFeed = 'entries';
@@ -34,7 +42,7 @@ export interface EntryFeedRequest {
 }
 
 /** A change of the request, with a number that the feed confirms. */
-export interface EntryFeedChange {
+interface EntryFeedChange {
   readonly number?: number;
   readonly interest?: InterestChange;
 }
@@ -287,4 +295,180 @@ class EntryInterest {
     if (this.#devices.size === 0 || entry.summary !== undefined) return false;
     return entry.samples.some(({ deviceId }) => this.#devices.has(deviceId));
   }
+}
+
+// Followed entries: the journal of another node, from a position on, without gap or repetition over broken links.
+
+/** A feed of the port between nodes, opened. */
+interface OpenFeed extends AsyncIterable<unknown> {
+  change(request: unknown): void;
+  close(): void;
+}
+
+export interface FollowedEntries {
+  /**
+   * The messages, in order; ends after `close`. After the link was broken, they continue from where
+   * they were. Throws Problem `cursorTooOld` when the journal was released beyond that.
+   */
+  readonly messages: AsyncIterable<EntryFeedMessage>;
+  /** Applies to the open feed; later ones get the whole request. */
+  change(change: EntryFeedChange): void;
+  close(): void;
+}
+
+/** Follows the journal of another node, also over broken links, which `broken` reports. */
+export type FollowEntriesOf = (
+  node: NodeAddress,
+  request: () => EntryFeedRequest,
+  broken?: () => void,
+) => FollowedEntries;
+
+export function followEntries(parts: {
+  /** Opens a feed of the other node. */
+  readonly follow: (feed: string, request: unknown) => OpenFeed;
+  /** The request to open with, now and after the link was broken. */
+  readonly request: () => EntryFeedRequest;
+  /** Reports a broken link; it is opened again. */
+  readonly broken: (error: unknown) => void;
+  readonly wait: () => Promise<unknown>;
+}): FollowedEntries {
+  let open: OpenFeed | undefined;
+  let isClosed = false;
+  let place: Pick<EntryFeedRequest, 'from' | 'journal'> = {};
+
+  async function* messages(): AsyncGenerator<EntryFeedMessage> {
+    while (!isClosed) {
+      const request = { ...parts.request(), ...place };
+      open = parts.follow(entryFeed, request);
+      try {
+        for await (const item of open) {
+          const message = item as EntryFeedMessage;
+          yield message;
+          place = { ...place, ...journalOf(message), from: message.next };
+        }
+      } catch (error) {
+        if (error instanceof Problem) throw error;
+        parts.broken(error);
+      } finally {
+        open.close();
+      }
+      if (!isClosed) await parts.wait();
+    }
+  }
+
+  return {
+    messages: messages(),
+    change: (change) => open?.change(change),
+    close() {
+      isClosed = true;
+      open?.close();
+    },
+  };
+}
+
+/** The first message names the journal. */
+function journalOf({ journal }: EntryFeedMessage): Pick<EntryFeedRequest, 'journal'> {
+  return journal === undefined ? {} : { journal };
+}
+
+// Entry tail: the newest announced entries, shared by all feeds, so that these rarely read the journal.
+
+const entryTailLimits = {
+  entriesMax: 4_096,
+  samplesMax: 40_000,
+  /** An entry with more samples is read from the journal. */
+  entrySamplesMax: 4_000,
+  /** Entries that are taken together. */
+  takenMax: 500,
+} as const;
+
+export class EntryTail {
+  readonly #followers = new Set<() => void>();
+  /** The item of each position from `first` on; undefined where it is not known. */
+  readonly #run: (DurableItem | undefined)[] = [];
+  #first = 0;
+  #samples = 0;
+
+  readonly announced = (entry: DurableEntry): void => {
+    if (this.#followers.size === 0 || !isWritten(entry)) return;
+    if (sampleCountOf(entry) <= entryTailLimits.entrySamplesMax)
+      this.#keep(entry.position, 1, entry);
+    this.#wakeAll();
+  };
+
+  readonly announcedRows = (rows: DurableRows): void => {
+    if (this.#followers.size === 0) return;
+    if (rows.length <= entryTailLimits.entrySamplesMax)
+      this.#keep(rows.position, rows.length, rows);
+    this.#wakeAll();
+  };
+
+  /** The unbroken run of entries from the position on; empty where the journal must be read. */
+  from(position: number): readonly DurableEntry[] {
+    return entriesFrom(this.#run, this.#first, position);
+  }
+
+  /** Keeps entries, and calls the listener after each announcement, until the function is called. */
+  follow(listener: () => void): () => void {
+    this.#followers.add(listener);
+    return () => {
+      this.#followers.delete(listener);
+      if (this.#followers.size === 0) this.#drop(this.#run.length);
+    };
+  }
+
+  #drop(positions: number): void {
+    for (const item of this.#run.splice(0, positions)) this.#samples -= samplesAt(item);
+    this.#first += positions;
+  }
+
+  #makeRoom(): void {
+    const { entriesMax, samplesMax } = entryTailLimits;
+    // In larger steps, because the rest is moved each time.
+    if (this.#run.length > entriesMax + entriesMax / 4) this.#drop(this.#run.length - entriesMax);
+    while (this.#samples > samplesMax) this.#drop(Math.max(1, this.#run.length >> 2));
+  }
+
+  #keep(position: number, length: number, item: DurableItem): void {
+    const end = position + length;
+    if (
+      this.#run.length === 0 ||
+      position > this.#first + this.#run.length + entryTailLimits.entriesMax
+    ) {
+      this.#drop(this.#run.length);
+      this.#first = position;
+    }
+    while (this.#first + this.#run.length < end) this.#run.push(undefined);
+    for (let at = Math.max(position, this.#first); at < end; at++) {
+      this.#samples += samplesAt(item) - samplesAt(this.#run[at - this.#first]);
+      this.#run[at - this.#first] = item;
+    }
+    this.#makeRoom();
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#followers) wake();
+  }
+}
+
+function entriesFrom(
+  run: readonly (DurableItem | undefined)[],
+  first: number,
+  position: number,
+): readonly DurableEntry[] {
+  const entries: DurableEntry[] = [];
+  if (position < first) return entries;
+  while (entries.length < entryTailLimits.takenMax) {
+    const at = position + entries.length;
+    const item = run[at - first];
+    if (item === undefined) break;
+    entries.push(isRows(item) ? item.entryAt(at - item.position) : item);
+  }
+  return entries;
+}
+
+/** Of one position. */
+function samplesAt(item: DurableItem | undefined): number {
+  if (item === undefined) return 0;
+  return isRows(item) ? 1 : sampleCountOf(item);
 }

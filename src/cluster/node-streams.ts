@@ -10,8 +10,7 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { Problem } from '../model/problem.ts';
 import type { SetTimer } from '../structures/timers.ts';
-import type { EntryFeedMessage, EntryFeedRequest } from './entry-feed.ts';
-import type { FollowedEntries } from './followed-entries.ts';
+import type { EntryFeedMessage, EntryFeedRequest, FollowedEntries } from './entry-feed.ts';
 
 const nodeStreamLimits = {
   tickMs: 100,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readConfig } from '../config/config.ts';
-import { nodeIdOf } from '../storage/data-folder/node-id.ts';
+import { nodeIdOf } from '../storage/data-folder/data-folder.ts';
 import { adoptCopy } from './adopt.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-adopt-'));

@@ -7,8 +7,12 @@ import { startPlatform } from '../app/platform.ts';
 import { wholeCopy } from '../cluster/replication/copy-store.ts';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
-import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { adoptedAs, markAdopted, storedNodeId } from '../storage/data-folder/node-id.ts';
+import {
+  adoptedAs,
+  DataFolderError,
+  markAdopted,
+  storedNodeId,
+} from '../storage/data-folder/data-folder.ts';
 import { isChecked, makeFolder } from '../storage/log/durable-file.ts';
 import { openOwnSession, type OwnSession } from '../storage/records/postgres/server.ts';
 

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { recordsPlaceOf } from '../app/records.ts';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
-import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { storedNodeId } from '../storage/data-folder/node-id.ts';
+import { DataFolderError, storedNodeId } from '../storage/data-folder/data-folder.ts';
 import { openPostgresCopy } from '../storage/records/postgres/postgres-copy.ts';
 import {
   type CopiedRows,
-  copyRecords,
   type CopyKeys,
+  copyRecords,
   type CopyTarget,
   countRows,
   differingTables,

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { recordsPlaceOf } from '../app/records.ts';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
-import { DataFolder, DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { storedNodeId } from '../storage/data-folder/node-id.ts';
+import { DataFolder, DataFolderError, storedNodeId } from '../storage/data-folder/data-folder.ts';
 import {
   type OperatorReset,
   resetSecondFactorsByOperator,

@@ -14,28 +14,31 @@ import { DataFolderError } from '../storage/data-folder/data-folder.ts';
 import type { ShapeInterner } from '../storage/log/data-shape.ts';
 import { replaceChecked } from '../storage/log/durable-file.ts';
 import { openClickHouseUplinks } from '../storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
-import { movedUplinks } from '../storage/raw-uplinks/clickhouse/moved-uplinks.ts';
+import { movedUplinks } from '../storage/raw-uplinks/clickhouse/uplink-table.ts';
 import { storedUplinks } from '../storage/raw-uplinks/embedded/stored-folder.ts';
 import type { RawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';
 import { openClickHouseStore } from '../storage/samples/clickhouse/clickhouse-store.ts';
 import { shardOf } from '../storage/samples/clickhouse/flusher.ts';
-import { takeJournalNumber } from '../storage/samples/clickhouse/journal-number.ts';
+import {
+  shippingFile,
+  type ShippingState,
+  takeJournalNumber,
+} from '../storage/samples/clickhouse/shipping-state.ts';
 import {
   hasRows,
   partsWithoutHours,
   storedSums,
 } from '../storage/samples/clickhouse/moved-rows.ts';
-import { shippingFile, type ShippingState } from '../storage/samples/clickhouse/shipping-state.ts';
 import {
   type EmbeddedStore,
   openEmbeddedStore,
 } from '../storage/samples/embedded/embedded-store.ts';
 import {
-  SumsOfSamples,
   differingParts,
   type MovedSample,
+  SumsOfSamples,
 } from '../storage/samples/moved-samples.ts';
-import { type OpenSamples, openSamples } from '../storage/samples/samples.ts';
+import { openSamples, type OpenSamples } from '../storage/samples/samples.ts';
 import { missing } from '../structures/missing.ts';
 import type { MoveDirection, RowTarget, UplinkBatch } from './sample-mover.ts';
 

@@ -13,7 +13,7 @@ import {
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
 import { createShapeInterner, type ShapeInterner } from '../storage/log/data-shape.ts';
 import { makeFolder, syncDirectory } from '../storage/log/durable-file.ts';
-import { countUplinks, movedUplinks } from '../storage/raw-uplinks/clickhouse/moved-uplinks.ts';
+import { countUplinks, movedUplinks } from '../storage/raw-uplinks/clickhouse/uplink-table.ts';
 import { EmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import { storedUplinks } from '../storage/raw-uplinks/embedded/stored-folder.ts';
 import type { RawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';

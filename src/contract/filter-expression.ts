@@ -1,7 +1,7 @@
 // API schema of filter expressions (interface 2.9), for the OpenAPI document: the reader of expressions checks them.
 import Type, { type TSchema } from 'typebox';
 import { expressionLimits } from '../query/filters/expression.ts';
-import { predicateNames } from '../query/filters/predicate-table.ts';
+import { predicateNames } from '../query/filters/predicates.ts';
 import { named, namedObject } from './named.ts';
 import { oneOf } from './record-fields.ts';
 import { shownAs } from './shown.ts';

@@ -2,7 +2,12 @@
 import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import { deliveryId } from '../storage/delivery-log/record.ts';
 import { type Deliverer, delivererLimits } from './attempts/delivery-worker.ts';
-import { recordOf, waitingDraft, type WaitingDelivery } from './attempts/waiting-delivery.ts';
+import {
+  recordOf,
+  type WaitingDelivery,
+  waitingDraft,
+  waitingRecord,
+} from './attempts/waiting-delivery.ts';
 import type { Delivery, DeliveryDraft } from '../model/delivery.ts';
 import { type EpochMs, isWithin } from '../model/instant.ts';
 import { missing } from '../structures/missing.ts';
@@ -175,4 +180,34 @@ function release(state: State, waiting: WaitingDelivery): void {
   if (known === undefined) return;
   state.held.delete(waiting);
   state.heldBytes -= known.bytes;
+}
+
+// Delivery recovery: the deliveries that the last process left waiting in the log.
+
+interface RecoveredDeliveries {
+  /** In the order of making. */
+  readonly waiting: readonly WaitingDelivery[];
+  /** Ids of the deliveries of the journal from the position on that the log has. */
+  readonly known: Set<string>;
+}
+
+/** `from` is the journal position that is followed next. Deliveries of deleted connectors end. */
+export async function recoverDeliveries(
+  log: DeliveryLog,
+  {
+    from,
+    existing,
+  }: {
+    readonly from: number;
+    /** Those of the connectors that exist. */
+    readonly existing: (connectorIds: readonly string[]) => Promise<ReadonlySet<string>>;
+  },
+): Promise<RecoveredDeliveries> {
+  const { pending, known } = await log.recover(from);
+  const connectors = await existing([...new Set(pending.map(({ connectorId }) => connectorId))]);
+  const waiting = pending
+    .filter(({ connectorId }) => connectors.has(connectorId))
+    .toSorted((a, b) => a.sequence - b.sequence)
+    .map((row) => waitingRecord(row, row.place));
+  return { waiting, known };
 }

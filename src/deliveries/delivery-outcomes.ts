@@ -1,12 +1,18 @@
 // Delivery outcomes: notes for the device's owner, then a record in the log, then the counters.
 import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
-import { recordAttempt } from './attempts/delivery-records.ts';
 import type { TriedDelivery } from './attempts/delivery-worker.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import type { Telemetry } from '../telemetry/events.ts';
+import type { Delivery } from '../model/delivery.ts';
+import { deliveryOf, recordAfter, type WaitingDelivery } from './attempts/waiting-delivery.ts';
+import { isSharedConnector } from '../model/ids.ts';
+import { addPeriodCounts } from '../storage/records/rows/period-counts.ts';
+import { createSerialQueue } from '../structures/serial-queue.ts';
+import type { SetTimer } from '../structures/timers.ts';
+import { PeriodCounter } from '../uplinks/followers/period-counter.ts';
 
 interface DeliveryOutcomesParts {
   readonly db: RecordsDb;
@@ -33,4 +39,79 @@ export function recordOutcome(
   recordAttempt(tried, log);
   recorded(tried);
   telemetry.deliveryTried(tried.outcome.state, tried.tookMs / 1_000);
+}
+
+// Delivery records: waiting deliveries read from the log, and the outcomes of their attempts written to it.
+
+/** Undefined for a delivery that is gone or cannot be read. */
+export function loadDelivery(
+  { isGone, draft, place }: WaitingDelivery,
+  log: DeliveryLog,
+): Delivery | undefined | Promise<Delivery | undefined> {
+  if (isGone) return undefined;
+  if (draft !== undefined) return draft;
+  if (place === undefined) return undefined;
+  return log.read(place).then((stored) => stored && deliveryOf(stored));
+}
+
+/** The log writes the record soon. After a crash without it the delivery is sent again. */
+export function recordAttempt(
+  { waiting, delivery, outcome }: TriedDelivery,
+  log: DeliveryLog,
+): void {
+  if (waiting.isGone) return;
+  waiting.place = log.append(recordAfter(delivery, outcome, waiting.revision));
+  waiting.revision += 1;
+  waiting.updated = outcome.updated;
+  waiting.draft = undefined;
+}
+
+// Delivery counts: deliveries that ended, by workspace and output connector, written every few seconds (contract 37).
+
+const saveEveryMs = 5_000;
+
+/** A crash loses the counts of the last seconds; the deliveries themselves are in their log. */
+export class DeliveryCounts {
+  readonly #db: RecordsDb;
+  readonly #counter = new PeriodCounter();
+  readonly #turns = createSerialQueue();
+  readonly #stop: () => void;
+  readonly #save = async (): Promise<void> => {
+    const counts = this.#counter.take();
+    if (counts.length === 0) return;
+    try {
+      await transaction(this.#db, (step) => addPeriodCounts(step.db, counts), 'lazy');
+    } catch (error) {
+      for (const { recordId, what, start, count } of counts)
+        this.#counter.add(recordId, what, start, count);
+      throw error;
+    }
+  };
+
+  constructor(parts: {
+    readonly db: RecordsDb;
+    readonly setRepeatingTimer: SetTimer;
+    readonly failed: (error: unknown) => void;
+  }) {
+    const { db, setRepeatingTimer, failed } = parts;
+    this.#db = db;
+    this.#stop = setRepeatingTimer(() => void this.settled().catch(failed), saveEveryMs);
+  }
+
+  /** Resolves when all that was counted can be read from the records. */
+  readonly settled = (): Promise<void> => this.#turns.run(this.#save);
+
+  readonly close = async (): Promise<void> => {
+    this.#stop();
+    await this.settled();
+  };
+
+  tried({ waiting, outcome }: TriedDelivery): void {
+    if (outcome.state === 'PENDING' || waiting.isGone) return;
+    const what = outcome.state === 'DELIVERED' ? 'delivered' : 'failed';
+    const { workspaceId, connectorId } = waiting;
+    this.#counter.add(workspaceId, what, outcome.updated, 1);
+    // A count of a shared connector would show organizations to each other.
+    if (!isSharedConnector(connectorId)) this.#counter.add(connectorId, what, outcome.updated, 1);
+  }
 }

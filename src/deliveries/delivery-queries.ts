@@ -1,16 +1,14 @@
 // Delivery book: lists deliveries that wait or ended, and sends them again (contract 35).
 import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
-import type { StoredDelivery } from '../storage/delivery-log/record.ts';
+import { deliveryLogLimits, type StoredDelivery } from '../storage/delivery-log/record.ts';
 import type { DeliveryRow } from '../storage/delivery-log/row-table.ts';
 import { keptEnded } from '../storage/delivery-log/compaction.ts';
-import { deliveryLogLimits } from '../storage/delivery-log/format.ts';
 import type { Deliverer } from './attempts/delivery-worker.ts';
 import { deliveryOf, type WaitingDelivery, waitingRecord } from './attempts/waiting-delivery.ts';
 import type { DeliveryBook, DeliveryFilter } from '../inventory/data-flows/deliveries.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { PageRequest } from '../model/page.ts';
-import { sortInTurns } from '../structures/yielding-sort.ts';
 import { compareBy } from '../model/sort-order.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 import type { DeliveryIntake } from './delivery-intake.ts';
@@ -165,4 +163,47 @@ async function renewMatching(
   if (waiting.length > 0) await log.sync();
   deliverer.add(waiting);
   return waiting.length;
+}
+
+// Sort in turns: a stable merge sort of long lists that yields to other work.
+
+/** Items that are sorted or merged between two pauses. */
+const itemsPerTurn = 5_000;
+
+/** Resolves with the items in order; the array itself is not changed. */
+export async function sortInTurns<T>(
+  items: readonly T[],
+  compare: (a: T, b: T) => number,
+  pause: () => Promise<unknown>,
+): Promise<readonly T[]> {
+  let runs: T[][] = [];
+  for (let from = 0; from < items.length; from += itemsPerTurn) {
+    if (from > 0) await pause();
+    runs.push(items.slice(from, from + itemsPerTurn).sort(compare));
+  }
+  while (runs.length > 1) {
+    const merged: T[][] = [];
+    for (let i = 0; i < runs.length; i += 2)
+      merged.push(await merge(runs[i] ?? [], runs[i + 1] ?? [], compare, pause));
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+async function merge<T>(
+  one: readonly T[],
+  other: readonly T[],
+  compare: (a: T, b: T) => number,
+  pause: () => Promise<unknown>,
+): Promise<T[]> {
+  const merged: T[] = [];
+  let [i, j] = [0, 0];
+  while (i < one.length && j < other.length) {
+    const [a, b] = [one[i] as T, other[j] as T];
+    // Of equal items the earlier one comes first.
+    if (compare(a, b) <= 0) i = merged.push(a) - j;
+    else j = merged.push(b) - i;
+    if (merged.length % itemsPerTurn === 0) await pause();
+  }
+  return merged.concat(one.slice(i), other.slice(j));
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import { listProcessingLog } from '../storage/records/rows/payload-notes.ts';
-import { noteUnreadable } from './output-notes.ts';
+import { noteUnreadable } from './outputs.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 

@@ -4,9 +4,7 @@ import type { SendOutcome } from '../outputs/connectors/target.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Principal } from '../model/principal.ts';
 import { saveUplinkMetrics } from '../storage/records/rows/device-status.ts';
-import { testConnector } from './connector-test.ts';
-import type { ContextSources } from './template-context.ts';
-import { previewTemplate } from './template-preview.ts';
+import { type ContextSources, previewTemplate, testConnector } from './connector-test.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 
 const reader: Principal = {

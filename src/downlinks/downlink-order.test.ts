@@ -8,7 +8,7 @@ import {
   serverOfIntegration,
 } from '../transports/network-servers/network-server-table.ts';
 import { createDeviceNotes } from '../uplinks/device-events.ts';
-import { createDownlinkOrders } from './downlink-order.ts';
+import { createDownlinkOrders } from './downlink-queue.ts';
 import { createServerLookup } from '../uplinks/capture/network-server-capture.ts';
 
 const routeIn = (workspaceId: string) => ({ device: { workspaceId } }) as UplinkRoute;

@@ -1,11 +1,15 @@
 // Downlink queue: each device in order, many devices concurrently, with retries, expiry and reports.
-import type { Downlink, DownlinkState } from '../model/downlink.ts';
+import type { Downlink, DownlinkCommand, DownlinkState } from '../model/downlink.ts';
 import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { Note } from '../model/entry-trace.ts';
 import type { ServerDownlinkReport } from '../transports/network-servers/network-server.ts';
 import { KeyedQueue } from '../structures/keyed-queue.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { DownlinkOutcome, DownlinkTransports } from './downlink-transport.ts';
+import type { OrderDownlink } from '../outputs/connectors/connector-services.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import { problem } from '../model/problem.ts';
+import type { DownlinkCause } from './downlink.ts';
 
 const queueLimits = {
   devicesMax: 16,
@@ -286,5 +290,32 @@ function noteOf(level: Note['level'], { id, port, topic }: Downlink, message: st
     source: 'DOWNLINK',
     message,
     details: { downlinkId: id, ...(port === null ? { topic } : { port }) },
+  };
+}
+
+// Downlink order: an output of one device sends a downlink to a device of the same workspace (contract 9).
+
+/**
+ * The order throws Problem 404 for a device of another workspace than that of the device that
+ * triggered it.
+ */
+export function createDownlinkOrders({
+  findRoute,
+  send,
+}: {
+  /** Throws Problem 404. */
+  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
+  readonly send: (
+    deviceId: string,
+    command: DownlinkCommand,
+    cause: DownlinkCause,
+  ) => Promise<unknown>;
+}): OrderDownlink {
+  return async ({ from, to, command, correlationId, idempotencyKey }) => {
+    const source = await findRoute(from);
+    const target = await findRoute(to);
+    if (source.device.workspaceId !== target.device.workspaceId)
+      throw problem('notFound', { what: 'device', id: to });
+    await send(to, command, { correlationId, idempotencyKey });
   };
 }

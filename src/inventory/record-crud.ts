@@ -1,6 +1,6 @@
 // CRUD of one kind of record: each change checks the version and is announced when durable.
 import { newId } from '../model/ids.ts';
-import type { AuditFields, RecordChange } from '../model/record.ts';
+import type { AuditFields, Place, RecordChange } from '../model/record.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import type { Sealer } from '../storage/records/secret-encryption.ts';
 import { workspaceRows } from '../storage/records/rows/workspaces.ts';
@@ -14,6 +14,8 @@ import {
   refuseWhenUsed,
   type Step,
 } from './record-change.ts';
+import { problem } from '../model/problem.ts';
+import { findPlace, nameOfKind, type PlacedKind } from '../storage/records/rows/resource-refs.ts';
 
 interface NamedRecord extends AuditFields {
   readonly id: string;
@@ -116,4 +118,21 @@ export async function placeIn(
 ): Promise<{ readonly organizationId: string; readonly workspaceId: string }> {
   const workspace = found(await workspaceRows.find(step.db, workspaceId), 'workspace', workspaceId);
   return { organizationId: workspace.organizationId, workspaceId };
+}
+
+// Resource lookup: organization and workspace of a record, which the HTTP layer needs to authorize a request.
+
+/** The records that every function of the inventory needs. The HTTP layer only passes them on. */
+export type Inventory = Records;
+
+/** Throws 404 for an unknown record. */
+export async function placeOf(records: Records, kind: PlacedKind, id: string): Promise<Place> {
+  const place = await findPlace(records.db, kind, id);
+  if (place === undefined) throw problem('notFound', { what: nameOfKind(kind), id });
+  return place;
+}
+
+/** The place of a new record of the workspace. Throws 404 for an unknown workspace. */
+export function placeInWorkspace(records: Records, workspaceId: string): Promise<Place> {
+  return placeOf(records, 'workspace', workspaceId);
 }

@@ -1,5 +1,5 @@
 // Places of devices, tags and places of the tree: the workspace in which a request needs its permission.
-import { placeInWorkspace, placeOf } from '../inventory/resource-lookup.ts';
+import { placeInWorkspace, placeOf } from '../inventory/record-crud.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { reserveLimits } from '../storage/data-folder/disk-reserve.ts';
+import { openDiskWatch, reserveLimits } from './disk-watch.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
-import { openDiskWatch } from './disk-watch.ts';
 import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 
 let directory: string;

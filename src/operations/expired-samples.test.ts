@@ -1,7 +1,7 @@
 // Expired samples: the rules of the records decide from which time on samples are kept.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createWorkspace } from '../inventory/workspaces/workspaces.ts';
-import { dropExpired, type ExpiredSamplesParts, hideExpired } from './expired-samples.ts';
+import { dropExpired, type ExpiredSamplesParts, hideExpired } from './maintenance.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 

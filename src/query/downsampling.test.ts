@@ -1,7 +1,7 @@
 // Largest triangle three buckets: ends and peaks stay, the number of points is kept, and streaming equals the textbook.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type SeriesPoint, Thinning } from './downsampling.ts';
+import { type SeriesPoint, Thinning } from './legacy-series.ts';
 
 function thinned(points: readonly SeriesPoint[], wanted: number): readonly SeriesPoint[] {
   const run = new Thinning(points.length, wanted);

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import { dayMs } from '../model/instant.ts';
 import { openTimeZone } from '../model/time-zone.ts';
 import { weekdays, type WorkingHours } from '../model/workspace.ts';
-import { occupancySlots } from './kpi.ts';
-import { countedSlots, workingMasks } from './working-hours.ts';
+import { countedSlots, occupancySlots, workingMasks } from './kpi.ts';
 
 const slotMs = 300_000;
 const zones = ['UTC', 'Europe/Zurich', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'];

@@ -6,9 +6,8 @@ import { problem } from '../model/problem.ts';
 import { UnreadableRecord } from '../model/errors.ts';
 import { findRuns, saveRuns } from '../storage/records/rows/rule-state.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
-import { createRuleDeviceLookup } from './rule-devices.ts';
+import { createRuleDeviceLookup, simulateStoredRule } from './rule-simulation.ts';
 import { createRuleRuns } from './rule-runs.ts';
-import { simulateStoredRule } from './stored-rule-simulation.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 
 let opened: TestRecords;

@@ -38,12 +38,18 @@ import { unjudgedRun } from './evaluation/rule-run.ts';
 import type { RunLog } from './evaluation/run-log.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 import { trackAlarms } from './rule-alarms.ts';
-import { RuleBatch } from './rule-batch.ts';
+import { hopsNote, isBeyondHops, RuleBatch, ruleSampleOf } from './rule-batch.ts';
 import type { LookUpDevice, Origin } from './rule-effects.ts';
-import { createLaneWorker, type LaneWorker, type RuleLaneParts } from './rule-lane-worker.ts';
-import { type RuleLanes, createRuleLanes, neededFrom, type RuleTurn } from './rule-lanes.ts';
+import {
+  createLaneWorker,
+  createRuleLanes,
+  type LaneWorker,
+  neededFrom,
+  type RuleLaneParts,
+  type RuleLanes,
+  type RuleTurn,
+} from './rule-lanes.ts';
 import { RulePacing } from './rule-yielding.ts';
-import { hopsNote, isBeyondHops, ruleSampleOf } from './rule-triggers.ts';
 import { type RuleOutlets, writeRuleEffects } from './rule-writes.ts';
 
 export interface RuleFollowerParts {

@@ -29,7 +29,7 @@ import {
 } from './evaluation/script-run.ts';
 import { keepAlarmSources, sampleTimeOf, scriptAlarms } from './rule-alarms.ts';
 import { type Origin, ruleDelivery, ruleNote, runDeviceId } from './rule-effects.ts';
-import { firedNote } from './rule-triggers.ts';
+import { firedNote } from './rule-batch.ts';
 import {
   type CollectedWrite,
   emptyWrite,

@@ -1,23 +1,23 @@
 // Rule simulation: a dry run over stored samples that writes and sends nothing.
 import { type EpochMs, hourMs, newestUntil } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
-import { nextDueOf } from '../model/rule.ts';
+import { problem, Problem } from '../model/problem.ts';
+import { nextDueOf, type Rule } from '../model/rule.ts';
 import { nextDue } from '../model/rule-schedule.ts';
 import type { Sample } from '../model/sample.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
-import { type CompiledRule, inputsOf } from './evaluation/compiled-rule.ts';
+import { type CompiledRule, compileRule, inputsOf } from './evaluation/compiled-rule.ts';
 import { type DevicePlan, planDevice } from './evaluation/device-plan.ts';
 import {
   evaluateDue,
-  silenceVerdict,
-  RuleMemory,
   evaluateSample,
   evaluateTimed,
   formulasNeeded,
   formulasNeededWithoutDevice,
+  RuleMemory,
+  silenceVerdict,
   type Triggered,
 } from './evaluation/evaluation.ts';
 import { type FormulaStages, FormulaValues } from './evaluation/operands.ts';
@@ -31,6 +31,16 @@ import {
   scriptOutcome,
 } from './evaluation/script-run.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
+import { hasFormOfId } from '../model/ids.ts';
+import type { OutputConnector } from '../model/output-connector.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
+import { findOpenOutputConnectors } from '../storage/records/rows/output-connectors.ts';
+import { devicesOfPlace, groupsOfDevices } from '../storage/records/rows/places.ts';
+import { customLogicRows, ruleRows } from '../storage/records/rows/rules.ts';
+import { deviceIdsOfTag } from '../storage/records/rows/tags.ts';
+import { inputsInWorkspace } from './evaluation/rule-loader.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import { UnreadableRecord } from '../model/errors.ts';
 
 const simulationLimits = {
   /** What is read at most; beyond it the answer says that it was cut. */
@@ -45,7 +55,7 @@ const simulationLimits = {
 /** Values that expressions read at once, because the next samples need them too. */
 const readAheadMs = hourMs;
 
-export interface SimulationParts {
+interface SimulationParts {
   readonly store: Pick<Samples, 'exportSamples'>;
   readonly scripts: Pick<ScriptMachine, 'run'>;
   readonly lookUp: LookUpDevice;
@@ -74,7 +84,7 @@ export interface SimulatedRuns {
  * Runs the rule over what is stored of its inputs in the range, as if it had been active; timers
  * and state begin anew.
  */
-export async function simulateRule(
+async function simulateRule(
   compiled: CompiledRule,
   {
     from,
@@ -332,4 +342,80 @@ async function scriptRun(
   const reason = outcome.error ?? emittedReason(outcome.actions.length);
   const kind = outcome.error !== undefined ? 'FAILED' : actions.length > 0 ? 'FIRED' : 'NOT_FIRED';
   return { run: { ...base, outcome: kind, reason, actionIds }, actions };
+}
+
+// Simulation of a stored or drafted rule: reads everything that it uses, then simulates it (contract 35).
+
+interface StoredRuleSimulationParts extends Omit<SimulationParts, 'tagsOf' | 'devicesOfTag'> {
+  readonly db: RecordsDb;
+}
+
+/** `to` is exclusive. Throws Problem 404 for a rule that does not exist. */
+export async function simulateStoredRule(
+  ruleId: string,
+  range: { readonly from: EpochMs; readonly to: EpochMs },
+  parts: StoredRuleSimulationParts,
+): Promise<SimulatedRuns> {
+  const rule = await ruleRows.find(parts.db, ruleId);
+  if (rule === undefined) throw problem('notFound', { what: 'rule', id: ruleId });
+  return simulateUnstoredRule(rule, range, parts);
+}
+
+/** The same for a rule that need not be stored; `outputs` are those of its actions that are not. */
+export async function simulateUnstoredRule(
+  rule: Rule,
+  range: { readonly from: EpochMs; readonly to: EpochMs },
+  parts: StoredRuleSimulationParts,
+  outputs: readonly OutputConnector[] = [],
+): Promise<SimulatedRuns> {
+  const { db, ...stages } = parts;
+  return simulateRule(await compiledRule(db, rule, outputs), range, {
+    ...stages,
+    tagsOf: (deviceIds) => groupsOfDevices(db, deviceIds),
+    devicesOfTag: async (id) =>
+      hasFormOfId('place', id)
+        ? (await devicesOfPlace(db, id)).map((device) => device.id)
+        : deviceIdsOfTag(db, id),
+  });
+}
+
+async function compiledRule(
+  db: RecordsDb,
+  rule: Rule,
+  outputs: readonly OutputConnector[],
+): Promise<CompiledRule> {
+  const actions = rule.actions.map(({ id }) => id);
+  const connectors = [...(await findOpenOutputConnectors(db, actions)), ...outputs];
+  const blocks = await customLogicRows.findAll(db, [rule.logic.customLogic?.customLogicId ?? '']);
+  const compiled = compileRule(rule, {
+    connectors: new Map(connectors.map((connector) => [connector.id, connector])),
+    customLogic: new Map(blocks.map((block) => [block.id, block])),
+    isInWorkspace: await inputsInWorkspace(db, [rule]),
+  });
+  if (compiled === undefined) throw new Error(`Rule ${rule.id} cannot be compiled`);
+  return compiled;
+}
+
+// Devices of rules: a device that does not exist or cannot be read has no route, and rules go on without it.
+
+/** The look-up rejects only with errors of the server itself. */
+export function createRuleDeviceLookup({
+  findRoute,
+  failed,
+}: {
+  /** Throws Problem 404. */
+  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
+  /** Called for a device whose records cannot be read. */
+  readonly failed: (what: string, error: unknown) => void;
+}): (deviceId: string) => Promise<UplinkRoute | undefined> {
+  return async (deviceId) => {
+    try {
+      return await findRoute(deviceId);
+    } catch (error) {
+      if (error instanceof Problem && error.status === 404) return undefined;
+      if (!(error instanceof UnreadableRecord)) throw error;
+      failed(`reading device ${deviceId} for rules`, error);
+      return undefined;
+    }
+  };
 }

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Json } from '../model/json.ts';
-import { runScript } from './run-script.ts';
-import { ScriptMachine } from './script-machine.ts';
+import { runScript, ScriptMachine } from './script-machine.ts';
 
 let machine: ScriptMachine;
 beforeAll(() => {

@@ -1,8 +1,7 @@
 // Payload codecs run unchanged, LoRa Alliance TS013 in any style and the older forms (interface 2.10).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
-import { runScript } from './run-script.ts';
-import { ScriptMachine } from './script-machine.ts';
+import { runScript, ScriptMachine } from './script-machine.ts';
 
 let machine: ScriptMachine;
 beforeAll(() => {

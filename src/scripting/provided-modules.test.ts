@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DateTime, Duration, Interval } from 'luxon';
 import moment from 'moment';
 import type { Json } from '../model/json.ts';
-import { runScript } from './run-script.ts';
-import { ScriptMachine } from './script-machine.ts';
+import { runScript, ScriptMachine } from './script-machine.ts';
 
 let machine: ScriptMachine;
 beforeAll(() => {

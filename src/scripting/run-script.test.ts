@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Json } from '../model/json.ts';
 import { scriptLimits } from './script-limits.ts';
-import { runScript } from './run-script.ts';
-import { ScriptMachine } from './script-machine.ts';
+import { runScript, ScriptMachine } from './script-machine.ts';
 
 let machine: ScriptMachine;
 beforeAll(() => {

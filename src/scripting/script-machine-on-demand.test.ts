@@ -1,7 +1,6 @@
 // Script machine on demand: started once, by the first run or before it.
 import { expect, test } from 'vitest';
-import { ScriptMachine } from './script-machine.ts';
-import { createScriptMachineOnDemand } from './script-machine-on-demand.ts';
+import { createScriptMachineOnDemand, ScriptMachine } from './script-machine.ts';
 
 test('nothing runs before the first script, and one machine runs them all', async () => {
   let starts = 0;

@@ -3,17 +3,16 @@
 // (interface 2.10, 4.8; contract 15, 16, 35).
 import { availableParallelism } from 'node:os';
 import { parsedJson } from '../model/json-keys.ts';
-import type { Json } from '../model/json.ts';
-import { type Problem, problem } from '../model/problem.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
+import { problem, type Problem } from '../model/problem.ts';
 import { quotaDetails, standardQuotas } from '../model/quota.ts';
-import type { RunKind } from '../structures/run-lines.ts';
-import { RunQueue } from '../structures/run-queue.ts';
+import { type RunKind, RunQueue } from '../structures/run-queue.ts';
 import { textKey } from '../structures/string-hash.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
-import type { Emit, ScriptErrorEvent } from './emit.ts';
+import type { Emit, EmitType, ScriptErrorEvent } from './emit.ts';
 import { modeNumber } from './engine.ts';
 import type { CodecEntry } from './module-syntax.ts';
-import { type ScriptLimits, scriptLimits } from './script-limits.ts';
+import { scriptLimits, type ScriptLimits } from './script-limits.ts';
 import type { PendingRun } from './script-thread.ts';
 import { ThreadPool } from './thread-pool.ts';
 import type { RunOutcome, ScriptRegistration } from './worker-messages.ts';
@@ -288,4 +287,58 @@ export class ScriptRegistry {
     sources?.delete(textKey(source));
     if (sources?.size === 0) this.#byTenant.delete(tenant);
   }
+}
+
+// Script machine on demand: its threads start with the first run, because idle threads use memory.
+
+interface ScriptMachineOnDemand extends Pick<ScriptMachine, 'run' | 'close'> {
+  /** Starts the machine before the first run. */
+  warmUp(): void;
+  /** Undefined until the machine was started. */
+  started(): ScriptMachine | undefined;
+}
+
+export function createScriptMachineOnDemand(start: () => ScriptMachine): ScriptMachineOnDemand {
+  let machine: ScriptMachine | undefined;
+  const startOnce = (): ScriptMachine => (machine ??= start());
+  return {
+    warmUp: () => void startOnce(),
+    started: () => machine,
+    run: (run) => startOnce().run(run),
+    close: async () => machine?.close(),
+  };
+}
+
+// One run on request: what run-script answers (interface 4.8, contract 16).
+
+interface MirroredEmit {
+  readonly type: EmitType;
+  readonly event: Json;
+}
+
+/**
+ * Runs a script once and mirrors its emits, in their order and as they are: no topic or key is
+ * checked, numbers that are not finite are the texts "NaN", "Infinity" and "-Infinity". Whatever
+ * goes wrong in the script is an ERROR entry. The run comes after those of devices, within limits
+ * of its own: above them `quotaBusy` is thrown (contract 36).
+ */
+export async function runScript(
+  scripts: Pick<ScriptMachine, 'run'>,
+  request: {
+    readonly tenant: string;
+    readonly source: string;
+    readonly event: Json;
+    readonly signal?: AbortSignal | undefined;
+  },
+): Promise<MirroredEmit[]> {
+  const entry = entryOf(request.event);
+  const { emits } = await scripts.run({ ...request, entry, kind: 'trial' });
+  return emits.map((emit) => ({ type: emit.type, event: emit.event }));
+}
+
+/** Only payload codecs have several entries; the event tells which one it is for. */
+function entryOf(event: Json): CodecEntry {
+  if (!isJsonObject(event) || 'data' in event) return 'decodeUplink';
+  if ('payload' in event) return 'encodeDownlink';
+  return 'payloadHex' in event ? 'decodeDownlink' : 'decodeUplink';
 }

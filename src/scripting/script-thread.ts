@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { MemoryLayout } from './guest-memory.ts';
 import type { ScriptLimits } from './script-limits.ts';
 import { createRecorderMemory, recorderPhases, RecorderView } from './run-recorder.ts';
-import type { Waiting } from '../structures/run-lines.ts';
+import type { Waiting } from '../structures/run-queue.ts';
 import { errorEntry } from './script-error.ts';
 import {
   checkOnly,

@@ -1,9 +1,8 @@
 // Sources: what is refused and where, imports and exports, and both dialects (interface 2.10, contract 15).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
-import { runScript } from './run-script.ts';
+import { runScript, ScriptMachine } from './script-machine.ts';
 import { scriptLimits } from './script-limits.ts';
-import { ScriptMachine } from './script-machine.ts';
 
 let machine: ScriptMachine;
 beforeAll(() => {

@@ -1,9 +1,16 @@
 // Source analysis: the dialect of a script, its imports and the edited source to compile, or its error.
 import type * as acorn from 'acorn';
 import type { ScriptErrorEvent } from './emit.ts';
-import { type Binding, codecEntries, codecFunctions, moduleSyntax } from './module-syntax.ts';
+import {
+  type AnalysisPoll,
+  type Binding,
+  codecEntries,
+  codecFunctions,
+  moduleSyntax,
+  parseSource,
+  type Token,
+} from './module-syntax.ts';
 import type { GuestModule } from './provided-modules.ts';
-import { type AnalysisPoll, parseSource, type Token } from './source-parser.ts';
 import { type EditedSource, editSource, markStatements, type SourceEdit } from './source-edits.ts';
 
 export interface AnalyzedScript {

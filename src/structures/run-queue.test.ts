@@ -1,8 +1,7 @@
 // The queue's fairness and bounds, without any thread.
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { RunKind, Waiting } from './run-lines.ts';
-import { RunQueue } from './run-queue.ts';
+import { type RunKind, RunQueue, type Waiting } from './run-queue.ts';
 
 interface Numbered extends Waiting {
   readonly number: number;

@@ -4,7 +4,6 @@ const capacityMin = 1_024;
 /** Longer runs of neighbors would make each search slow. */
 const filledMax = 0.75;
 
-// Slot index: an open hash table from 32-bit hashes to slot numbers, in typed arrays of eight bytes an entry.
 /** Slots are integers from 0 to 2^32 - 2. Grows by doubling and never shrinks. */
 export class SlotIndex {
   #hashes = new Uint32Array(capacityMin);

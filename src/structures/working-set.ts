@@ -1,6 +1,5 @@
 // Working set: entries in memory. Unclaimed ones are evicted, oldest claim first, those of large owners before others.
 
-// Working set: entries in memory. Unclaimed ones are evicted, oldest claim first, those of large owners before others.
 /**
  * `evicted` is called for entries that make room. Owners with more than an equal share of the
  * limit make room first, as far as that is enough; without `ownerOf` all entries are of one

@@ -1,18 +1,14 @@
 // Telemetry: one function per event, which writes its log line and updates its metrics.
-import { collectDefaultMetrics, Counter, type Metric, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, type Histogram, type Metric, Registry } from 'prom-client';
 import type { DeliveryState } from '../model/delivery.ts';
 import { isDiskFull } from '../model/errors.ts';
-import { hourMs } from '../model/instant.ts';
+import { hourMs, minuteMs } from '../model/instant.ts';
 import { setRepeatingTimer, type SetTimer } from '../structures/timers.ts';
-import { accessEvents } from './access-events.ts';
-import { LineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import { createMetricMakers, type MetricMakers } from './metric-makers.ts';
-import { MovingWork } from './moving-work.ts';
-import { Outages } from './outages.ts';
-import { processEvents } from './process-events.ts';
-import { scriptEvents } from './script-events.ts';
-import { storageEvents } from './storage-events.ts';
+import { causesOf, Outages } from './outages.ts';
+import { Problem, type ProblemName } from '../model/problem.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
@@ -388,4 +384,317 @@ function failureEvents({ counter }: MetricMakers, log: Log, outages: Outages) {
 
 function isQuery(method: string, route: string): boolean {
   return method === 'GET' || (method === 'POST' && queryRoutes.test(route));
+}
+
+// Access events: renewed certificates, failed sign-ins, and refused credentials by address and account for programs such as fail2ban.
+
+type MakeLabeledCounter = (
+  name: string,
+  help: string,
+  labels: readonly string[],
+) => { inc(labels: Record<string, string>): void };
+
+/** Lines a second; what comes faster is counted, and told with the next line. */
+const linesPerSecondMax = 20;
+
+function accessEvents(
+  counter: MakeLabeledCounter,
+  log: Log,
+  clock: () => number = () => performance.now(),
+) {
+  const refusals = counter(
+    'authentication_failures_total',
+    'Requests without a valid credential.',
+    ['reason'],
+  );
+  let second = Number.NEGATIVE_INFINITY;
+  let lines = 0;
+  let untold = 0;
+  const hasLine = (): boolean => {
+    const now = Math.floor(clock() / 1_000);
+    if (now !== second) {
+      second = now;
+      lines = 0;
+    }
+    return ++lines <= linesPerSecondMax;
+  };
+  const failures = counter(
+    'provider_sign_ins_failed_total',
+    'Failed sign-ins with the identity provider.',
+    ['failure'],
+  );
+  return {
+    certificateRenewed(port: string): void {
+      log.info({ port }, 'certificate reloaded');
+    },
+
+    providerSignInFailed(failure: string, error: unknown): void {
+      failures.inc({ failure });
+      if (hasLine()) log.warn({ failure, error }, 'sign-in with the identity provider failed');
+    },
+    credentialRefused(refused: {
+      /** The address that the request came from, by the trusted proxies. */
+      readonly address: string;
+      /** The route's pattern, never a path that may hold a secret. */
+      readonly route: string;
+      readonly reason: string;
+      /** Whose password was tried. */
+      readonly account?: string | undefined;
+    }): void {
+      refusals.inc({ reason: refused.reason });
+      if (!hasLine()) {
+        untold++;
+        return;
+      }
+      log.warn({ ...refused, ...(untold > 0 && { untold }) }, 'authentication failed');
+      untold = 0;
+    },
+  };
+}
+
+// What happens to the process: its file descriptors, its log, and the live connections that it ends.
+
+const flushWithinMs = 500;
+
+function processEvents(counter: MakeLabeledCounter, gauge: MakeGauge, log: Log) {
+  const cuts = counter(
+    'live_connections_closed_total',
+    'Live connections closed by the server, by reason.',
+    ['reason'],
+  );
+  let isOut = false;
+  gauge('file_descriptors_exhausted', '1 while the process has no free file descriptors.', () =>
+    isOut ? 1 : 0,
+  );
+  gauge('log_lines_dropped', 'Log lines dropped because the consumer was too slow.', log.dropped);
+  return {
+    /**
+     * Call with each probe; logs the changes. The operating system refuses connections meanwhile,
+     * unseen by the server.
+     */
+    descriptorsProbed(isOutNow: boolean): void {
+      if (isOutNow === isOut) return;
+      isOut = isOutNow;
+      if (isOut)
+        log.error(
+          'out of file descriptors; rejecting connections (raise the limit with ulimit -n)',
+        );
+      else log.info('file descriptors available again');
+    },
+
+    liveSocketCut(reason: string): void {
+      cuts.inc({ reason });
+    },
+
+    /** Resolves when the log is written, or its reader took nothing for half a second. */
+    flushed: () => log.flush(flushWithinMs),
+  };
+}
+
+// What happens to runs of scripts: their metrics.
+
+type MakeHistogram = <L extends string>(
+  name: string,
+  help: string,
+  labels?: readonly L[],
+) => Histogram<L>;
+
+export function scriptEvents(
+  counter: MakeCounter,
+  histogram: MakeHistogram,
+  log: Log,
+  clock?: () => number,
+) {
+  const runs = counter(
+    'script_runs_total',
+    'Script runs by kind (live, trial, or edge: live, in an edge thread) and outcome.',
+    ['kind', 'outcome'],
+  );
+  const seconds = histogram('script_run_seconds', 'Script run duration.', ['kind']);
+  const waits = histogram('script_wait_seconds', 'Script run queue time.', ['kind']);
+  const lost = counter(
+    'script_worker_restarts_total',
+    'Script workers that exited or were terminated as unresponsive.',
+  );
+  // A script that gets stuck does so at every uplink: one line a minute, with what came in between.
+  const lines = new LineLimit(60_000, clock);
+  let untold = 0;
+  return {
+    scriptThreadLost(why: string): void {
+      lost.inc();
+      if (!lines.isDue('lost')) {
+        untold++;
+        return;
+      }
+      log.warn({ why, ...(untold > 0 && { untold }) }, 'script worker lost; replacing it');
+      untold = 0;
+    },
+
+    /**
+     * Outcomes: ended, error, late (CPU limit), refused (too long to compile), stuck (its thread
+     * was ended).
+     */
+    scriptRan({
+      kind,
+      outcome,
+      waitMs,
+      durationMs,
+    }: {
+      readonly kind: string;
+      readonly outcome: string;
+      readonly waitMs: number;
+      readonly durationMs: number;
+    }): void {
+      runs.inc({ kind, outcome });
+      seconds.observe({ kind }, durationMs / 1_000);
+      waits.observe({ kind }, waitMs / 1_000);
+    },
+  };
+}
+
+// What happens to writing on the disk: one log line for each change of state, and the gauges to alert on.
+
+/**
+ * Whether appends are accepted: `full` ends when there is room again, `stopped` ends with a
+ * restart.
+ */
+export type WritingState =
+  | { readonly kind: 'writing' }
+  | { readonly kind: 'full' | 'stopped'; readonly error: unknown };
+
+function storageEvents(gauge: MakeGauge, log: Log) {
+  let state: WritingState = { kind: 'writing' };
+  gauge('storage_stopped', '1 after a journal I/O error; nothing is stored until restart.', () =>
+    state.kind === 'stopped' ? 1 : 0,
+  );
+  gauge('storage_full', '1 while the disk is full and samples are rejected.', () =>
+    state.kind === 'full' ? 1 : 0,
+  );
+  let recordsError: Error | undefined;
+  return {
+    /** Call once, when a sync of the records failed. */
+    recordsStopped(error: Error): void {
+      recordsError = error;
+      log.error({ err: error }, 'writing records stopped: restart after repairing the disk');
+    },
+
+    /** `ms` is how long it took; undefined when it begins. */
+    recordsMigrating(migration: {
+      readonly from: string;
+      readonly to: string;
+      readonly migrations: number;
+      readonly ms?: number;
+    }): void {
+      const isDone = migration.ms !== undefined;
+      log.info(migration, isDone ? 'records migrated' : 'migrating the records to this version');
+    },
+
+    /** The reason for `/health/ready`. */
+    recordsStoppedBecause: (): string | undefined =>
+      recordsError && `records stopped: ${recordsError.message}`,
+
+    /** Logs each change once; what stopped for good does not change any more. */
+    writingChanged(next: WritingState): void {
+      if (next.kind === state.kind || state.kind === 'stopped') return;
+      state = next;
+      if (next.kind === 'stopped')
+        log.error(
+          { err: next.error },
+          'writes stopped after a disk error; repair the disk and restart',
+        );
+      else if (next.kind === 'full') log.error({ err: next.error }, 'disk full; rejecting samples');
+      else log.info('disk space available; accepting samples');
+    },
+
+    /** The reason for `/health/ready`. A full disk is none, because reads go on. */
+    writingStoppedBecause(): string | undefined {
+      return state.kind === 'stopped' ? `writes stopped: ${messageOf(state.error)}` : undefined;
+    },
+  };
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  return String(error);
+}
+
+// Line limits: of what repeats, one log line each period, so that a lasting trouble does not fill the log.
+
+/** Keys remembered; beyond it the oldest may have its line before the period is over. */
+const keysMax = 10_000;
+
+class LineLimit {
+  readonly #periodMs: number;
+  readonly #clock: () => number;
+  readonly #writtenAt = createBoundedMap<string, number>(keysMax);
+
+  constructor(periodMs: number, clock: () => number = () => performance.now()) {
+    this.#periodMs = periodMs;
+    this.#clock = clock;
+  }
+
+  /**
+   * Whether the line of this key is due: it was not written within the period. Counts as written
+   * then.
+   */
+  isDue(key: string): boolean {
+    const now = this.#clock();
+    const before = this.#writtenAt.get(key);
+    if (before !== undefined && now - before < this.#periodMs) return false;
+    this.#writtenAt.set(key, now);
+    return true;
+  }
+}
+
+// Moving work: failures while devices or rules change their node, which are no faults unless they last.
+
+/** How a node refuses what another one does, or will do soon. */
+const passing = new Set<ProblemName>([
+  'deviceMoved',
+  'deviceMovedMeanwhile',
+  'deviceWithoutOwner',
+  'nodeUnreachable',
+  'stopping',
+]);
+
+const movingLimits = {
+  /** Longer than the leases of a dead node and the takeover after them. */
+  quietMs: 30_000,
+  /** Failures with a longer pause between them are not one trouble. */
+  pauseMsMax: minuteMs,
+  kindsMax: 1_000,
+} as const;
+
+interface Trouble {
+  readonly since: number;
+  readonly last: number;
+}
+
+export class MovingWork {
+  readonly #log: Pick<Log, 'debug' | 'warn'>;
+  readonly #clock: () => number;
+  readonly #troubles = createBoundedMap<string, Trouble>(movingLimits.kindsMax);
+  readonly #lines: LineLimit;
+
+  constructor(log: Pick<Log, 'debug' | 'warn'>, clock: () => number = () => performance.now()) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#lines = new LineLimit(minuteMs, clock);
+  }
+
+  /** Whether the failure is one of work that moves. Has a line a minute when that takes long. */
+  explains(what: string, error: unknown): boolean {
+    if (!causesOf(error).some((cause) => cause instanceof Problem && passing.has(cause.problem)))
+      return false;
+    const now = this.#clock();
+    const before = this.#troubles.get(what);
+    const isSame = before !== undefined && now - before.last <= movingLimits.pauseMsMax;
+    const since = isSame ? before.since : now;
+    this.#troubles.set(what, { since, last: now });
+    const reason = error instanceof Error ? error.message : String(error);
+    const line = { what, reason, seconds: Math.round((now - since) / 1_000) };
+    if (now - since < movingLimits.quietMs) this.#log.debug(line, 'waiting for another node');
+    else if (this.#lines.isDue(what)) this.#log.warn(line, 'waiting for another node for long');
+    return true;
+  }
 }

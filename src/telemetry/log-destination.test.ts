@@ -4,7 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { LogDestination } from './log-destination.ts';
+import { LogDestination } from './log.ts';
 
 let folder: string;
 let reading: number;

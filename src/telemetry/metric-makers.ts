@@ -1,4 +1,5 @@
 // Metric makers: counters, histograms and gauges with the prefix of the platform, in one registry.
+import { performance } from 'node:perf_hooks';
 import {
   Counter,
   type CounterConfiguration,
@@ -76,4 +77,25 @@ export function createMetricMakers(registry: Registry) {
       void new Gauge({ name: `heliograph_${name}`, help, labelNames, registers, collect });
     },
   };
+}
+
+// Busy time: the part of the time that the event loop of a thread was busy.
+
+export class BusyTime {
+  readonly #measure: typeof performance.eventLoopUtilization;
+  #before: ReturnType<typeof performance.eventLoopUtilization>;
+
+  /** By default of this thread. */
+  constructor(measure: typeof performance.eventLoopUtilization = performance.eventLoopUtilization) {
+    this.#measure = measure;
+    this.#before = measure();
+  }
+
+  /** Since the last call. */
+  ratio(): number {
+    const now = this.#measure();
+    const { utilization } = this.#measure(now, this.#before);
+    this.#before = now;
+    return utilization;
+  }
 }

@@ -1,7 +1,7 @@
 // Moving work: quiet while it is short, a line a minute when it is not, and other failures are not concerned.
 import { expect, test } from 'vitest';
 import { problem } from '../model/problem.ts';
-import { MovingWork } from './moving-work.ts';
+import { MovingWork } from './events.ts';
 
 function moving() {
   const told: string[] = [];

@@ -2,7 +2,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { createLog } from './log.ts';
-import { scriptEvents } from './script-events.ts';
+import { scriptEvents } from './events.ts';
 
 test('review reliability 16: lost threads are one line a minute, which says how many were not told', async () => {
   const lines: Record<string, unknown>[] = [];

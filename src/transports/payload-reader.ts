@@ -9,7 +9,7 @@ import { standInName } from '../model/outside-name.ts';
 import { type Payload, payloadBytesMax, type PayloadHints } from '../model/payload.ts';
 import { type Problem, problem } from '../model/problem.ts';
 import { utf8Fault } from '../structures/utf8.ts';
-import { parseSenmlCbor } from './senml/senml-cbor.ts';
+import { parseSenmlCbor } from './senml/senml-pack.ts';
 
 const jsonType = /^(?:application|text)\/(?:[\w.-]+\+)?json$/;
 const cborType = /^application\/(?:[\w.-]+\+)?cbor$/;

@@ -1,7 +1,6 @@
 // Work turns: organizations take turns on the main thread by measured time, so that one with much work does not delay the others.
 import { problem } from '../model/problem.ts';
-import { RunQueue } from '../structures/run-queue.ts';
-import type { Waiting } from '../structures/run-lines.ts';
+import { RunQueue, type Waiting } from '../structures/run-queue.ts';
 import { LargeWork, largeWorkLimits } from './large-work.ts';
 
 export const workTurnLimits = {

@@ -8,7 +8,7 @@ import {
   signIn,
   startAccessWorld,
 } from './access-world.ts';
-import { codeOfStep, fromBase32 } from '../../src/access/one-time-code.ts';
+import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
 import { type MailBox, openMailBox } from './mail-box.ts';
 
 let box: MailBox;

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { codeOfStep, fromBase32 } from '../../src/access/one-time-code.ts';
+import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
 import { recordsSettings } from '../../src/storage/records/testing-engine.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { type Acting, actingBy, password, signIn } from './access-world.ts';

@@ -1,7 +1,7 @@
 // Second factor demand: members without one only enrol, and owners and admins reset what members lost.
 import WebSocket from 'ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { codeOfStep, fromBase32 } from '../../src/access/one-time-code.ts';
+import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
 import type { Permissions } from '../../src/model/permission.ts';
 import { openLive } from '../world/live-socket.ts';
 import {

@@ -1,6 +1,6 @@
 // Second factor: set up with a first code, asked for at sign-in, used once, guessed in vain, and removed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { codeOfStep, fromBase32 } from '../../src/access/one-time-code.ts';
+import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { type Acting, actingBy, addMember, password, signIn } from './access-world.ts';
 

@@ -11,7 +11,7 @@ import { clickhouse, startClickHouse } from '../servers/clickhouse.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
 import { type LostNodeWorld, startLostNodeWorld } from '../world/lost-node.ts';
 import type { JournalCopyRow } from '../../src/storage/records/rows/shared-records.ts';
-import { nodeIdOf } from '../../src/storage/data-folder/node-id.ts';
+import { nodeIdOf } from '../../src/storage/data-folder/data-folder.ts';
 import { freePort } from '../../bench/load/server-process.ts';
 
 const run = promisify(execFile);

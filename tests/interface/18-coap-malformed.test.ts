@@ -1,7 +1,10 @@
 // Contract 18: malformed CoAP traffic stores nothing and harms no client; long form: `npm run bench -- coap-fuzz`.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CoapMessage } from '../../src/transports/coap/coap-message.ts';
-import { optionNumbers, uintOption } from '../../src/transports/coap/coap-request.ts';
+import {
+  type CoapMessage,
+  optionNumbers,
+  uintOption,
+} from '../../src/transports/coap/coap-message.ts';
 import { askCoap, freeUdpPort } from '../world/coap-device.ts';
 import { stormOf } from '../world/datagram-storm.ts';
 import { randomDatagrams } from '../world/random-datagrams.ts';

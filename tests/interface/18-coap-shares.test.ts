@@ -1,6 +1,6 @@
 // Contract 42: first blocks of one organization leave the bodies in blocks of another one.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blockOption, optionNumbers } from '../../src/transports/coap/coap-request.ts';
+import { blockOption, optionNumbers } from '../../src/transports/coap/coap-message.ts';
 import { askCoap, captureMessage, freeUdpPort } from '../world/coap-device.ts';
 import { stormOf } from '../world/datagram-storm.ts';
 import { makeNeighbour, type Neighbour } from '../world/neighbour.ts';

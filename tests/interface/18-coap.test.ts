@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encode } from 'cborg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseMessage, type CoapMessage } from '../../src/transports/coap/coap-message.ts';
-import { blockOption, optionNumbers, uintOption } from '../../src/transports/coap/coap-request.ts';
+import {
+  blockOption,
+  type CoapMessage,
+  optionNumbers,
+  parseMessage,
+  uintOption,
+} from '../../src/transports/coap/coap-message.ts';
 import { askCoap, captureMessage, freeUdpPort, rawCoapSocket } from '../world/coap-device.ts';
 import { anyTime, anyUuid } from '../world/expectations.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';

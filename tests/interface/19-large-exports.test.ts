@@ -16,7 +16,7 @@ import { sampleExportLimits } from '../../src/model/sample-export.ts';
 import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { createShapeInterner } from '../../src/storage/log/data-shape.ts';
-import { runsOfSamples } from '../../src/storage/samples/sample-runs.ts';
+import { runsOfSamples } from '../../src/storage/samples/value-batches.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 

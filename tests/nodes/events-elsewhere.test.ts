@@ -2,9 +2,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Carry, createNodeSwitch } from '../../src/cluster/nodes/in-process-nodes.ts';
-import { queueOfNode } from '../../src/cluster/nodes/messages/message-form.ts';
-import { createMessageReceiver } from '../../src/cluster/nodes/messages/message-receiver.ts';
-import { MessageSender } from '../../src/cluster/nodes/messages/message-sender.ts';
+import {
+  createMessageReceiver,
+  MessageSender,
+  queueOfNode,
+} from '../../src/cluster/nodes/messages/messages.ts';
 import { createEventsElsewhere, outboxLimits } from '../../src/cluster/remote-events.ts';
 import { LiveEvents } from '../../src/live/live-events.ts';
 import {

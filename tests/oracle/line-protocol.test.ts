@@ -4,8 +4,8 @@ import {
   createLineReader,
   isFault,
   seriesOf,
+  timeReader,
 } from '../../src/transports/line-protocol/line-reader.ts';
-import { timeReader } from '../../src/transports/line-protocol/line-values.ts';
 import { influxdb, startInfluxDb } from '../servers/influxdb.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
 

@@ -6,12 +6,12 @@ import { NodeUnreachable } from '../../src/cluster/nodes/nodes.ts';
 import {
   createUsageElsewhere,
   nodeUnreachable,
+  OpenElsewhere,
   openSamplesCall,
   openSamplesReceiver,
   usageCall,
   usageReceiver,
-} from '../../src/cluster/open-samples-call.ts';
-import { OpenElsewhere } from '../../src/cluster/remote-pending-samples.ts';
+} from '../../src/cluster/remote-pending-samples.ts';
 import type { NodeAddress } from '../../src/model/node-messages.ts';
 import {
   openClickHouseSamples,

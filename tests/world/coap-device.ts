@@ -2,8 +2,12 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { request } from 'coap';
-import { type CoapMessage, encodeMessage } from '../../src/transports/coap/coap-message.ts';
-import { optionNumbers, uintOption } from '../../src/transports/coap/coap-request.ts';
+import {
+  type CoapMessage,
+  encodeMessage,
+  optionNumbers,
+  uintOption,
+} from '../../src/transports/coap/coap-message.ts';
 
 /** A UDP port that was free a moment ago. */
 export async function freeUdpPort(): Promise<number> {

@@ -1,6 +1,5 @@
 // Held leases: what one node may do by its own clock, between the answers of the lease table.
-import type { LeaseRow } from './lease-table.ts';
-import type { Lease, LeaseName } from './leases.ts';
+import type { Lease, LeaseName, LeaseRow } from './leases.ts';
 
 /** A lease is gained before it is used, and leaving before it is moved. */
 type Phase = 'gained' | 'used' | 'leaving';

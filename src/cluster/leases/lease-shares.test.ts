@@ -1,7 +1,7 @@
 // Lease shares: fair within one lease, and gifts that end there.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { giftsOf, sharesOf } from './lease-shares.ts';
+import { giftsOf, sharesOf } from './shared-leases.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const held = fc.dictionary(fc.constantFrom(...nodeNames), fc.nat(300));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { clusterLeaseMs, openLeaseCluster } from './testing-lease-cluster.ts';
 import { leasesMustBehave, leasesMustBeShared } from './conformance/leases.conformance.ts';
 import { manualTimers } from '../../structures/testing-timers.ts';
-import type { LeaseTable } from './lease-table.ts';
+import type { LeaseTable } from './leases.ts';
 import { SharedLeases } from './shared-leases.ts';
 import { TableModel } from './testing-lease-table.ts';
 

@@ -1,7 +1,6 @@
 // Lease cluster of tests: several nodes on one lease table, and one clock for all of them.
 import { manualTimers } from '../../structures/testing-timers.ts';
-import { type LeaseName, type LeasesChanged, partitionLeases } from './leases.ts';
-import type { LeaseTable } from './lease-table.ts';
+import { type LeaseName, type LeasesChanged, type LeaseTable, partitionLeases } from './leases.ts';
 import { SharedLeases } from './shared-leases.ts';
 
 export const clusterLeaseMs = 10_000;

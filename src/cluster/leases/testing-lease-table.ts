@@ -1,7 +1,6 @@
 // Lease table of tests: the rules of the table in a few lines, to which every implementation is compared.
 import type { NodeAddress } from '../../model/node-messages.ts';
-import type { LeaseRow, LeaseTable } from './lease-table.ts';
-import type { LeaseName } from './leases.ts';
+import type { LeaseName, LeaseRow, LeaseTable } from './leases.ts';
 
 interface ModelRow {
   readonly name: LeaseName;

@@ -1,14 +1,15 @@
 // Nodes of one process: calls and forwards are function calls, with values that cross as JSON does.
 import { randomUUID } from 'node:crypto';
 import type { NodeAddress } from '../../model/node-messages.ts';
-import { createCallTable, type HandleCall } from './call-table.ts';
-import { passedHeaders } from './node-headers.ts';
 import {
   type CallHandlers,
+  createCallTable,
   type ForwardedAnswer,
   type ForwardedRequest,
+  type HandleCall,
   type Nodes,
   NodeUnreachable,
+  passedHeaders,
 } from './nodes.ts';
 
 /** What a node offers to the others. */

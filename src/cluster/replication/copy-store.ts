@@ -3,7 +3,12 @@ import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, replaceFile, syncDirectory } from '../../storage/log/durable-file.ts';
 import { createSerialQueue, type SerialQueue } from '../../structures/serial-queue.ts';
-import { type CopyAnswer, type CopyChange, type CopyRequest, isCopiedName } from './copy-form.ts';
+import {
+  type CopyAnswer,
+  type CopyChange,
+  type CopyRequest,
+  isCopiedName,
+} from './journal-copy.ts';
 
 /** In the folder of a copy that has everything. */
 const wholeMark = 'whole';

@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { realDisk } from '../../storage/log/disk.ts';
+import { realDisk } from '../../storage/log/durable-file.ts';
 import { Journal } from '../../storage/log/journal.ts';
 import type { NodeAddress } from '../../model/node-messages.ts';
-import type { CopyAnswer, CopyRequest } from './copy-form.ts';
+import {
+  type CopyAnswer,
+  type CopyRequest,
+  JournalCopy,
+  journalCopyLimits,
+} from './journal-copy.ts';
 import { CopyStore, wholeCopy } from './copy-store.ts';
-import { JournalCopy, journalCopyLimits } from './journal-copy.ts';
 
 const self = 'aaaaaaaa-0000-4000-8000-000000000000';
 const holders: readonly NodeAddress[] = [1, 2].map((n) => ({

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PendingDelivery } from '../../model/delivery.ts';
-import { queueLimits } from './connector-queue.ts';
-import { DeliveryQueues, DueQueue } from './delivery-queues.ts';
+import { DeliveryQueues, DueQueue, queueLimits } from './delivery-queues.ts';
 
 function pending(
   sequence: number,

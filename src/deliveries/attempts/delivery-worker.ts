@@ -6,8 +6,7 @@ import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs } from '../../model/instant.ts';
 import type { SendOutcome } from '../../outputs/connectors/target.ts';
 import type { SetTimer } from '../../structures/timers.ts';
-import { type DeviceQueue, firstOf } from './connector-queue.ts';
-import { DeliveryQueues } from './delivery-queues.ts';
+import { DeliveryQueues, type DeviceQueue, firstOf } from './delivery-queues.ts';
 import { createNoteWriter, type NoteWriter } from './note-writer.ts';
 import type { WaitingDelivery } from './waiting-delivery.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createEgressGuard } from '../../outputs/egress/guard.ts';
 import { testServices } from '../../outputs/connectors/testing-services.ts';
 import type { OutputConnector } from '../../model/output-connector.ts';
-import { TargetCache, type OpenTarget } from './target-cache.ts';
+import { TargetCache, type OpenTarget } from './open-targets.ts';
 
 const egress = createEgressGuard({ allow: [] });
 afterEach(() => egress.close());

@@ -1,6 +1,6 @@
 // Admission of a request: credential, request limit, resource, permission.
 import type { RequestLimit } from '../../access/token-buckets.ts';
-import { requireMfaSetup } from '../../access/second-factor-demand.ts';
+import { requireMfaSetup } from '../../access/second-factor.ts';
 import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';
 import type { Actor } from '../../model/actor.ts';
 import type { Scope, Verb } from '../../model/permission.ts';

@@ -1,6 +1,6 @@
 // Creates that are done once per Idempotency-Key (contract 35).
 import type { Once } from '../../uplinks/idempotency/idempotency.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { idempotencyKeyOf } from '../edge/request-head.ts';

@@ -3,7 +3,7 @@ import { dashboardGroups } from '../../contract/dashboard-groups.ts';
 import { dashboards } from '../../contract/dashboards.ts';
 import { findDeviceType } from '../../inventory/data-flows/device-types.ts';
 import { listReach } from '../../inventory/list-scope.ts';
-import { type Inventory, placeOf } from '../../inventory/resource-lookup.ts';
+import { type Inventory, placeOf } from '../../inventory/record-crud.ts';
 import {
   createDashboardGroup,
   deleteDashboardGroup,

@@ -8,7 +8,7 @@ import {
   findOpenInvitation,
   type OpenInvitation,
 } from '../../inventory/members/invitations.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Actor } from '../../model/actor.ts';
 import { problem } from '../../model/problem.ts';
 import { type Route, route } from '../edge/route.ts';

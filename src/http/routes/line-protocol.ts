@@ -5,15 +5,11 @@ import { lineProtocol } from '../../contract/line-protocol.ts';
 import type { CaptureSenders, Found } from '../../uplinks/capture/capture-senders.ts';
 import type { PointWrite, WriteOutcome } from '../../uplinks/bulk/line-protocol-write.ts';
 import type { Refusals } from '../../uplinks/refusals.ts';
-import { createByteBudget } from '../../transports/byte-budget.ts';
-import {
-  type InfluxCredentials,
-  influxSecretOf,
-} from '../../transports/line-protocol/influx-secret.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
-import { type Problem, problem } from '../../model/problem.ts';
+import { problem, type Problem } from '../../model/problem.ts';
 import { refusalLimits } from '../../model/refused-uplink.ts';
-import { admittedRoute, Answer, type Route, route } from '../edge/route.ts';
+import { admittedRoute, Answer, route, type Route } from '../edge/route.ts';
+import { leavesRoom } from '../../structures/shared-pool.ts';
 
 /** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
 const bodyBytesMax = 128 * 1024 * 1024;
@@ -226,4 +222,80 @@ function refusalTwo({ problem: name, status, message }: Problem): Answer<unknown
 
 function jsonAnswer(status: number, body: object): Answer<never> {
   return new Answer<never>(status, body as never);
+}
+
+// Byte budget: limits the bytes of bodies that are in memory, with a share for each owner.
+
+interface ByteBudget {
+  /** The bytes of one body. */
+  readonly open: (owner: string) => HeldBytes;
+}
+
+interface HeldBytes {
+  /** Throws Problem `intakeFull` when too much is held, or the owner has most of it. */
+  readonly take: (bytes: number) => void;
+  /** Releases all that was taken. */
+  readonly release: () => void;
+}
+
+export function createByteBudget(bytesMax: number): ByteBudget {
+  const ofOwners = new Map<string, number>();
+  let held = 0;
+
+  function add(owner: string, bytes: number): void {
+    held += bytes;
+    const left = (ofOwners.get(owner) ?? 0) + bytes;
+    if (left === 0) ofOwners.delete(owner);
+    else ofOwners.set(owner, left);
+  }
+
+  return {
+    open(owner) {
+      let taken = 0;
+      return {
+        take(bytes) {
+          const own = ofOwners.get(owner) ?? 0;
+          if (held + bytes > bytesMax || !leavesRoom(own, held, bytesMax))
+            throw problem('intakeFull');
+          taken += bytes;
+          add(owner, bytes);
+        },
+        release() {
+          add(owner, -taken);
+          taken = 0;
+        },
+      };
+    },
+  };
+}
+
+// Influx secret: the uplink secret in the credentials of InfluxDB senders, token or password.
+
+interface InfluxCredentials {
+  readonly p?: string;
+}
+
+/**
+ * The secret of `Authorization: Token <secret>`, of `Bearer`, the password of Basic, or `p`. The
+ * user name counts for nothing. Throws Problem 401 without one.
+ */
+function influxSecretOf(
+  { authorization = '' }: IncomingHttpHeaders,
+  { p }: InfluxCredentials,
+): string {
+  const [, scheme = '', sent = ''] = /^(\w+)\s+(\S+)\s*$/.exec(authorization) ?? [];
+  const secret = readers.get(scheme.toLowerCase())?.(sent) ?? p;
+  if (typeof secret !== 'string' || secret === '') throw problem('uplinkSecretMissing');
+  return secret;
+}
+
+const readers: ReadonlyMap<string, (sent: string) => string> = new Map([
+  // Senders of version 2 that write to a server of version 1 send `user:password`.
+  ['token', afterColon],
+  ['bearer', (sent) => sent],
+  ['basic', (sent) => afterColon(Buffer.from(sent, 'base64').toString())],
+]);
+
+function afterColon(text: string): string {
+  return text.slice(text.indexOf(':') + 1);
 }

@@ -14,7 +14,7 @@ import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { authenticateUser, startSession } from '../../access/sign-in.ts';
 import { signIn } from '../../contract/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import { emailAddressOf } from '../../model/email-address.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';

@@ -10,7 +10,7 @@ import {
   deleteOrganizationMember,
   deleteWorkspaceMember,
 } from '../../inventory/members/members.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Principal } from '../../model/principal.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';

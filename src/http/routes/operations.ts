@@ -17,7 +17,7 @@ import {
   operationPieces,
   readOperation,
 } from '../../inventory/operations/operations.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import { networkWorks } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';

@@ -4,7 +4,7 @@ import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { endSessions } from '../../access/sign-in.ts';
 import { ownSessions } from '../../contract/own-sessions.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import { unpagedOf } from '../../model/page.ts';
 import type { FieldChange } from '../../model/audit-entry.ts';
 import type { Principal } from '../../model/principal.ts';

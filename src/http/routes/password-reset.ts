@@ -8,7 +8,7 @@ import {
 import { TokenBuckets } from '../../access/token-buckets.ts';
 import { passwordReset } from '../../contract/password-reset.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
 import { emailAddressOf } from '../../model/email-address.ts';
 import { problem } from '../../model/problem.ts';

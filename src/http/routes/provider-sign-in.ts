@@ -14,7 +14,7 @@ import { startSession } from '../../access/sign-in.ts';
 import { providerSignIn } from '../../contract/provider-sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import { admitPerson, userOfPerson } from '../../inventory/members/provider-members.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Actor } from '../../model/actor.ts';
 import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';

@@ -1,5 +1,5 @@
 // Parts of the routes of records: how they find the resource of a request, and health in rows of lists (contract 37).
-import { type Inventory, placeInWorkspace, placeOf } from '../../inventory/resource-lookup.ts';
+import { type Inventory, placeInWorkspace, placeOf } from '../../inventory/record-crud.ts';
 import type { Page } from '../../model/page.ts';
 import type { Place } from '../../model/record.ts';
 import type { Once } from '../../uplinks/idempotency/idempotency.ts';

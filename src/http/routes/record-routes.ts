@@ -1,6 +1,6 @@
 // Record routes: the five routes of one kind of record, from its endpoints and functions.
 import type { Endpoint, PermissionAccess, ResourceIn } from '../../contract/endpoint.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Place } from '../../model/record.ts';
 import type { HandlerOf, InputOf, Route, RouteInput } from '../edge/route.ts';

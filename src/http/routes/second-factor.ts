@@ -17,7 +17,7 @@ import {
   readSecondFactorDemand,
   resetSecondFactors,
 } from '../../inventory/members/second-factors.ts';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import type { FieldChange } from '../../model/audit-entry.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { type Problem, problem } from '../../model/problem.ts';
 import { mqttLimits } from '../../transports/mqtt/mqtt-limits.ts';
-import type { MqttTransport } from '../../transports/mqtt/mqtt-transport.ts';
+import type { MqttTransport } from '../../transports/mqtt/mqtt-listeners.ts';
 import { checkRequestHead, clientAddress } from '../edge/request-head.ts';
 import { pathOf, refuseBadHandshakes, refuseHandshake } from './handshake.ts';
 import { WebSocketTransport } from './web-socket-transport.ts';

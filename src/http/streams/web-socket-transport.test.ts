@@ -6,7 +6,7 @@ import { generate } from 'mqtt-packet';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { AcceptMqtt } from '../../transports/mqtt/mqtt-broker-on-demand.ts';
-import type { MqttTransport } from '../../transports/mqtt/mqtt-transport.ts';
+import type { MqttTransport } from '../../transports/mqtt/mqtt-listeners.ts';
 import { secret, startTestBroker } from '../../transports/mqtt/testing-mqtt-broker.ts';
 import { attachMqttSocket } from './mqtt-socket.ts';
 

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import type { MqttTransport } from '../../transports/mqtt/mqtt-transport.ts';
+import type { MqttTransport } from '../../transports/mqtt/mqtt-listeners.ts';
 
 const unsupportedData = 1003;
 /** Of a short masked frame (RFC 6455, 5.2). */

@@ -19,7 +19,7 @@ import {
 import { type RunFigures, ScriptRegistry } from '../../scripting/script-machine.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
-import { BusyTime } from '../../telemetry/busy-time.ts';
+import { BusyTime } from '../../telemetry/metric-makers.ts';
 import { scriptOf, uplinkDeviceOf, type EarlyCapture } from '../../uplinks/capture/capture.ts';
 import type { QuickScripts } from '../../scripting/quick-scripts.ts';
 import { takePassedOn } from './edge-connections.ts';

@@ -7,7 +7,7 @@ import { problem } from '../../model/problem.ts';
 import { defaultPayload } from '../../model/template-context.ts';
 import type { Place } from '../../model/record.ts';
 import { found } from '../record-change.ts';
-import { type Inventory, placeOf } from '../resource-lookup.ts';
+import { type Inventory, placeOf } from '../record-crud.ts';
 
 export interface DeliveryFilter {
   readonly connectorId: string;

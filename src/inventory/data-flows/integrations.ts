@@ -34,8 +34,7 @@ import {
   type Step,
   usersNamedMax,
 } from '../record-change.ts';
-import { placeIn } from '../record-crud.ts';
-import { placeInWorkspace } from '../resource-lookup.ts';
+import { placeIn, placeInWorkspace } from '../record-crud.ts';
 import { deviceConnectorView, newUplinkSecret } from './device-connectors.ts';
 
 /** Replaces a secret in answers. In an update it keeps the stored secret. */

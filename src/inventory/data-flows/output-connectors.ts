@@ -20,8 +20,7 @@ import {
 } from '../../outputs/connectors/connector-table.ts';
 import type { ConnectorType } from '../../outputs/connectors/connector-type.ts';
 import { namedDevices } from '../../outputs/connectors/named-devices.ts';
-import { masked } from '../../outputs/connectors/secret-mask.ts';
-import { parseProperties } from '../../outputs/connectors/sent-properties.ts';
+import { masked, parseProperties } from '../../outputs/connectors/secret-mask.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';

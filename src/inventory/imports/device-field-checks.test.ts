@@ -1,7 +1,7 @@
 // Import checks of device fields: every kind of value at its limits, and what the message says.
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { checkedDeviceId, checkedFields } from './device-field-checks.ts';
+import { checkedDeviceId, checkedFields } from './device-import.ts';
 
 function reported(check: (report: (field: string | null, message: string) => void) => unknown) {
   const problems: string[] = [];

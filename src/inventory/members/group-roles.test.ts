@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { GroupRole } from '../../model/sign-in-provider.ts';
 import { organizationRoles } from '../../model/user.ts';
-import { wantedRoles } from './group-roles.ts';
+import { wantedRoles } from './provider-members.ts';
 
 const inOrganization = (group: string, role: (typeof organizationRoles)[number]): GroupRole => ({
   group,

@@ -1,8 +1,14 @@
 // Provider members: users of people whom the sign-in provider has proven, and the memberships that follow its groups.
 import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
-import type { GroupRole, ProvenPerson } from '../../model/sign-in-provider.ts';
-import type { OrganizationRole, User, WorkspaceRole } from '../../model/user.ts';
+import { everyGroup, type GroupRole, type ProvenPerson } from '../../model/sign-in-provider.ts';
+import {
+  type OrganizationRole,
+  organizationRoles,
+  type User,
+  type WorkspaceRole,
+  workspaceRoles,
+} from '../../model/user.ts';
 import { toFlag } from '../../storage/records/columns.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
@@ -29,7 +35,6 @@ import {
   userRows,
 } from '../../storage/records/rows/users.ts';
 import { change, firstVersion, type Step } from '../record-change.ts';
-import { type WantedRoles, wantedRoles } from './group-roles.ts';
 import { transferOwnership } from './members.ts';
 
 /** The user that the person already has; undefined at the first sign-in of a new one. */
@@ -259,4 +264,33 @@ async function markFromProvider(
     .set({ fromProvider: toFlag(true) })
     .where('id', '=', id)
     .execute();
+}
+
+// Group roles: the roles that the groups of a person give, the highest one in each place.
+
+interface WantedRoles {
+  readonly organizations: ReadonlyMap<string, OrganizationRole>;
+  readonly workspaces: ReadonlyMap<string, WorkspaceRole>;
+}
+
+export function wantedRoles(roles: readonly GroupRole[], groups: readonly string[]): WantedRoles {
+  const own = new Set([everyGroup, ...groups]);
+  const organizations = new Map<string, OrganizationRole>();
+  const workspaces = new Map<string, WorkspaceRole>();
+  for (const given of roles.filter(({ group }) => own.has(group))) {
+    if ('organizationId' in given)
+      keepHigher(organizations, given.organizationId, [given.role, organizationRoles]);
+    else keepHigher(workspaces, given.workspaceId, [given.role, workspaceRoles]);
+  }
+  return { organizations, workspaces };
+}
+
+/** Roles are listed with the highest first. */
+function keepHigher<R extends string>(
+  found: Map<string, R>,
+  id: string,
+  [role, order]: readonly [R, readonly R[]],
+): void {
+  const known = found.get(id);
+  if (known === undefined || order.indexOf(role) < order.indexOf(known)) found.set(id, role);
 }

@@ -73,7 +73,6 @@ function mayRead({ subscriptions }: WorkspaceInterest, kind: LiveKind, scope: Sc
 
 const windowMs = 1_000;
 
-// Pace: limits samples per second evenly, with two counters (contract 37).
 /**
  * The count of the last second is estimated from this window and the rest of the previous one.
  * So a second has no more than the limit, and a constant surplus is thinned evenly.

@@ -1,6 +1,8 @@
 // Secret mask: hides secrets in answers, and restores them when a client returns the mask (contract 35).
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { PropertyRules } from './connector-type.ts';
+import { problem } from '../../model/problem.ts';
+import { propertyReader } from './property-parser.ts';
 
 /** Replaces a secret in answers; sent back in an update it represents the stored secret. */
 const secretMask = '********';
@@ -25,11 +27,7 @@ export function masked(rules: SecretRules, properties: JsonObject): JsonObject {
  * Returns the sent properties with the stored secret for every mask. A mask without a stored secret
  * stays.
  */
-export function unmasked(
-  rules: SecretRules,
-  sent: JsonObject,
-  stored: JsonObject | null,
-): JsonObject {
+function unmasked(rules: SecretRules, sent: JsonObject, stored: JsonObject | null): JsonObject {
   return mapSecrets(rules, sent, (secret, path) => {
     if (secret !== secretMask || stored === null) return secret;
     const before = path.reduce<Json | undefined>(memberOf, stored);
@@ -83,4 +81,28 @@ function mapTexts(object: JsonObject, replace: Replace, above: Path): JsonObject
     return [name, replace(value, [...above, name])];
   });
   return Object.fromEntries(entries) as JsonObject;
+}
+
+// Sent properties: from the property object of a request to the properties that are stored (contract 9, 35).
+
+/**
+ * Returns the properties with defaults filled in. Masks in `sent` stand for the secrets of
+ * `stored`. Throws `invalidRequest`; one error names all members that are missing.
+ */
+export function parseProperties(
+  rules: PropertyRules,
+  sent: JsonObject,
+  stored: JsonObject | null,
+): JsonObject {
+  const properties = unmasked(rules, sent, stored);
+  const missing = rules.needed(properties).filter((member) => isMissing(properties[member]));
+  if (missing.length > 0) {
+    const reasons = missing.map((member) => `body ${rules.key}.${member}: is required`);
+    throw problem('invalidRequest', { reason: reasons.join('; ') });
+  }
+  return rules.parse(propertyReader(properties, rules.key));
+}
+
+function isMissing(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === '';
 }

@@ -1,5 +1,7 @@
 // Target: where the deliveries of one connector go.
 import type { TemplateContext } from '../../model/template-context.ts';
+import { renderTemplate } from '../templates/render-template.ts';
+import { parseTemplate } from '../templates/template.ts';
 
 export interface OutboundMessage {
   /** The same on every try. */
@@ -41,4 +43,34 @@ export interface Target {
   /** One try; never rejects. `signal` ends it when its time is over. */
   send(message: OutboundMessage, signal: AbortSignal): Promise<SendOutcome>;
   close(): Promise<void>;
+}
+
+// Target name: a topic or routing key that is a template, so that it differs by message.
+
+/** Returns a function that renders the template with the context of a message. */
+export function createTargetName(text: string): (context: TemplateContext) => string {
+  const template = parseTemplate(text, 'text');
+  return (context) => renderTemplate(template, context);
+}
+
+// Lazy target: loads the sender of a connector, and the client library it needs, with the first delivery.
+
+/** `load` imports the sender and opens its target; it is called at most once. */
+export function createLazyTarget(load: () => Promise<Target>): Target {
+  let loading: Promise<Target> | undefined;
+  let loaded: Target | undefined;
+  return {
+    send(message, signal) {
+      if (loaded !== undefined) return loaded.send(message, signal);
+      loading ??= load();
+      return loading.then((target) => {
+        loaded = target;
+        return target.send(message, signal);
+      });
+    },
+    async close() {
+      const target = await loading?.catch(() => undefined);
+      await target?.close();
+    },
+  };
 }

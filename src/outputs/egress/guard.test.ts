@@ -5,9 +5,14 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Problem } from '../../model/problem.ts';
 import { createEgressGuard } from './guard.ts';
-import { addressCheck, createHostCheck, type HostCheckOptions } from './host-check.ts';
-import { isLocalName, readHost } from './host.ts';
-import { EgressRefused } from './egress-refused.ts';
+import {
+  addressCheck,
+  createHostCheck,
+  EgressRefused,
+  type HostCheckOptions,
+  isLocalName,
+  readHost,
+} from './host-check.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

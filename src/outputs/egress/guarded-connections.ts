@@ -1,8 +1,7 @@
 // Guarded connections: TCP and TLS sockets to the checked addresses of a host.
 import { connect as netConnect, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as tlsConnect, type TLSSocket } from 'node:tls';
-import { readHost } from './host.ts';
-import type { HostCheck } from './host-check.ts';
+import { connect as tlsConnect, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { type HostCheck, readHost } from './host-check.ts';
 
 const connectionLimits = {
   /** For name, connection and TLS together; a request has its own limit above this. */

@@ -9,7 +9,7 @@ import { PartColumnsContent } from './part-columns.ts';
 import { PartLinesContent } from './sample-lines.ts';
 import { addPart } from './value-columns.ts';
 import { createShapeInterner } from '../../storage/log/data-shape.ts';
-import { runsOfSamples } from '../../storage/samples/sample-runs.ts';
+import { runsOfSamples } from '../../storage/samples/value-batches.ts';
 
 const plan: SampleExportPlan = {
   format: 'ndjson',

@@ -10,14 +10,13 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Sample } from '../../model/sample.ts';
 import { createShapeInterner } from '../../storage/log/data-shape.ts';
 import { entryOf } from '../../storage/samples/conformance/sample-entries.ts';
-import { runsOfSamples } from '../../storage/samples/sample-runs.ts';
+import { runsOfSamples } from '../../storage/samples/value-batches.ts';
 import { openTestSamples, type TestSamples } from '../../storage/samples/testing-samples.ts';
 import type { ExportProgress } from './export-file.ts';
 import { readPart } from './next-part.ts';
 import { type ColumnSource, PartColumnsContent } from './part-columns.ts';
 import { parquetHead, parquetPart, parquetTail } from './parquet-part.ts';
-import { membersOf } from './sample-lines.ts';
-import { type ValueRow, valueRows } from './value-rows.ts';
+import { membersOf, type ValueRow, valueRows } from './sample-lines.ts';
 
 const randomFiles = Number(process.env['PARQUET_FILES'] ?? 12);
 const folder = mkdtempSync(join(tmpdir(), 'parquet-part-'));

@@ -5,8 +5,14 @@ import { grown } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
 import { textKey } from '../../structures/string-hash.ts';
 import type { BlockColumn, ColumnBlock, PartColumns } from './part-columns.ts';
-import { membersOf } from './sample-lines.ts';
-import { addValue, depthMax, noValue, type ValueRow, valueRows } from './value-rows.ts';
+import {
+  addValue,
+  depthMax,
+  membersOf,
+  noValue,
+  type ValueRow,
+  valueRows,
+} from './sample-lines.ts';
 
 /** What a row has. */
 export const rowKinds = {

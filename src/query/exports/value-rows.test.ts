@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
-import { depthMax, type ValueRow, valueRows } from './value-rows.ts';
+import { depthMax, type ValueRow, valueRows } from './sample-lines.ts';
 
 /** The members of a row that have a value. */
 const shown = (row: ValueRow) =>

@@ -9,7 +9,7 @@ import {
   assetFields,
 } from './asset-fields.ts';
 import { valueFor } from './filter-values.ts';
-import { type PredicateName, predicateNames, predicates, predicatesOf } from './predicate-table.ts';
+import { type PredicateName, predicateNames, predicates, predicatesOf } from './predicates.ts';
 import type { FilterValue, Question } from './predicate.ts';
 
 export const expressionLimits = { depthMax: 3, filtersMax: 200, valuesMax: 5_000 } as const;

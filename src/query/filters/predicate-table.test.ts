@@ -1,6 +1,6 @@
 // Predicate table: the order in which the filter options endpoint lists the predicates.
 import { expect, test } from 'vitest';
-import { predicateNames, predicatesOf } from './predicate-table.ts';
+import { predicateNames, predicatesOf } from './predicates.ts';
 
 test('the predicates are listed by family, the dates before and after behind the texts', () => {
   expect(predicateNames).toEqual([

@@ -15,7 +15,7 @@ import type { Tally } from './facet.ts';
 import { counts } from './facets/counts.ts';
 import { ends } from './facets/ends.ts';
 import { ranks } from './facets/ranks.ts';
-import { numbers } from './facets/numbers.ts';
+import { numbers } from './facets.ts';
 import { type CountedSlots, slotMs } from './occupied-slots.ts';
 
 interface Point {

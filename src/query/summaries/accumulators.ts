@@ -10,7 +10,7 @@ import { count } from './facets/count.ts';
 import { counts, type CountsTally, modeOf } from './facets/counts.ts';
 import { distinct } from './facets/distinct.ts';
 import { ends } from './facets/ends.ts';
-import { numbers } from './facets/numbers.ts';
+import { numbers } from './facets.ts';
 import { occupied } from './facets/occupied.ts';
 import { isApproximate, quantileOf, ranks } from './facets/ranks.ts';
 import { spread } from './facets/spread.ts';

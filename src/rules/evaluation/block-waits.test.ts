@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BlockWait } from '../../model/rule.ts';
-import { type BlockHold, heldBlock } from './block-waits.ts';
+import { type BlockHold, heldBlock } from './condition-states.ts';
 
 /** At each time a sample that says what the conditions are, or, without one, a look at the clock. */
 type Event = readonly [time: number, isTrue: boolean | null];

@@ -13,7 +13,7 @@ import type {
 } from '../../model/rule.ts';
 import { combinationHolds, parseTagCombination } from '../../model/tag.ts';
 import { type AlarmOutput, compileAlarms } from './alarm-outputs.ts';
-import type { BlockHold } from './block-waits.ts';
+import type { BlockHold } from './condition-states.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
 import { Formulas, operandsOf, ownKeysOf, type PlacedFormula } from './operands.ts';
 import { isWholeSample, type RuleEvaluation } from './rule-reading.ts';

@@ -4,8 +4,12 @@ import type { EpochMs } from '../../model/instant.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { type BlockWait, converted } from '../../model/rule.ts';
 import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
-import { heldBlock, type Moment } from './block-waits.ts';
-import { type ConditionState, ConditionStates } from './condition-states.ts';
+import {
+  type ConditionState,
+  ConditionStates,
+  heldBlock,
+  type Moment,
+} from './condition-states.ts';
 import { type DevicePlan, matchSample, type PlannedRule, triggersAt } from './device-plan.ts';
 import { isNeeded, type NeededFormula } from './operands.ts';
 import { LastSamples } from './last-samples.ts';

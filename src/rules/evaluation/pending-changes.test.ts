@@ -1,7 +1,7 @@
 // Pending changes: which record changes concern rules, and what a failed refresh keeps.
 import { expect, test } from 'vitest';
 import type { RecordChange } from '../../model/record.ts';
-import { createPendingChanges } from './pending-changes.ts';
+import { createPendingChanges } from './rule-registry.ts';
 
 const change = (
   kind: Exclude<RecordChange['kind'], 'member' | 'conditionState'>,

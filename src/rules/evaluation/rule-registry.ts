@@ -16,17 +16,21 @@ import {
 import { findActiveRules } from '../../storage/records/rows/rules.ts';
 import { AlarmSources } from './alarm-sources.ts';
 import type { CompiledRule } from './compiled-rule.ts';
-import { type DevicePlan, rulesOfWatch, rulesWithStates } from './device-plan.ts';
+import {
+  type DevicePlan,
+  planLimits,
+  Plans,
+  rulesOfWatch,
+  rulesWithStates,
+} from './device-plan.ts';
 import { RuleMemory, ruleSampleFrom } from './evaluation.ts';
 import {
+  type LastSamples,
   type SearchedStore,
   type SearchedWatch,
   type SearchGap,
   searchLastSamples,
-} from './last-sample-search.ts';
-import type { LastSamples } from './last-samples.ts';
-import { type Changes, createPendingChanges } from './pending-changes.ts';
-import { planLimits, Plans } from './plans.ts';
+} from './last-samples.ts';
 import { RuleIndex } from './rule-index.ts';
 import { compileRules } from './rule-loader.ts';
 import type { RuleSample } from './rule-reading.ts';
@@ -506,4 +510,65 @@ function rulesReading(
 function watchId({ topic, dataKey }: { readonly topic: string; readonly dataKey: string }): string {
   if (dataKey === '') return topic;
   return `${topic}\n${dataKey}`;
+}
+
+// Pending changes: what happened to the records of rules since the last refresh.
+
+interface Changes {
+  /** Every rule must be read again. */
+  readonly isAll: boolean;
+  readonly rules: ReadonlySet<string>;
+  /** Output connectors and custom logic, which rules use. */
+  readonly used: ReadonlySet<string>;
+  readonly devices: ReadonlySet<string>;
+  readonly tags: ReadonlySet<string>;
+  /** Places that may have moved, with all that is below. */
+  readonly places: ReadonlySet<string>;
+}
+
+interface PendingChanges extends ChangeFollower {
+  take(): Changes;
+  /** Call when the refresh with these changes failed. The next one reads every rule. */
+  putBack(changes: Changes): void;
+}
+
+/** Starts with `isAll`. */
+export function createPendingChanges(): PendingChanges {
+  let isAll = true;
+  let rules = new Set<string>();
+  let used = new Set<string>();
+  let devices = new Set<string>();
+  let tags = new Set<string>();
+  let places = new Set<string>();
+
+  return {
+    recordChanged({ kind, id, action }) {
+      // A state of a rule that was changed by others is read again, with the plan of its device.
+      if (kind === 'device' || kind === 'conditionState') devices.add(id);
+      if (kind === 'conditionState') rules.add(id);
+      // No device has a new tag. A device that gets or loses a tag changes itself.
+      if (kind === 'tag' && action !== 'created') tags.add(id);
+      // No device is at a new place.
+      if (kind === 'place' && action !== 'created') places.add(id);
+      if (kind === 'rule') rules.add(id);
+      if (kind === 'outputConnector' || kind === 'customLogic') used.add(id);
+    },
+    changesMissed() {
+      isAll = true;
+    },
+    take() {
+      const taken = { isAll, rules, used, devices, tags, places };
+      places = new Set();
+      isAll = false;
+      rules = new Set();
+      used = new Set();
+      devices = new Set();
+      tags = new Set();
+      return taken;
+    },
+    putBack(changes) {
+      isAll = true;
+      for (const id of changes.devices) devices.add(id);
+    },
+  };
 }

@@ -1,17 +1,24 @@
 // Segment files of a block log: their names in a folder, and their blocks, each in a frame, scanned and read one by one.
 import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib';
+import { constants, crc32, zstdCompress, zstdDecompressSync } from 'node:zlib';
 import {
   type Frame,
-  type FrameDamage,
   frameBytes,
+  type FrameDamage,
   frameHeaderBytes,
   readFrame,
   scanFrames,
 } from '../log/frame.ts';
 import { namesIn } from '../log/journal-segments.ts';
+import {
+  type Disk,
+  isDiskFull,
+  realDisk,
+  replaceFile,
+  syncDirectory,
+} from '../log/durable-file.ts';
 
 export interface SegmentName {
   /** Ascending in the order of writing. */
@@ -126,7 +133,7 @@ export async function blockBytes(file: FileHandle, offset: number): Promise<numb
 }
 
 /** So many bytes at the offset; undefined when the file ends before. */
-export async function readBytes(
+async function readBytes(
   file: FileHandle,
   offset: number,
   length: number,
@@ -157,4 +164,155 @@ export function compressBlock(block: Uint8Array): Promise<Buffer> {
  */
 export function decompressBlock(bytes: Buffer): Buffer {
   return zstdDecompressSync(bytes);
+}
+
+// Segment appender: the file of the segment that is being written, appended to, synced, and continued after a stop.
+
+/** What a log knows of the segment that it writes. */
+export interface GrowingSegment {
+  readonly path: string;
+  /** Where the next block begins; the file may be longer. */
+  bytes: number;
+  /** Bytes that are on the disk for certain. */
+  synced: number;
+}
+
+export class SegmentAppender<S extends GrowingSegment> {
+  readonly segment: S;
+  readonly #file: FileHandle;
+  readonly #disk: Disk;
+  /** Why nothing can be synced any more. */
+  #failed: Error | undefined;
+
+  private constructor(segment: S, file: FileHandle, disk: Disk) {
+    this.segment = segment;
+    this.#file = file;
+    this.#disk = disk;
+  }
+
+  /**
+   * Creates the file of a segment without blocks, and continues that of another. A torn end is cut
+   * off: it would be taken for damage once something follows it.
+   */
+  static async open<S extends GrowingSegment>(
+    segment: S,
+    disk: Disk = realDisk,
+  ): Promise<SegmentAppender<S>> {
+    const { path, bytes } = segment;
+    const file = await open(path, bytes === 0 ? 'w+' : 'r+');
+    try {
+      if (bytes === 0) await syncDirectory(dirname(path));
+      else await file.truncate(bytes);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    return new SegmentAppender(segment, file, disk);
+  }
+
+  /** Whether a sync failed, so that nothing more becomes durable until the next start. */
+  get isStopped(): boolean {
+    return this.#failed !== undefined;
+  }
+
+  /** Appends a frame over what a failed call has left; returns its offset. */
+  async append(frame: Uint8Array): Promise<number> {
+    const offset = this.segment.bytes;
+    await this.#disk.write(this.#file.fd, frame, offset);
+    this.segment.bytes = offset + frame.length;
+    return offset;
+  }
+
+  /**
+   * Makes durable what was appended before the call. After a sync that failed, the next one may
+   * succeed although bytes are lost. So it is never tried again: the journal keeps its entries, and
+   * the next start continues with what is on the disk. A full disk is tried again.
+   */
+  async sync(): Promise<void> {
+    if (this.#failed !== undefined) throw this.#failed;
+    const { bytes } = this.segment;
+    try {
+      await this.#disk.sync(this.#file.fd);
+    } catch (error) {
+      if (!isDiskFull(error))
+        this.#failed = new Error('The segment cannot be flushed until the next start', {
+          cause: error,
+        });
+      throw error;
+    }
+    this.segment.synced = bytes;
+  }
+
+  /** Closes the file without a sync. */
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+// Index file of a segment: a head as JSON, then tables of bytes, each under a checksum of its own.
+// File: CRC32 u32 and length u32 of the head, the head, then what the log adds.
+
+const prefixBytes = 8;
+
+/** The bytes of the prefix and the head of an index. */
+export function indexHead(head: object): Buffer {
+  const json = Buffer.from(JSON.stringify(head));
+  const prefix = Buffer.alloc(prefixBytes);
+  prefix.writeUInt32LE(crc32(json), 0);
+  prefix.writeUInt32LE(json.length, 4);
+  return Buffer.concat([prefix, json]);
+}
+
+/** Writes an index of these parts; durable when it resolves. */
+export async function writeIndexFile(path: string, parts: readonly Uint8Array[]): Promise<void> {
+  await replaceFile(path, Buffer.concat(parts));
+}
+
+export class IndexFile<Head> {
+  readonly #file: FileHandle;
+  #found: Promise<{ readonly head: Head; readonly end: number } | undefined> | undefined;
+
+  private constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  /** What `use` makes of the index; undefined when there is no file. */
+  static async use<Head, T>(
+    path: string,
+    use: (index: IndexFile<Head>) => Promise<T>,
+  ): Promise<T | undefined> {
+    const file = await openExisting(path);
+    if (file === undefined) return undefined;
+    try {
+      return await use(new IndexFile(file));
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** The head, and where the tables begin; undefined when it is not what was written. */
+  head(): Promise<{ readonly head: Head; readonly end: number } | undefined> {
+    this.#found ??= this.#readHead();
+    return this.#found;
+  }
+
+  async #readHead(): Promise<{ readonly head: Head; readonly end: number } | undefined> {
+    const prefix = await this.bytes(0, prefixBytes);
+    const length = prefix?.readUInt32LE(4) ?? 0;
+    if (prefix === undefined || length > (await this.#file.stat()).size) return undefined;
+    const json = await this.read(prefixBytes, length, prefix.readUInt32LE(0));
+    if (json === undefined) return undefined;
+    return { head: JSON.parse(json.toString('utf8')) as Head, end: prefixBytes + length };
+  }
+
+  /** So many bytes at the offset of the file; undefined when it ends before. */
+  bytes(offset: number, length: number): Promise<Buffer | undefined> {
+    return readBytes(this.#file, offset, length);
+  }
+
+  /** The same; undefined also when they do not have the checksum. */
+  async read(offset: number, length: number, checksum: number): Promise<Buffer | undefined> {
+    const bytes = await this.bytes(offset, length);
+    return bytes !== undefined && crc32(bytes) === checksum ? bytes : undefined;
+  }
 }

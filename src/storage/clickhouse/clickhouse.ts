@@ -1,12 +1,10 @@
 // ClickHouse: the servers that one setting names, their version, and the tables in their databases.
 import { setTimeout as delay } from 'node:timers/promises';
 import { missing } from '../../structures/missing.ts';
-import { ClickHouseError, isTemporary, Replica } from './replica.ts';
+import { ClickHouseError, isTemporary, Replica, type Settings } from './replica.ts';
 import { quoted } from './statement-values.ts';
 import { placeOf, type ServerAddress } from './server-addresses.ts';
-import { featuresOf, oldestVersion, type VersionFeatures } from './server-version.ts';
 import { createShard, type Shard } from './shard.ts';
-import { addColumns, createStatement, type TableDefinition, type TablePlace } from './table.ts';
 
 const startLimits = {
   /** How long a start waits for a server that does not answer yet. */
@@ -237,3 +235,132 @@ function oldestOf(versions: readonly string[]): string {
   });
   return sorted[0] ?? missing('version');
 }
+
+// Tables of ClickHouse: created when they are missing, and given the columns that a newer program adds.
+
+export interface TableColumn {
+  readonly name: string;
+  readonly type: string;
+  /** Decides its codec, where the server has codecs. */
+  readonly use: ColumnUse;
+}
+
+export interface TableDefinition {
+  readonly name: string;
+  readonly columns: readonly TableColumn[];
+  /** `MergeTree`, or another of its family, without `Replicated`. */
+  readonly engine: string;
+  /** Arguments of the engine. */
+  readonly engineArguments?: readonly string[];
+  readonly partitionBy?: string;
+  readonly orderBy: readonly string[];
+  readonly indexGranularity?: number;
+}
+
+export function columnNames({ columns }: TableDefinition): readonly string[] {
+  return columns.map(({ name }) => name);
+}
+
+interface TablePlace {
+  readonly features: VersionFeatures;
+  readonly isReplicated: boolean;
+  readonly database: string;
+}
+
+function createStatement(table: TableDefinition, place: TablePlace): string {
+  const { name, partitionBy, orderBy, indexGranularity = 1_024 } = table;
+  const columns = table.columns.map((column) => columnText(column, place)).join(', ');
+  const ofEngine = place.isReplicated ? place.features.replicatedTable : place.features.plainTable;
+  const settings: Settings = { index_granularity: indexGranularity, ...ofEngine };
+  const list = Object.entries(settings).map(([key, value]) => `${key} = ${value}`);
+  const partition = partitionBy === undefined ? '' : `partition by ${partitionBy} `;
+  return `create table if not exists ${name} (${columns}) engine = ${engineText(table, place)} ${partition}order by (${orderBy.join(', ')}) settings ${list.join(', ')}`;
+}
+
+/** One path for each shard and table; the server replaces its macros. */
+function engineText(
+  { name, engine, engineArguments = [] }: TableDefinition,
+  { isReplicated, database }: TablePlace,
+): string {
+  const path = quoted(`/clickhouse/tables/{shard}/${database}/${name}`);
+  const replication = isReplicated ? [path, quoted('{replica}')] : [];
+  const all = [...replication, ...engineArguments].join(', ');
+  return `${isReplicated ? 'Replicated' : ''}${engine}(${all})`;
+}
+
+function columnText({ name, type, use }: TableColumn, { features }: TablePlace): string {
+  return `${name} ${type} ${features.codecs[use]}`.trimEnd();
+}
+
+/** Columns that the table does not have. A new one has its standard value in the rows that exist. */
+function addColumns(
+  { name, columns }: TableDefinition,
+  existing: ReadonlySet<string>,
+  place: TablePlace,
+): readonly string[] {
+  return columns
+    .filter((column) => !existing.has(column.name))
+    .map((column) => `alter table ${name} add column ${columnText(column, place)}`);
+}
+
+// Server version: what differs between ClickHouse 18.16 and current versions, in one table.
+
+/** The oldest version that is supported, and the first that is written to as a current one. */
+const oldest = [18, 16] as const;
+const firstCurrent = [23, 3] as const;
+
+/** What a column has, for its codec. */
+type ColumnUse = 'time' | 'number' | 'count' | 'text';
+
+interface VersionFeatures {
+  /** Written behind the type of a column. */
+  readonly codecs: Readonly<Record<ColumnUse, string>>;
+  /** Settings of tables without replication, and of those with it. */
+  readonly plainTable: Settings;
+  readonly replicatedTable: Settings;
+  /** Settings of an insert. */
+  readonly insert: Settings;
+}
+
+/**
+ * 18.16 knows neither codecs nor a sync of files, and refuses settings that it does not know.
+ * Its limits of partitions and its forms of statements are those of current versions.
+ */
+const features = {
+  '18.16': {
+    codecs: { time: '', number: '', count: '', text: '' },
+    plainTable: {},
+    replicatedTable: { replicated_deduplication_window: 10_000 },
+    insert: {},
+  },
+  current: {
+    codecs: {
+      time: 'codec(DoubleDelta, ZSTD(1))',
+      number: 'codec(Gorilla, ZSTD(1))',
+      count: 'codec(Delta, ZSTD(1))',
+      text: 'codec(ZSTD(1))',
+    },
+    plainTable: {
+      fsync_after_insert: 1,
+      fsync_part_directory: 1,
+      non_replicated_deduplication_window: 1_000,
+    },
+    replicatedTable: {
+      fsync_after_insert: 1,
+      fsync_part_directory: 1,
+      replicated_deduplication_window: 10_000,
+    },
+    insert: { async_insert: 0 },
+  },
+} as const satisfies Record<string, VersionFeatures>;
+
+/** Undefined for a version that is too old, or no version. */
+function featuresOf(version: string): VersionFeatures | undefined {
+  const [major = Number.NaN, minor = 0] = version.split('.').map(Number);
+  const isFrom = ([first, second]: readonly [number, number]): boolean =>
+    major > first || (major === first && minor >= second);
+  if (!isFrom(oldest)) return undefined;
+  return isFrom(firstCurrent) ? features.current : features['18.16'];
+}
+
+const oldestVersion = oldest.join('.');

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { nodeIdOf } from './node-id.ts';
+import { nodeIdOf } from './data-folder.ts';
 
 let directory: string;
 beforeEach(() => {

@@ -1,10 +1,9 @@
 // Compaction of the delivery log: copies what is needed of old segments to the open one and removes them.
 import type { EpochMs } from '../../model/instant.ts';
 import { removeSegment } from '../block-log/segment-files.ts';
-import type { DeliveryLogLimits } from './format.ts';
+import type { DeliveryLogLimits, RecordPlace } from './record.ts';
 import type { LogReader } from './log-reader.ts';
 import type { LogWriter } from './log-writer.ts';
-import type { RecordPlace } from './record.ts';
 import type { DeliveryRow } from './row-table.ts';
 import type { ClosedSegment } from './segment.ts';
 

@@ -1,11 +1,15 @@
 // Delivery log: outcomes of deliveries and deliveries that wait for long, in append-only segments (contract 35).
 import { makeFolder } from '../log/durable-file.ts';
 import { Compaction, type Needs } from './compaction.ts';
-import { type DeliveryLogLimits, deliveryLogLimits } from './format.ts';
+import {
+  deliveryLogLimits,
+  type DeliveryLogLimits,
+  type RecordPlace,
+  type StoredDelivery,
+} from './record.ts';
 import { findSegments, type FoundSegments, unlessDiskFull } from './found-segments.ts';
 import { LogReader, type Recovered } from './log-reader.ts';
 import { type DeliveryLogOptions, LogWriter } from './log-writer.ts';
-import type { RecordPlace, StoredDelivery } from './record.ts';
 import type { DeliveryRow } from './row-table.ts';
 
 export class DeliveryLog {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDiskFull } from '../../model/errors.ts';
 import { listSegments } from '../block-log/segment-files.ts';
 import { readChecked, replaceChecked } from '../log/durable-file.ts';
-import { deliveryLogFormat, refuseOtherDeliveries } from './format.ts';
+import { deliveryLogFormat, refuseOtherDeliveries } from './record.ts';
 import {
   checkBlocks,
   ClosedSegment,

@@ -2,11 +2,16 @@
 import type { EpochMs } from '../../model/instant.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { SetTimer } from '../../structures/timers.ts';
-import { SegmentAppender } from '../block-log/segment-appender.ts';
-import { type Disk, realDisk } from '../log/disk.ts';
-import type { DeliveryLogLimits } from './format.ts';
+import { SegmentAppender } from '../block-log/segment-files.ts';
+import { type Disk, realDisk } from '../log/durable-file.ts';
+import {
+  type BlockPlace,
+  type DeliveryLogLimits,
+  RecordBlock,
+  type RecordPlace,
+  type StoredDelivery,
+} from './record.ts';
 import { type FoundSegments, writeManifest } from './found-segments.ts';
-import { type BlockPlace, RecordBlock, type RecordPlace, type StoredDelivery } from './record.ts';
 import { RecordRows } from './row-table.ts';
 import { blockOf, ClosedSegment, type DeliveryLogDamage, Segment, segmentPath } from './segment.ts';
 

@@ -4,27 +4,29 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../model/instant.ts';
-import { IndexFile, indexHead, writeIndexFile } from '../block-log/index-file.ts';
-import type { GrowingSegment } from '../block-log/segment-appender.ts';
 import {
-  type BlockDamage,
   blockBytes,
+  type BlockDamage,
   compressBlock,
   decompressBlock,
+  type GrowingSegment,
+  IndexFile,
+  indexHead,
   indexPath,
   openExisting,
   readBlock,
   scanBlocks,
   segmentDigits,
+  writeIndexFile,
 } from '../block-log/segment-files.ts';
 import { frameOf, unreadableText } from '../log/frame.ts';
 import {
   blockTypes,
   deliveryLogFormat,
+  recordsOf,
   refuseOtherBlock,
   refuseOtherDeliveries,
-} from './format.ts';
-import { recordsOf } from './record.ts';
+} from './record.ts';
 import { type Owner, Owners, RecordRows, rowBytes, type RowCounts, RowTable } from './row-table.ts';
 
 export const segmentSuffix = 'deliveries';

@@ -8,7 +8,7 @@ import type { Replacement } from '../../model/replacement.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import { ByteReader } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
-import { type DataShape, leafKinds, type ShapeInterner } from './data-shape.ts';
+import { type DataShape, leafKinds, LeafValues, type ShapeInterner } from './data-shape.ts';
 import { entryFlags } from './entry-encoding.ts';
 import {
   type EntryContext,
@@ -22,9 +22,13 @@ import {
   traceCodec,
 } from './field-codec.ts';
 import type { KeptEntry } from './journal-block.ts';
-import { LeafValues } from './leaf-values.ts';
-import { dataOfRows, type EntrySample, type ReadEntry } from './logged-entry.ts';
-import { createKindReader, type RowKind } from './row-kind.ts';
+import {
+  createKindReader,
+  dataOfRows,
+  type EntrySample,
+  type ReadEntry,
+  type RowKind,
+} from './logged-entry.ts';
 
 /** A list of more values is not continued. */
 const sharedValuesMax = 4_096;

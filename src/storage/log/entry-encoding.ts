@@ -19,8 +19,7 @@ import {
   writeTime,
 } from './field-codec.ts';
 import type { EncodedEntry } from './journal-block.ts';
-import type { EntrySample, LoggedRows, RowColumns } from './logged-entry.ts';
-import type { KindOfRow, RowKind } from './row-kind.ts';
+import type { EntrySample, KindOfRow, LoggedRows, RowColumns, RowKind } from './logged-entry.ts';
 
 /** The rows of an entry with everything that followers are told of them. */
 export interface EntryRows extends LoggedRows {

@@ -1,19 +1,17 @@
 // Format of journal entries: what was written is read again, also after harm.
-import { readEncodings } from '../../model/payload.ts';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readEncodings } from '../../model/payload.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import type { Replacement } from '../../model/replacement.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { Random, randomStream } from '../samples/conformance/random-entries.ts';
 import { collect, entryOf } from '../samples/conformance/sample-entries.ts';
-import { createShapeInterner } from './data-shape.ts';
+import { createShapeInterner, LeafValues } from './data-shape.ts';
 import { EntryLog, type EntryLogOptions } from './entry-log.ts';
-import { LeafValues } from './leaf-values.ts';
-import type { ReadEntry } from './logged-entry.ts';
-import { dataOfRows } from './logged-entry.ts';
+import { dataOfRows, type ReadEntry } from './logged-entry.ts';
 import { entriesWithEverything } from './testing-entries.ts';
 
 let directory: string;

@@ -17,9 +17,8 @@ import { type ColumnsToEncode, createEntryEncoder, type EntryToEncode } from './
 import { FollowerPositions } from './follower-positions.ts';
 import type { Appended } from './journal-writer.ts';
 import { Journal, type JournalOptions } from './journal.ts';
-import { durableTo, type JournalEndSeen, type LogDamage, logDamage } from './journal-recovery.ts';
-import type { ReadEntry } from './logged-entry.ts';
-import { createRowKinds } from './row-kind.ts';
+import { durableTo, type JournalEndSeen, logDamage, type LogDamage } from './journal-recovery.ts';
+import { createRowKinds, type ReadEntry } from './logged-entry.ts';
 
 export interface EntryLogOptions
   extends Pick<

@@ -12,8 +12,8 @@ import {
   NotCopied,
   PassingFailure,
   realDisk,
-} from './disk.ts';
-import { syncDirectory } from './durable-file.ts';
+  syncDirectory,
+} from './durable-file.ts';
 import { BlockGroup, type EncodedEntry } from './journal-block.ts';
 import type { RecoveredJournal } from './journal-recovery.ts';
 import { addMark, newSegment, type Segment, segmentStartBytes } from './journal-segments.ts';

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Disk, realDisk } from './disk.ts';
+import { type Disk, realDisk } from './durable-file.ts';
 import { FollowerPositions } from './follower-positions.ts';
 import { frameBytes, frameHeaderBytes, frameTypes, scanFrames, writeFrame } from './frame.ts';
 import { type EncodedEntry, entryCountOf } from './journal-block.ts';

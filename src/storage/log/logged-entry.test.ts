@@ -1,8 +1,7 @@
 // Logged entries: a store that keeps objects gets the data as it was sent.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
-import { createShapeInterner } from './data-shape.ts';
-import { LeafValues } from './leaf-values.ts';
+import { createShapeInterner, LeafValues } from './data-shape.ts';
 import { dataOfRows } from './logged-entry.ts';
 
 test('the data of all rows is read from one array of values', () => {

@@ -9,8 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { laneDialect } from './connection-pool.ts';
 import { migrate, migrations } from './migrations.ts';
 import type { RecordTables } from './schema.ts';
-import { RecordsConnection } from './sqlite/connection.ts';
-import { sqliteSql } from './sqlite/sqlite-engine.ts';
+import { RecordsConnection, sqliteSql } from './sqlite/sqlite-engine.ts';
 
 const first = '0001-schema';
 

@@ -1,7 +1,6 @@
 // Moved samples: rows between two stores as entries, and sums that show whether all arrived.
 import { hash } from 'node:crypto';
-import type { ShapeInterner } from '../log/data-shape.ts';
-import { LeafValues } from '../log/leaf-values.ts';
+import { LeafValues, type ShapeInterner } from '../log/data-shape.ts';
 import type { LoggedEntry, ReadEntry } from '../log/logged-entry.ts';
 import { partitionOf } from '../../model/node-messages.ts';
 import type { EpochMs } from '../../model/instant.ts';

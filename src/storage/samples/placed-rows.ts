@@ -9,8 +9,12 @@ import type {
 } from '../../model/journal-entry.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import type { EntryRows } from '../log/entry-encoding.ts';
-import { type LoggedEntry, type RowColumns, samplesOfColumns } from '../log/logged-entry.ts';
-import type { RowKind } from '../log/row-kind.ts';
+import {
+  type LoggedEntry,
+  type RowColumns,
+  type RowKind,
+  samplesOfColumns,
+} from '../log/logged-entry.ts';
 import { type RowBlock, RowRange } from './row-block.ts';
 import type { SampleStore } from './sample-store.ts';
 

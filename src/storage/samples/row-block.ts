@@ -1,8 +1,6 @@
 // Row block: entries of one row each, between arrival and visibility, as columns.
-import { dataOf } from '../log/data-shape.ts';
-import { LeafValues } from '../log/leaf-values.ts';
-import type { EntrySample } from '../log/logged-entry.ts';
-import type { RowKind } from '../log/row-kind.ts';
+import { dataOf, LeafValues } from '../log/data-shape.ts';
+import type { EntrySample, RowKind } from '../log/logged-entry.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import { missing } from '../../structures/missing.ts';

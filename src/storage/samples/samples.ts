@@ -9,15 +9,21 @@ import {
   createShapeInterner,
   type DataShape,
   leafKinds,
+  LeafValues,
   type ShapeInterner,
 } from '../log/data-shape.ts';
 import { makeFolder } from '../log/durable-file.ts';
 import type { EntryRows } from '../log/entry-encoding.ts';
 import { EntryLog, type EntryLogOptions } from '../log/entry-log.ts';
 import { journalStart } from '../log/journal-segments.ts';
-import { LeafValues } from '../log/leaf-values.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
-import { placeColumns, type PlacedColumns, type ReservedRows } from './column-intake.ts';
+import {
+  createSingleRows,
+  placeColumns,
+  type PlacedColumns,
+  type ReservedRows,
+  type SingleRows,
+} from './single-rows.ts';
 import { PendingEntries, type PendingEntry } from './pending-entries.ts';
 import {
   columnEntryOf,
@@ -28,7 +34,6 @@ import {
 } from './placed-rows.ts';
 import { type ReportedReads, reportingReads } from './reported-reads.ts';
 import type { Comparison, DroppedSamples, SampleStore, StoreDamage } from './sample-store.ts';
-import { type SingleRows, createSingleRows } from './single-rows.ts';
 
 export interface Samples
   extends ReportedReads,

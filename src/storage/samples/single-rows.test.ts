@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { createShapeInterner } from '../log/data-shape.ts';
-import { type Disk, realDisk } from '../log/disk.ts';
+import { type Disk, realDisk } from '../log/durable-file.ts';
 import { EntryLog } from '../log/entry-log.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import { allSamples, entryOf, type Given } from './conformance/sample-entries.ts';

@@ -1,7 +1,12 @@
 // CoAP answers: the code of each outcome and a JSON body, not much larger than the request.
 import type { Problem } from '../../model/problem.ts';
-import { type Block, blockOption, contentFormats, uintOption } from './coap-request.ts';
-import type { CoapOption } from './coap-message.ts';
+import {
+  type Block,
+  blockOption,
+  type CoapOption,
+  contentFormats,
+  uintOption,
+} from './coap-message.ts';
 
 /** Class and detail as one byte: `codeOf(4, 4)` is 4.04. */
 const codeOf = (codeClass: number, detail: number): number => codeClass * 32 + detail;

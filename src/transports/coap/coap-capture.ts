@@ -3,7 +3,7 @@ import type { PayloadEncoding } from '../../model/device-type.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { KeptSamples } from '../../model/kept-samples.ts';
 import { type Payload, payloadBytesMax } from '../../model/payload.ts';
-import { Problem, problem } from '../../model/problem.ts';
+import { problem, Problem } from '../../model/problem.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
 import { type CaptureRequest, captureRequestOf } from '../http/capture-request.ts';
 import { inflateBody, isSenmlPack, readPayload } from '../payload-reader.ts';
@@ -18,15 +18,15 @@ import {
   refusalAnswer,
   shortened,
 } from './coap-answer.ts';
-import type { CoapMessage } from './coap-message.ts';
 import {
   type Block,
   blockOption,
+  type CoapMessage,
   type CoapRequest,
   coapRequestOf,
   contentFormats,
   optionNumbers,
-} from './coap-request.ts';
+} from './coap-message.ts';
 
 // CoAP block transfers (RFC 7959): assembles bodies and keeps answers, both within limits.
 

@@ -1,12 +1,31 @@
 // CoAP server: the UDP socket of the endpoint, closed when requests in progress are answered.
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
+import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../model/instant.ts';
-import type { CoapAnswer } from './coap-answer.ts';
-import { type CoapEvents, CoapEndpoint } from './coap-endpoint.ts';
-import { exchangeLimits } from './coap-exchanges.ts';
-import type { CoapMessage } from './coap-message.ts';
-import { setTimer } from '../../structures/timers.ts';
+import {
+  type CoapAnswer,
+  coapCodes,
+  codeClass,
+  refusalAnswer,
+  withinMeasure,
+} from './coap-answer.ts';
+import {
+  createExchanges,
+  exchangeLimits,
+  type ExchangeLimits,
+  type Exchanges,
+} from './coap-exchanges.ts';
+import {
+  type CoapMessage,
+  coapRequestOf,
+  type CoapType,
+  coapTypes,
+  emptyMessage,
+  encodeMessage,
+  parseMessage,
+} from './coap-message.ts';
+import { setTimer, type SetTimer } from '../../structures/timers.ts';
 
 /** What the system keeps of datagrams that come faster than they are read; it may allow less. */
 const receiveBufferBytes = 4 * 1024 * 1024;
@@ -77,4 +96,310 @@ async function bound(socket: Socket, { host, port }: CoapServerParts): Promise<v
       resolve();
     });
   });
+}
+
+// CoAP endpoint without its socket: runs each request once and answers within a time limit.
+
+// CoAP separate responses: sent after the acknowledgement, and repeated until they are acknowledged (RFC 7252 section 4.2).
+
+const firstRepeatMs = 2_500;
+const repeatsMax = 4;
+/** Answers that wait for their acknowledgement; beyond it they are sent once. */
+const waitingMax = 2_048;
+
+interface SeparateResponses {
+  /** Sends the message made for a fresh id; `mustArrive` repeats it. Returns its bytes. */
+  send(make: (id: number) => Buffer, sender: CoapSender, mustArrive: boolean): Buffer;
+  /** The receiver has it, or does not want it. */
+  settle(sender: CoapSender, id: number): void;
+  close(): void;
+}
+
+function createSeparateResponses({
+  send,
+  schedule,
+}: {
+  readonly send: (datagram: Buffer, sender: CoapSender) => void;
+  readonly schedule: SetTimer;
+}): SeparateResponses {
+  const waiting = new Map<string, () => void>();
+  let lastId = 0;
+
+  const keyOf = ({ address, port }: CoapSender, id: number): string => `${address} ${port} ${id}`;
+
+  const repeat = (key: string, datagram: Buffer, sender: CoapSender, count: number): void => {
+    const callOff = schedule(
+      () => {
+        if (count === repeatsMax) return void waiting.delete(key);
+        send(datagram, sender);
+        repeat(key, datagram, sender, count + 1);
+      },
+      firstRepeatMs * 2 ** count,
+    );
+    waiting.set(key, callOff);
+  };
+
+  return {
+    send(make, sender, mustArrive) {
+      lastId = (lastId + 1) % 0x1_0000;
+      const datagram = make(lastId);
+      send(datagram, sender);
+      const key = keyOf(sender, lastId);
+      if (mustArrive && waiting.size < waitingMax && !waiting.has(key))
+        repeat(key, datagram, sender, 0);
+      return datagram;
+    },
+    settle(sender, id) {
+      const key = keyOf(sender, id);
+      waiting.get(key)?.();
+      waiting.delete(key);
+    },
+    close() {
+      for (const callOff of waiting.values()) callOff();
+      waiting.clear();
+    },
+  };
+}
+
+export interface CoapLimits extends ExchangeLimits {
+  /** Requests in progress. Further confirmable ones get 5.03, others are dropped. */
+  readonly openMax: number;
+}
+
+/** A sender repeats after two seconds at the earliest (RFC 7252 section 4.8). */
+const acknowledgeAfterMs = 1_000;
+
+interface CoapEvents {
+  /** A request was answered; `code` is the byte of its answer. */
+  answered(code: number, ms: number): void;
+  /** A request failed with an internal error. */
+  failed(error: unknown): void;
+  ignored(reason: 'foreign' | 'malformed' | 'reply' | 'duplicate' | 'tooMany' | 'unanswered'): void;
+}
+
+interface CoapEndpointParts {
+  /** Never rejects. */
+  readonly handle: (
+    message: CoapMessage,
+    sender: string,
+    duplicateKey: string,
+  ) => Promise<CoapAnswer>;
+  readonly send: (datagram: Buffer, sender: CoapSender) => void;
+  /** Runs the task later; the returned function cancels it. */
+  readonly schedule: SetTimer;
+  readonly events: CoapEvents;
+  readonly limits: CoapLimits;
+  readonly now: () => EpochMs;
+}
+
+interface Asked {
+  readonly message: CoapMessage;
+  readonly bytes: number;
+  readonly sender: CoapSender;
+  /** The sender's address, the message id, and the digest of the datagram. */
+  readonly key: string;
+}
+
+interface EndpointState {
+  readonly parts: CoapEndpointParts;
+  readonly exchanges: ReturnType<typeof createExchanges>;
+  readonly separate: ReturnType<typeof createSeparateResponses>;
+  readonly inProgress: Set<Promise<void>>;
+}
+
+export class CoapEndpoint {
+  readonly #exchanges: Exchanges;
+  readonly #separate: SeparateResponses;
+  readonly #inProgress = new Set<Promise<void>>();
+  readonly #state: EndpointState;
+
+  constructor(parts: CoapEndpointParts) {
+    this.#exchanges = createExchanges(parts.limits);
+    this.#separate = createSeparateResponses(parts);
+    this.#state = {
+      parts,
+      exchanges: this.#exchanges,
+      separate: this.#separate,
+      inProgress: this.#inProgress,
+    };
+  }
+
+  /** The datagram may be overwritten only when its exchange has ended. */
+  receive(datagram: Buffer, sender: CoapSender): void {
+    receive(this.#state, datagram, sender);
+  }
+
+  /** Requests in progress. */
+  get open(): number {
+    return this.#exchanges.open;
+  }
+
+  /** Exchanges in memory. */
+  get remembered(): number {
+    return this.#exchanges.size;
+  }
+
+  /** Resolves when no request is in progress. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#inProgress);
+  }
+
+  /** Discards answers that wait for an acknowledgement. */
+  close(): void {
+    this.#separate.close();
+  }
+}
+
+function receive(state: EndpointState, datagram: Buffer, sender: CoapSender): void {
+  const { events } = state.parts;
+  const message = parseMessage(datagram);
+  if (message === 'foreign') return events.ignored('foreign');
+  if ('malformed' in message) {
+    events.ignored('malformed');
+    if (message.type === coapTypes.confirmable) reset(state, message.id, sender);
+    return;
+  }
+  const { type, code, id } = message;
+  const isRequest = code !== 0 && codeClass(code) === 0 && type <= coapTypes.nonConfirmable;
+  if (!isRequest) return receiveOther(state, message, sender);
+  const digest = crc32(datagram);
+  const key = `${sender.address} ${id} ${digest.toString(36)}`;
+  begin(state, { message, bytes: datagram.length, sender, key }, digest);
+}
+
+/**
+ * Receives messages that are not requests: empty messages and replies (RFC 7252 sections 4.2 and
+ * 4.3).
+ */
+function receiveOther(
+  state: EndpointState,
+  { type, code, id }: CoapMessage,
+  sender: CoapSender,
+): void {
+  if (type === coapTypes.acknowledgement || type === coapTypes.reset)
+    state.separate.settle(sender, id);
+  // An empty confirmable message is a ping, and a reset is its answer.
+  else if (type === coapTypes.confirmable) reset(state, id, sender);
+  if (code !== 0) state.parts.events.ignored('reply');
+}
+
+function reset({ parts }: EndpointState, id: number, sender: CoapSender): void {
+  parts.send(encodeMessage(emptyMessage(coapTypes.reset, id)), sender);
+}
+
+function begin(state: EndpointState, asked: Asked, digest: number): void {
+  const { exchanges, inProgress, parts } = state;
+  const { send, events, now } = parts;
+  const before = exchanges.begin(asked.key, asked.sender.port, now());
+  if (before !== 'new') {
+    events.ignored('duplicate');
+    if (before !== 'underWay' && before.length > 0) send(before, asked.sender);
+    return;
+  }
+  if (exchanges.open > parts.limits.openMax) {
+    exchanges.forget(asked.key);
+    events.ignored('tooMany');
+    if (asked.message.type === coapTypes.confirmable)
+      send(replyTo(asked, busyAnswer), asked.sender);
+    return;
+  }
+  const done = answer(state, asked, digest).catch((error: unknown) => {
+    // An internal error: the sender gets no answer and retries.
+    exchanges.forget(asked.key);
+    events.failed(error);
+  });
+  inProgress.add(done);
+  void done.finally(() => inProgress.delete(done));
+}
+
+async function answer(state: EndpointState, asked: Asked, digest: number): Promise<void> {
+  const { exchanges, parts } = state;
+  const { message, sender, key } = asked;
+  const startedAt = parts.now();
+  const acknowledgement = acknowledgeLater(asked, parts);
+  const from = `${sender.address} ${sender.port}`;
+  const duplicateKey = `coap ${from} ${message.id} ${digest.toString(36)}`;
+  const whole = await parts.handle(message, from, duplicateKey);
+  acknowledgement.cancel();
+  const fitting = withinMeasure(whole, asked.bytes);
+  parts.events.answered(fitting.code, parts.now() - startedAt);
+  const datagram = reply(state, asked, fitting, acknowledgement.isSent());
+  if (codeClass(fitting.code) === 2)
+    exchanges.accepted(key, datagram, whole.owner ?? sender.address);
+  else exchanges.refused(key, datagram, sender.address);
+}
+
+/**
+ * Acknowledges a confirmable request whose answer takes long, so that its sender does not repeat
+ * it.
+ */
+function acknowledgeLater(
+  { message, sender }: Asked,
+  { schedule, send }: CoapEndpointParts,
+): { readonly isSent: () => boolean; readonly cancel: () => void } {
+  let isSent = false;
+  if (message.type !== coapTypes.confirmable)
+    return { isSent: () => false, cancel: () => undefined };
+  const cancel = schedule(() => {
+    isSent = true;
+    send(encodeMessage(emptyMessage(coapTypes.acknowledgement, message.id)), sender);
+  }, acknowledgeAfterMs);
+  return { isSent: () => isSent, cancel };
+}
+
+/**
+ * Sends the answer as the request wants it. Returns the datagram for repetitions of the request.
+ */
+function reply(
+  { parts, separate }: EndpointState,
+  asked: Asked,
+  answered: CoapAnswer,
+  isAcknowledged: boolean,
+): Buffer {
+  const { message, sender } = asked;
+  const isConfirmable = message.type === coapTypes.confirmable;
+  if (isUnwanted(message, answered)) {
+    parts.events.ignored('unanswered');
+    if (!isConfirmable) return Buffer.alloc(0);
+    const acknowledgement = encodeMessage(emptyMessage(coapTypes.acknowledgement, message.id));
+    if (!isAcknowledged) parts.send(acknowledgement, sender);
+    return acknowledgement;
+  }
+  if (isConfirmable && !isAcknowledged) {
+    const datagram = replyTo(asked, answered);
+    parts.send(datagram, sender);
+    return datagram;
+  }
+  // A refusal is sent once: a sender with a forged address must not cause repetitions.
+  const mustArrive = isConfirmable && codeClass(answered.code) === 2;
+  const type = mustArrive ? coapTypes.confirmable : coapTypes.nonConfirmable;
+  return separate.send((id) => encoded(answered, type, id, message.token), sender, mustArrive);
+}
+
+/** Without a body, because it must not exceed any request. */
+const busyAnswer = withinMeasure(refusalAnswer(undefined, { status: 503 }), 0);
+
+/** The piggybacked answer to a confirmable request. */
+function replyTo({ message }: Asked, answered: CoapAnswer): Buffer {
+  return encoded(answered, coapTypes.acknowledgement, message.id, message.token);
+}
+
+function encoded(answered: CoapAnswer, type: CoapType, id: number, token: Buffer): Buffer {
+  const { code, payload } = answered;
+  const options = answered.options.toSorted((one, other) => one.number - other.number);
+  return encodeMessage({ type, code, id, token, options, payload });
+}
+
+function isUnwanted(message: CoapMessage, { code }: CoapAnswer): boolean {
+  // A sender of blocks waits for each 2.31.
+  if (code === coapCodes.continue) return false;
+  const request = coapRequestOf(message);
+  return !('refused' in request) && (request.unwanted & (1 << (codeClass(code) - 1))) !== 0;
+}
+
+// CoAP sender: the address of a datagram and of its answer.
+
+interface CoapSender {
+  readonly address: string;
+  readonly port: number;
 }

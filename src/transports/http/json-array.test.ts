@@ -3,8 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseReadings } from '../../model/exact-json.ts';
 import type { Json } from '../../model/json.ts';
-import { jsonArrayGroups } from './json-array.ts';
-import { BrokenJson, type JsonGroupLimits, jsonGroupLimits } from './json-groups.ts';
+import {
+  BrokenJson,
+  jsonArrayGroups,
+  jsonGroupLimits,
+  type JsonGroupLimits,
+} from './json-groups.ts';
 
 async function* cut(bytes: Buffer, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   const places = [...new Set(cuts.map((each) => each % (bytes.length + 1)))].sort((a, b) => a - b);

@@ -1,13 +1,15 @@
 // Sample groups say of a body what the reader of JSON arrays says, with samples of one form as columns.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-
 import { isJsonObject, type Json } from '../../model/json.ts';
-import { jsonArrayGroups } from './json-array.ts';
-import { BrokenJson } from './json-groups.ts';
-import { elementsOf } from './sample-elements.ts';
-import { jsonLineGroups } from './json-lines.ts';
-import { isColumns, sampleGroups, type SampleGroup, sampleLineGroups } from './sample-groups.ts';
+import { BrokenJson, jsonArrayGroups, jsonLineGroups } from './json-groups.ts';
+import {
+  elementsOf,
+  isColumns,
+  type SampleGroup,
+  sampleGroups,
+  sampleLineGroups,
+} from './sample-groups.ts';
 
 const limits = { groupBytes: 400, groupElementsMax: 5, elementBytesMax: 300, depthMax: 8 };
 

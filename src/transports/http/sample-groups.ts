@@ -1,9 +1,29 @@
 // Sample groups: the elements of an array or of lines, samples of one form as columns, all others parsed.
-import { isJsonWhitespace, type Json, jsonBytes } from '../../model/json.ts';
-import { jsonArrayGroups } from './json-array.ts';
-import { BrokenJson, byteOrderMark, type JsonGroupLimits, jsonGroupLimits } from './json-groups.ts';
-import { jsonLineGroups } from './json-lines.ts';
-import { type BodyForm, SampleScanner, type SampleColumns } from './sample-scanner.ts';
+import {
+  isJsonObject,
+  isJsonWhitespace,
+  type Json,
+  jsonBytes,
+  type JsonObject,
+} from '../../model/json.ts';
+import {
+  BrokenJson,
+  byteOrderMark,
+  jsonArrayGroups,
+  jsonGroupLimits,
+  type JsonGroupLimits,
+  jsonLineGroups,
+} from './json-groups.ts';
+import {
+  type BodyForm,
+  type SampleColumns,
+  SampleScanner,
+  type WrittenSamples,
+} from './sample-scanner.ts';
+import { parseReadings } from '../../model/exact-json.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
+import { isEpochMs } from '../../model/timestamp.ts';
+import { missing } from '../../structures/missing.ts';
 
 export type SampleGroup = SampleColumns | readonly Json[];
 
@@ -206,4 +226,79 @@ class ColumnReader {
   #startsMarked(): boolean {
     return byteOrderMark.every((byte, i) => this.#held[i] === byte);
   }
+}
+
+// Sample elements: samples that were read as columns, as the elements of the request that they were.
+
+/**
+ * The samples of the rows, or all, as elements of a request: exactly those that were sent when their
+ * bytes were kept.
+ */
+export function elementsOf(
+  samples: SampleColumns,
+  rows: Iterable<number> = samples.timestamps.keys(),
+): Json[] {
+  if (samples.written === undefined) return elementsOfColumns(samples, rows);
+  const elements = parsed(samples.written);
+  return Array.from(rows, (row) => elements[row] ?? missing('element'));
+}
+
+function parsed({ form, bytes }: WrittenSamples): Json[] {
+  const written = bytes.toString();
+  const elements = form === 'array' ? withoutComma(written) : joinedLines(written);
+  return parseReadings(`[${elements}]`) as Json[];
+}
+
+function withoutComma(written: string): string {
+  return written.endsWith(',') ? written.slice(0, -1) : written;
+}
+
+function joinedLines(written: string): string {
+  return written
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .join(',');
+}
+
+function elementsOfColumns(
+  { timestamps, topic, example, ...rest }: SampleColumns,
+  rows: Iterable<number>,
+): Json[] {
+  return Array.from(rows, (row) => ({
+    timestamp: timeText(timestamps[row] ?? missing('time')),
+    data: dataOf(example, rest, row, { column: 0 }),
+    ...(topic !== undefined && { topic }),
+    ...(rest.deviceIds !== undefined && { deviceId: textOf(rest, rest.deviceIds[row]) }),
+  }));
+}
+
+/** A number, unless it was written as a date that has no such number. */
+function timeText(at: EpochMs): Json {
+  return isEpochMs(at) ? at : formatInstant(at);
+}
+
+/** The data of a row: an object like the example, with the values of the columns in their order. */
+function dataOf(
+  example: JsonObject,
+  samples: Pick<SampleColumns, 'columns' | 'kinds' | 'texts'>,
+  row: number,
+  next: { column: number },
+): JsonObject {
+  const data: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(example)) {
+    if (isJsonObject(value)) {
+      data[key] = dataOf(value, samples, row, next);
+      continue;
+    }
+    const column = next.column++;
+    const number = samples.columns[column]?.[row] ?? missing('value');
+    const kind = samples.kinds[column];
+    if (kind === 'text') data[key] = textOf(samples, number);
+    else data[key] = kind === 'boolean' ? number === 1 : number;
+  }
+  return data;
+}
+
+function textOf({ texts }: Pick<SampleColumns, 'texts'>, index: number | undefined): string {
+  return texts[index ?? -1] ?? missing('string');
 }

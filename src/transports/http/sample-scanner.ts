@@ -3,7 +3,7 @@ import { dayMs, type EpochMs, parseInstant } from '../../model/instant.ts';
 import { isJsonWhitespace, jsonBytes, type JsonObject } from '../../model/json.ts';
 import { isEpochMs } from '../../model/timestamp.ts';
 import { missing } from '../../structures/missing.ts';
-import { ByteCursor, FixedBytes, type SlotReader } from './byte-cursor.ts';
+import { ByteCursor, FixedBytes, type SlotReader, StringSlot, StringTable } from './string-slot.ts';
 import type { JsonGroupLimits } from './json-groups.ts';
 import {
   endsToken,
@@ -12,7 +12,6 @@ import {
   type Slot,
   type SlotKind,
 } from './sample-template.ts';
-import { StringSlot, StringTable } from './string-slot.ts';
 
 // Time slots: the times of samples that are written as strings.
 

@@ -7,7 +7,7 @@ import {
   jsonBytes,
   type JsonObject,
 } from '../../model/json.ts';
-import { FixedBytes } from './byte-cursor.ts';
+import { FixedBytes } from './string-slot.ts';
 
 /** What a slot has: the time of the sample, its topic or device, or a value of its data. */
 type SlotRole = 'timestamp' | 'topic' | 'deviceId' | 'data';

@@ -1,8 +1,7 @@
 // Line reader: the grammar of line protocol, written points read back, and broken lines.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createLineReader, isFault, seriesOf } from './line-reader.ts';
-import type { FieldValue } from './line-values.ts';
+import { createLineReader, type FieldValue, isFault, seriesOf } from './line-reader.ts';
 
 interface ReadPoint {
   readonly measurement: string;

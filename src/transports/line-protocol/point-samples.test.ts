@@ -1,11 +1,9 @@
 // Point samples: which device, topic and instant a point is of, and which points become one sample.
 import { expect, test } from 'vitest';
-import { type LineProtocolMapping, lineProtocolDefaults } from '../../model/connector-mappings.ts';
+import { lineProtocolDefaults, type LineProtocolMapping } from '../../model/connector-mappings.ts';
 import { isColumns } from '../http/sample-groups.ts';
-import { createLineReader, isFault } from './line-reader.ts';
-import { timeReader } from './line-values.ts';
-import { pointGroups } from './point-groups.ts';
-import { PointSamples } from './point-samples.ts';
+import { createLineReader, isFault, timeReader } from './line-reader.ts';
+import { pointGroups, PointSamples } from './point-samples.ts';
 
 const receivedAt = 1_700_000_000_123;
 

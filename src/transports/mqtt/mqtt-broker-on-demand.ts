@@ -1,6 +1,6 @@
 // MQTT broker on demand: opened with the first connection, because a platform without MQTT devices saves its memory.
 import type { MqttBroker } from './mqtt-broker.ts';
-import type { MqttTransport } from './mqtt-transport.ts';
+import type { MqttTransport } from './mqtt-listeners.ts';
 
 export type AcceptMqtt = (conn: MqttTransport, address: string, isWebSocket?: boolean) => void;
 

@@ -3,17 +3,21 @@ import type { QuotaCount } from '../../model/quota.ts';
 import type { SharedPool } from '../../structures/shared-pool.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import type { SparkplugIntake } from '../sparkplug/sparkplug-client.ts';
-import type { Deadlines } from './mqtt-deadlines.ts';
+import type { Deadlines } from './mqtt-limits.ts';
 import type { FlowControl, Pace, PublishLimit } from './mqtt-flow-control.ts';
 import type { LogIn } from './mqtt-login-limiter.ts';
 import type { Login, LoginOutcome } from './mqtt-login.ts';
 import type { Deliveries } from './mqtt-messages.ts';
 import type { MqttPeers } from './mqtt-peers.ts';
 import type { PublishHandler, PublishParts, WillHandler } from './mqtt-publish.ts';
-import type { SessionStore } from './mqtt-session-store.ts';
-import type { DeviceSubscription, MqttSession, RoutedDevice } from './mqtt-session.ts';
+import type {
+  DeviceSubscription,
+  MqttSession,
+  RoutedDevice,
+  SessionStore,
+} from './mqtt-session.ts';
 import type { SparkplugClients } from './mqtt-sparkplug.ts';
-import type { MqttTransport } from './mqtt-transport.ts';
+import type { MqttTransport } from './mqtt-listeners.ts';
 
 export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;

@@ -4,7 +4,7 @@ import { errorMessage } from '../../model/errors.ts';
 import { ownBytes } from '../../structures/bytes.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
 import type { BrokerParts, BrokerState } from './mqtt-broker-state.ts';
-import { Deadlines } from './mqtt-deadlines.ts';
+import { Deadlines, mqttLimits } from './mqtt-limits.ts';
 import {
   cutOff,
   endByPlatform,
@@ -15,7 +15,6 @@ import {
   refusePacket,
 } from './mqtt-endings.ts';
 import { FlowControl, Pace } from './mqtt-flow-control.ts';
-import { mqttLimits } from './mqtt-limits.ts';
 import { createLoginLimiter } from './mqtt-login-limiter.ts';
 import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
 import { MqttOutput } from './mqtt-output.ts';
@@ -29,21 +28,22 @@ import {
   type ReturnCode,
   returnCodes,
 } from './mqtt-packet-writer.ts';
-import { handlePacket } from './mqtt-packets.ts';
+import { handlePacket, restoreSubscriptions } from './mqtt-subscriptions.ts';
 import { createPublishHandler, createWillHandler } from './mqtt-publish.ts';
-import { type KeptSession, keptSessionOf, SessionStore } from './mqtt-session-store.ts';
 import {
   aboutSession,
   createMqttSession,
   isClosed,
+  type KeptSession,
+  keptSessionOf,
   type MqttSession,
   releaseConfirmed,
   type RoutedDevice,
+  SessionStore,
   type Will,
 } from './mqtt-session.ts';
 import { SparkplugClients } from './mqtt-sparkplug.ts';
-import { restoreSubscriptions } from './mqtt-subscriptions.ts';
-import type { MqttTransport } from './mqtt-transport.ts';
+import type { MqttTransport } from './mqtt-listeners.ts';
 
 const second = 1_000;
 /** First byte of a CONNECT. */

@@ -1,7 +1,7 @@
 // Deadlines fire in their second, wherever they are moved: the wheel against a plain list.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Deadlines, type Dated } from './mqtt-deadlines.ts';
+import { Deadlines, type Dated } from './mqtt-limits.ts';
 
 interface Item extends Dated {
   readonly name: number;

@@ -4,11 +4,11 @@ import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { MalformedPacket } from './mqtt-packet-framer.ts';
 import { packetWriter, reasonCodes } from './mqtt-packet-writer.ts';
-import { keptSessionOf } from './mqtt-session-store.ts';
 import {
   aboutSession,
   discardMessages,
   isClosed,
+  keptSessionOf,
   type MqttSession,
   type RoutedDevice,
   unconfirmedKeys,

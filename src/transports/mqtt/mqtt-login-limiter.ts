@@ -6,7 +6,7 @@ import { mqttLimits } from './mqtt-limits.ts';
 import type { Login, LoginOutcome, MqttIdentity } from './mqtt-login.ts';
 import { type ReturnCode, returnCodes } from './mqtt-packet-writer.ts';
 import { isClosed, type MqttSession } from './mqtt-session.ts';
-import type { MqttTransport } from './mqtt-transport.ts';
+import type { MqttTransport } from './mqtt-listeners.ts';
 
 /**
  * Makes the session that of its identity and returns undefined, or returns the code of the refusal.

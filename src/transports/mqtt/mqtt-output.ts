@@ -1,6 +1,6 @@
 // MQTT output: packets of one turn of the event loop leave a connection in one write.
 import { mqttLimits } from './mqtt-limits.ts';
-import type { MqttTransport } from './mqtt-transport.ts';
+import type { MqttTransport } from './mqtt-listeners.ts';
 
 /** One for each connection. */
 export class MqttOutput {

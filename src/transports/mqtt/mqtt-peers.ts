@@ -1,7 +1,6 @@
 // MQTT peers: what a broker asks of the other nodes of a cluster, whose clients use the same devices.
 import type { OutboundMessage } from './mqtt-messages.ts';
-import type { MqttSession } from './mqtt-session.ts';
-import type { KeptSession } from './mqtt-session-store.ts';
+import type { KeptSession, MqttSession } from './mqtt-session.ts';
 
 export interface MqttPeers {
   /**

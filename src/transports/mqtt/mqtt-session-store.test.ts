@@ -1,7 +1,7 @@
 // Kept sessions: bounded by their memory, and shared by organizations.
 import { expect, test } from 'vitest';
 import { mqttLimits } from './mqtt-limits.ts';
-import { SessionStore, type KeptSession } from './mqtt-session-store.ts';
+import { SessionStore, type KeptSession } from './mqtt-session.ts';
 
 const session = (topic = 'down'): KeptSession => ({
   subscriptions: [{ topic, qos: 1 }],

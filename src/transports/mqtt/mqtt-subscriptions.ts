@@ -4,18 +4,28 @@ import { isLongName } from '../../model/outside-name.ts';
 import { isSparkplugTopic, type SparkplugFilter } from '../sparkplug/sparkplug-topic.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
-import type { SubscribePacket, UnsubscribePacket } from './mqtt-packet-reader.ts';
+import {
+  type PublishPacket,
+  readPacket,
+  readPublishStart,
+  type SubscribePacket,
+  type UnsubscribePacket,
+} from './mqtt-packet-reader.ts';
 import { packetWriter, reasonCodes, refusedSubscription } from './mqtt-packet-writer.ts';
-import type { KeptSession } from './mqtt-session-store.ts';
 import {
   aboutSession,
   type DeviceSubscription,
   isClosed,
+  type KeptSession,
   type MqttSession,
   type RoutedDevice,
   routeOf,
+  takeTurn,
 } from './mqtt-session.ts';
 import { topicFilterOf } from './mqtt-topic.ts';
+import { fail, finish, refusePacket } from './mqtt-endings.ts';
+import { LargePublish, MalformedPacket } from './mqtt-packet-framer.ts';
+import { FailedPublish, RefusedPublish } from './mqtt-publish.ts';
 
 interface Wanted {
   readonly topic: string;
@@ -27,7 +37,7 @@ interface Wanted {
 }
 
 /** Answers a SUBSCRIBE; a refused filter with 128 (MQTT 3.9.3). */
-export async function subscribe<R extends RoutedDevice>(
+async function subscribe<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
   { messageId, subscriptions }: SubscribePacket,
@@ -89,7 +99,7 @@ function wantsRetained({ topic, rh = 0 }: Wanted, before: ReadonlySet<string>): 
   return rh === 0 || (rh === 1 && !before.has(topic));
 }
 
-export function unsubscribe<R extends RoutedDevice>(
+function unsubscribe<R extends RoutedDevice>(
   { deliveries }: BrokerState<R>,
   session: MqttSession,
   { messageId, unsubscriptions }: UnsubscribePacket,
@@ -157,4 +167,126 @@ async function subscriptionOf<R extends RoutedDevice>(
   const { device } = await routeOf(session, filter, findRoute);
   const options = { ...(nl && { noLocal: true }), ...(rap && { retainAsPublished: true }) };
   return { filter, id: device.id, qos: qos > 0 ? 1 : 0, ...options };
+}
+
+// MQTT packets: what each packet of a client that has logged in does (MQTT 3.3 to 3.14).
+
+/** MQTT 5, 3.14.2.1. */
+const disconnectWithWill = 4;
+
+/** Throws MalformedPacket; the connection must end then. */
+export function handlePacket<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  bytes: Buffer | LargePublish,
+): void {
+  const { output } = session;
+  const writer = packetWriter(session.level);
+  if (bytes instanceof LargePublish)
+    return receivePublish(state, session, readPublishStart(bytes.start), bytes.bytes);
+  const packet = readPacket(bytes, session.level);
+  switch (packet.cmd) {
+    case 'publish':
+      return receivePublish(state, session, packet);
+    case 'subscribe':
+      return readAfter(state, session, subscribe(state, session, packet));
+    case 'unsubscribe':
+      return unsubscribe(state, session, packet);
+    case 'puback':
+      return session.unacknowledged?.get(packet.messageId)?.(
+        (packet.reasonCode ?? 0) < reasonCodes.unspecified ? 'acknowledged' : 'sent',
+      );
+    // Messages have QoS 0 or 1, so this is the answer to none of them.
+    case 'pubrec':
+      return output.write(writer.acknowledgement('pubrel', packet.messageId));
+    case 'pubcomp':
+      return;
+    case 'pubrel':
+      session.halfReceived?.delete(packet.messageId);
+      return output.write(writer.acknowledgement('pubcomp', packet.messageId));
+    case 'pingreq':
+      return output.write(writer.pingresp());
+    case 'disconnect':
+      // With this reason the client wants its will to be published.
+      session.isDisconnected = packet.reasonCode !== disconnectWithWill;
+      shortenSession(session, packet.properties?.sessionExpiryInterval);
+      return finish(state, session);
+  }
+}
+
+/** MQTT 5, 3.14.2.2.2: a session that ends with its connection cannot become longer. */
+function shortenSession(session: MqttSession, expirySeconds: number | undefined): void {
+  if (expirySeconds === undefined || session.keptForMs === 0) return;
+  session.keptForMs = Math.min(expirySeconds * 1_000, mqttLimits.sessionKeptMs);
+}
+
+/** Reads no further packet until the work is done. */
+function readAfter<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  work: Promise<void>,
+): void {
+  session.isBusy = true;
+  work.then(
+    () => {
+      session.isBusy = false;
+      state.readOn(session);
+    },
+    (error: unknown) => refusePacket(state, session, error),
+  );
+}
+
+function receivePublish<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  packet: PublishPacket,
+  largeBytes?: number,
+): void {
+  const { qos, messageId = 0 } = packet;
+  if (qos === 2 && isRepeated(session, messageId)) return;
+  const answer = (error?: Error) => {
+    if (error instanceof FailedPublish && session.level === 5)
+      return refusePublish(session, messageId, qos, error.reasonCode);
+    // Before MQTT 5, what can never succeed is acknowledged, and dropped (MQTT-3.3.5-2). What may
+    // succeed later is not: its client sends it again once it has connected again.
+    if (error !== undefined && !(error instanceof RefusedPublish))
+      fail(state, session, error.message);
+    else if (qos > 0) acknowledge(session, messageId, qos === 1 ? 'puback' : 'pubrec');
+    if (qos === 2) session.halfReceived?.set(messageId, 'durable');
+  };
+  state.publish(session, packet, answer, largeBytes);
+}
+
+/** MQTT 5 can refuse one publish. */
+function refusePublish(
+  session: MqttSession,
+  messageId: number,
+  qos: number,
+  reasonCode: number,
+): void {
+  if (qos === 0) return;
+  const cmd = qos === 1 ? 'puback' : 'pubrec';
+  session.halfReceived?.delete(messageId);
+  const writer = packetWriter(session.level);
+  session.output.write(writer.acknowledgement(cmd, messageId, reasonCode));
+}
+
+function acknowledge(session: MqttSession, messageId: number, cmd: 'puback' | 'pubrec'): void {
+  session.output.write(packetWriter(session.level).acknowledgement(cmd, messageId));
+}
+
+/**
+ * MQTT-4.3.3-2: a QoS 2 packet whose second step is due has been stored, or will be. Otherwise its
+ * number is stored.
+ */
+function isRepeated(session: MqttSession, messageId: number): boolean {
+  const halfReceived = (session.halfReceived ??= new Map());
+  const state = halfReceived.get(messageId);
+  if (state === 'durable')
+    takeTurn(session, () => acknowledge(session, messageId, 'pubrec'))('done');
+  if (state !== undefined) return true;
+  if (halfReceived.size >= mqttLimits.halfReceivedPerClientMax)
+    throw new MalformedPacket('too many QoS 2 packets between their two steps');
+  halfReceived.set(messageId, 'in progress');
+  return false;
 }

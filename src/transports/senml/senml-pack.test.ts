@@ -4,8 +4,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
 import { Problem } from '../../model/problem.ts';
-import { parseSenmlCbor } from './senml-cbor.ts';
-import { keyBehind, prefixesOf, resolvedPack, samplesOfValues } from './senml-pack.ts';
+import {
+  keyBehind,
+  parseSenmlCbor,
+  prefixesOf,
+  resolvedPack,
+  samplesOfValues,
+} from './senml-pack.ts';
 
 const receivedAt = 1_700_000_000_000;
 

@@ -5,7 +5,7 @@ import type { Json } from '../../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import { problem, type ProblemName } from '../../model/problem.ts';
 import { validateSample } from '../validate/sample-validation.ts';
-import { backfillNotesMax } from './backfill-entry.ts';
+import { backfillNotesMax } from './backfill-batches.ts';
 import { backfill, backfillLimits, type BackfillStages } from './backfill.ts';
 
 const start = Date.UTC(2026, 0, 5);

@@ -11,13 +11,12 @@ import {
 import type { Json } from '../../model/json.ts';
 import { isTooOld, type NotStored, NotStoredCounts } from '../../model/kept-samples.ts';
 import type { Principal } from '../../model/principal.ts';
-import { Problem, problem } from '../../model/problem.ts';
+import { problem, Problem } from '../../model/problem.ts';
 import { durablePart } from '../../model/request-part.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
 import { missing } from '../../structures/missing.ts';
 import { BrokenJson } from '../../transports/http/json-groups.ts';
-import { elementsOf } from '../../transports/http/sample-elements.ts';
-import { isColumns, type SampleGroup } from '../../transports/http/sample-groups.ts';
+import { elementsOf, isColumns, type SampleGroup } from '../../transports/http/sample-groups.ts';
 import type { SampleColumns } from '../../transports/http/sample-scanner.ts';
 import type { Attempt } from '../idempotency/idempotency.ts';
 import { plausibleFrom, type ValidatedSample } from '../validate/sample-validation.ts';
@@ -39,8 +38,8 @@ import {
   type DeviceRows,
   refusalsOf,
   type RowDevices,
-  type RowsByDevice,
   rowsByDevice,
+  type RowsByDevice,
 } from './device-rows.ts';
 import { createNamedDevices, type NamedDeviceStages } from './named-devices.ts';
 

@@ -1,7 +1,7 @@
 // Requests with an Idempotency-Key in columns have the parts of parsed elements: a repetition finds them, also after an upgrade.
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { jsonArrayGroups } from '../../transports/http/json-array.ts';
+import { jsonArrayGroups } from '../../transports/http/json-groups.ts';
 import { sampleGroups, type SampleGroup } from '../../transports/http/sample-groups.ts';
 import { durablePart, type StoredPart } from '../../model/request-part.ts';
 import { Attempts } from '../idempotency/idempotency.ts';

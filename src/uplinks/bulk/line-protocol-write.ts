@@ -4,10 +4,13 @@ import {
   createLineReader,
   isFault,
   type LineReader,
+  timeReader,
 } from '../../transports/line-protocol/line-reader.ts';
-import { timeReader } from '../../transports/line-protocol/line-values.ts';
-import { pointGroups } from '../../transports/line-protocol/point-groups.ts';
-import { PointSamples, type PointSample } from '../../transports/line-protocol/point-samples.ts';
+import {
+  pointGroups,
+  type PointSample,
+  PointSamples,
+} from '../../transports/line-protocol/point-samples.ts';
 import { largeWorkLimits } from '../../transports/large-work.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
@@ -25,7 +28,7 @@ import {
   type BackfillStages,
   storeGroups,
 } from './backfill.ts';
-import { type ConnectorDeviceStages, ConnectorDevices } from './connector-devices.ts';
+import { ConnectorDevices, type ConnectorDeviceStages } from './connector-devices.ts';
 
 /** Time for which lines are read in one turn of the event loop, asked after so many lines. */
 const turnMsMax = 4;

@@ -1,7 +1,7 @@
 // Samples of many devices in columns give the answers, the samples and the announcements of parsed elements.
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { jsonArrayGroups } from '../../transports/http/json-array.ts';
+import { jsonArrayGroups } from '../../transports/http/json-groups.ts';
 import { sampleGroups } from '../../transports/http/sample-groups.ts';
 import {
   bodyOf,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
 import { type DurableEntry, isWritten } from '../../model/journal-entry.ts';
 import { manualTimers } from '../../structures/testing-timers.ts';
-import { createDeviceStatus, type StatusBatch, statusFollowing } from './device-status.ts';
+import { createDeviceStatus, type StatusBatch, statusFollowing } from './status-follower.ts';
 import { Followers } from './followers.ts';
 
 function entry(position: number, deviceId: string, state?: JsonObject): DurableEntry {

@@ -1,7 +1,7 @@
 // Stateless devices are distinguished exactly, and ids in other forms are never known.
 import { expect, test } from 'vitest';
 import { newId } from '../../model/ids.ts';
-import { StatelessDevices } from './stateless-devices.ts';
+import { StatelessDevices } from './status-follower.ts';
 
 test('fleet 5: exactly the added devices are known', () => {
   const devices = new StatelessDevices();

@@ -21,18 +21,17 @@ import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts
 import { transaction, type TransactionStep } from '../../storage/records/transaction.ts';
 import { closeInOrder } from '../../structures/closers.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
-import { createTurnBatches } from '../../structures/microbatch.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
-import {
-  createDeviceStatus,
-  type DeviceStatus,
-  entriesPerTurn,
-  statusFollowing,
-  type StatusRecords,
-} from './device-status.ts';
 import type { Followers } from './followers.ts';
-import type { FollowedLog, JournalFollower } from './journal-consumer.ts';
+import type { FollowedLog, JournalFollower, JournalFollowerParts } from './journal-consumer.ts';
 import { PeriodCounter } from './period-counter.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { type DurableEntry, type SamplesSummary, summaryOf } from '../../model/journal-entry.ts';
+import { type DeviceMetrics, withLastKnown } from '../../model/uplink-metrics.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { countedRows } from '../bulk/device-rows.ts';
+import { hasFormOfId } from '../../model/ids.ts';
+import { SlotIndex } from '../../structures/slot-index.ts';
 
 const name = 'device-status';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */
@@ -196,4 +195,266 @@ async function saveLastSamples(
           .whereRef('flowSamples.lastSampleAt', '<', 'excluded.lastSampleAt'),
       )
       .execute();
+}
+
+// Turn batches: what is asked for in one turn of the event loop is read together.
+
+interface Asked<T> {
+  readonly key: string;
+  readonly resolve: (value: T | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * A function that reads one value; undefined for a key without a value. It calls `readAll` with the keys of
+ * a turn, at most `batchMax` at a time, one batch after the other.
+ */
+export function createTurnBatches<T>(
+  readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+  batchMax: number,
+): (key: string) => Promise<T | undefined> {
+  let asked: Asked<T>[] = [];
+
+  async function readTurn(): Promise<void> {
+    const taken = asked;
+    asked = [];
+    for (let from = 0; from < taken.length; from += batchMax)
+      await readBatch(taken.slice(from, from + batchMax));
+  }
+
+  async function readBatch(batch: readonly Asked<T>[]): Promise<void> {
+    try {
+      const found = await readAll([...new Set(batch.map(({ key }) => key))]);
+      for (const { key, resolve } of batch) resolve(found.get(key));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  return (key) =>
+    new Promise((resolve, reject) => {
+      if (asked.length === 0) setImmediate(() => void readTurn());
+      asked.push({ key, resolve, reject });
+    });
+}
+
+// Device status: writes what uplinks say of their devices into the records: metrics, states, notes.
+// The journal has it all durably, so records are written in batches; the position goes into the
+// same transaction.
+
+/** What one transaction writes. */
+export interface StatusBatch {
+  /** The follower's next position, once the batch is written. */
+  readonly position: number;
+  readonly metrics: ReadonlyMap<string, DeviceMetrics>;
+  readonly states: ReadonlyMap<string, JsonObject>;
+  readonly notes: readonly ProcessingLogEntry[];
+  /** Samples by workspace and minute. */
+  readonly counts: readonly PeriodCount[];
+  /** When data flows brought their last samples. */
+  readonly lastSamples: ReadonlyMap<string, EpochMs>;
+}
+
+interface StatusRecords {
+  /** Writes all of the batch or nothing. */
+  readonly write: (batch: StatusBatch) => Promise<void>;
+  readonly readState: (deviceId: string) => Promise<JsonObject | undefined>;
+}
+
+/**
+ * Device states kept in memory besides those that are not written yet; as many as routes and plans.
+ */
+const statesKept = 100_000;
+
+interface DeviceStatus {
+  /** The newest state that the device's decoder emitted; empty without one. */
+  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  /** Whether it is known without a read that the decoder left no state. */
+  readonly isStateless: (deviceId: string) => boolean;
+  /**
+   * Sets the state of an uplink that is not durable yet; undefined when it did not become durable.
+   */
+  readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
+  /** Reads the states of these devices from the records again, which another node may write. */
+  readonly dropStates: (isDropped: (deviceId: string) => boolean) => void;
+  /**
+   * Call for every entry that became durable, in order, also for those that are read from the
+   * journal at the start.
+   */
+  readonly announced: (entry: DurableEntry) => void;
+  /** Writes the entries; see `JournalFollowerParts.handle`. */
+  readonly handle: (entries: readonly DurableEntry[]) => Promise<void>;
+}
+
+/** Of an entry without samples. */
+const noSamples: SamplesSummary = { count: 0, workspaceId: '', dataFlowId: null, oldest: 0 };
+
+/**
+ * The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they
+ * call `settled`.
+ */
+export const statusFollowing = {
+  batchWaitMs: 1_000,
+  batch: { entriesMax: 10_000, samplesMax: Number.POSITIVE_INFINITY },
+  // The store has the samples, which are perhaps not built yet, and the raw uplinks have the trace.
+  keep: (entry) => {
+    const { deviceId, receivedAt, notes, state, metrics, position, duplicates } = entry;
+    const summary = summaryOf(entry) ?? noSamples;
+    const kept = { deviceId, receivedAt, notes, position, duplicates, samples: [], summary };
+    if (metrics === undefined) return state === undefined ? kept : { ...kept, state };
+    return state === undefined ? { ...kept, metrics } : { ...kept, metrics, state };
+  },
+  // Rows are counted, and nothing is kept of their devices.
+  keepRows: (rows) => countedRows(rows, 1),
+} as const satisfies Partial<JournalFollowerParts>;
+
+/** Entries of a transaction where several nodes take turns to write: others wait for it. */
+const entriesPerTurn = 1_000;
+
+interface PendingState {
+  readonly state: JsonObject;
+  readonly position: number;
+}
+
+/** `written` is called with the position behind each batch in the records. */
+export function createDeviceStatus(
+  records: StatusRecords,
+  written: (position: number) => void,
+  statesMax: number = statesKept,
+): DeviceStatus {
+  // The newest states by device, from the newest to the oldest: emitted and not durable, durable,
+  // written.
+  const emitted = new Map<string, JsonObject>();
+  const pending = new Map<string, PendingState>();
+  const known = createBoundedMap<string, JsonObject>(statesMax);
+  // Most devices have none of these states.
+  const stateless = new StatelessDevices();
+
+  const newest = (deviceId: string): JsonObject | undefined =>
+    emitted.get(deviceId) ?? pending.get(deviceId)?.state ?? known.get(deviceId);
+
+  return {
+    async stateOf(deviceId) {
+      const found = newest(deviceId);
+      if (found !== undefined) return found;
+      if (stateless.has(deviceId)) return {};
+      const read = await records.readState(deviceId);
+      // What came in while the records were read is newer.
+      const since = newest(deviceId);
+      if (since !== undefined) return since;
+      if (read === undefined && stateless.add(deviceId)) return {};
+      const state = read ?? {};
+      known.set(deviceId, state);
+      return state;
+    },
+    isStateless: (deviceId) => stateless.has(deviceId) && newest(deviceId) === undefined,
+    setState(deviceId, state) {
+      if (state === undefined) emitted.delete(deviceId);
+      else emitted.set(deviceId, state);
+    },
+    dropStates(isDropped) {
+      for (const states of [emitted, pending])
+        for (const deviceId of states.keys()) if (isDropped(deviceId)) states.delete(deviceId);
+      // The others are read again, from records that have them.
+      known.clear();
+      stateless.clear();
+    },
+    announced({ deviceId, state, position }) {
+      if (state === undefined) return;
+      stateless.delete(deviceId);
+      pending.set(deviceId, { state, position });
+      // A later run of the device may have emitted another one already.
+      if (emitted.get(deviceId) === state) emitted.delete(deviceId);
+    },
+    async handle(entries) {
+      const batch = batchOf(entries);
+      if (batch === undefined) return;
+      await records.write(batch);
+      for (const [deviceId, state] of batch.states) {
+        known.set(deviceId, state);
+        const { position = 0 } = pending.get(deviceId) ?? {};
+        if (position < batch.position) pending.delete(deviceId);
+      }
+      written(batch.position);
+    },
+  };
+}
+
+/** Of equal times the later entry counts. A device that sends points can send older ones later. */
+function newestKnown(metrics: DeviceMetrics, before: DeviceMetrics | undefined): DeviceMetrics {
+  if (before === undefined || before.timestamp <= metrics.timestamp)
+    return withLastKnown(metrics, before);
+  return withLastKnown(before, metrics);
+}
+
+function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
+  const last = entries.at(-1);
+  if (last === undefined) return undefined;
+  const metrics = new Map<string, DeviceMetrics>();
+  const states = new Map<string, JsonObject>();
+  const notes: ProcessingLogEntry[] = [];
+  const counts = new PeriodCounter();
+  const lastSamples = new Map<string, EpochMs>();
+  for (const entry of entries) {
+    const { deviceId } = entry;
+    if (entry.metrics !== undefined)
+      metrics.set(deviceId, newestKnown(entry.metrics, metrics.get(deviceId)));
+    if (entry.state !== undefined) states.set(deviceId, entry.state);
+    notes.push(...entry.notes);
+    const samples = summaryOf(entry);
+    if (samples === undefined || samples.count === 0) continue;
+    counts.add(samples.workspaceId, 'samples', entry.receivedAt, samples.count);
+    if (samples.dataFlowId !== null) lastSamples.set(samples.dataFlowId, entry.receivedAt);
+  }
+  const position = last.position + 1;
+  return { position, metrics, states, notes, counts: counts.take(), lastSamples };
+}
+
+// Stateless devices: those whose decoder never emitted a state, in about 15 bytes each instead of a query per uplink.
+
+const hexDigits = /^[0-9a-f]{16}$/;
+
+/** An id is two numbers: 24 and 32 random bits after the prefix, which together are exact. */
+export class StatelessDevices {
+  readonly #max: number;
+  #index = new SlotIndex();
+
+  constructor(max = 1_000_000) {
+    this.#max = max;
+  }
+
+  readonly has = (deviceId: string): boolean => {
+    const high = highOf(deviceId);
+    return (
+      high !== undefined && this.#index.find(lowOf(deviceId), (slot) => slot === high) !== undefined
+    );
+  };
+
+  /** False at the limit, and for an id in another form than that of service ids. */
+  add(deviceId: string): boolean {
+    const high = highOf(deviceId);
+    if (high === undefined) return false;
+    if (this.has(deviceId)) return true;
+    if (this.#index.size >= this.#max) return false;
+    this.#index.add(lowOf(deviceId), high);
+    return true;
+  }
+
+  delete(deviceId: string): void {
+    const high = highOf(deviceId);
+    if (high !== undefined) this.#index.delete(lowOf(deviceId), high);
+  }
+
+  clear(): void {
+    this.#index = new SlotIndex();
+  }
+}
+
+function highOf(id: string): number | undefined {
+  if (!hasFormOfId('device', id) || !hexDigits.test(id)) return undefined;
+  return Number.parseInt(id.slice(2, 8), 16);
+}
+
+function lowOf(id: string): number {
+  return Number.parseInt(id.slice(8), 16);
 }

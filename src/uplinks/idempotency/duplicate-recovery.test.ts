@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DuplicateFilter, duplicateLimits } from '../../transports/duplicate-filter.ts';
-import { createShapeInterner } from '../../storage/log/data-shape.ts';
+import { createShapeInterner, LeafValues } from '../../storage/log/data-shape.ts';
 import type { EntryToEncode } from '../../storage/log/entry-encoding.ts';
 import { EntryLog } from '../../storage/log/entry-log.ts';
-import { LeafValues } from '../../storage/log/leaf-values.ts';
 import { collect, entryOf } from '../../storage/samples/conformance/sample-entries.ts';
 import { recoverDuplicates } from './duplicate-recovery.ts';
 

@@ -1,6 +1,6 @@
 // Idempotency-Key: the same key within a day gets the first answer, and the work is done once (contract 35).
 import { createHash } from 'node:crypto';
-import type { Inventory } from '../../inventory/resource-lookup.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { Problem, problem } from '../../model/problem.ts';

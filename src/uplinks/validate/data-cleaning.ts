@@ -1,7 +1,6 @@
 // Data cleaning: removes invalid keys, too deep values and numbers that are not finite from data.
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { cutName, isAlphanumeric, isLongName, outsideNameMax } from '../../model/outside-name.ts';
-import { validationLimits } from './validation-limits.ts';
 
 export interface RemovedKey {
   /** Dotted path as in `foo.bar.list.0.key`, unique within the sample. */
@@ -158,3 +157,17 @@ export function isDataKey(text: string): boolean {
   }
   return afterAlphanumeric;
 }
+
+// Validation limits: values beyond them are removed from the sample and noted.
+
+export const validationLimits = {
+  /**
+   * Levels of objects and arrays in `data` and in `meta`; a deeper value cannot be written as JSON
+   * safely.
+   */
+  depthMax: 64,
+  /** Removed keys kept in `meta` with their values; further ones are removed and counted. */
+  removedKeysMax: 1_000,
+  /** Processing log entries about keys of one sample; the last one counts the rest. */
+  keyNotesMax: 20,
+} as const;

@@ -1,6 +1,6 @@
 // Name counts keep what was set for each device, and a reused slot keeps nothing of the device before.
 import { expect, test } from 'vitest';
-import { NameCounts } from './name-counts.ts';
+import { NameCounts } from './device-names.ts';
 
 test('fleet 5: counts and the last four signatures of each device', () => {
   const counts = new NameCounts(10_000);

@@ -2,10 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { isDataKey } from './data-cleaning.ts';
+import { isDataKey, validationLimits } from './data-cleaning.ts';
 import { validateSample } from './sample-validation.ts';
 import { isTopic } from '../../model/outside-name.ts';
-import { validationLimits } from './validation-limits.ts';
 import { processorMs } from '../../structures/testing-processor-time.ts';
 
 const printedTopic = /^[a-zA-Z0-9]([a-zA-Z0-9]+(\.|:|-|_)?)*[a-zA-Z0-9]+$/;

@@ -12,8 +12,8 @@ import {
   isClean,
   isShallow,
   type RemovedKey,
+  validationLimits,
 } from './data-cleaning.ts';
-import { validationLimits } from './validation-limits.ts';
 
 // Uplink metrics that a device reports as measured values (interface 2.3).
 

@@ -1,6 +1,6 @@
 // Lease table in PostgreSQL: one statement for each step, through one session.
 import { randomUUID } from 'node:crypto';
-import type { LeaseRow, LeaseTable } from '../lease-table.ts';
+import type { LeaseRow, LeaseTable } from '../leases.ts';
 
 /**
  * Each statement begins with it: locks the row of the node, so that a statement of an earlier

@@ -9,8 +9,7 @@ import { openOwnSession } from '../../../storage/records/postgres/server.ts';
 import { manualTimers } from '../../../structures/testing-timers.ts';
 import { clusterLeaseMs, openLeaseCluster } from '../testing-lease-cluster.ts';
 import { leasesMustBehave, leasesMustBeShared } from '../conformance/leases.conformance.ts';
-import type { LeaseTable } from '../lease-table.ts';
-import { partitionLeases } from '../leases.ts';
+import { type LeaseTable, partitionLeases } from '../leases.ts';
 import { SharedLeases } from '../shared-leases.ts';
 import { postgresLeaseTable } from './postgres-lease-table.ts';
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { createQuietWait } from './drain-wait.ts';
+import { createQuietWait } from './internal-port.ts';
 
 test('requests of the last moment are answered, and their connections end', async () => {
   const quiet = createQuietWait();

@@ -15,17 +15,15 @@ import {
   aboutForwarded,
   answerHeaders,
   callPath,
+  type ForwardedAnswer,
+  type ForwardedRequest,
   longer,
   meetCall,
   nodeHeaders,
-  passedHeaders,
-} from '../node-headers.ts';
-import {
-  type ForwardedAnswer,
-  type ForwardedRequest,
   nodeLimits,
   type Nodes,
   NodeUnreachable,
+  passedHeaders,
 } from '../nodes.ts';
 
 interface Peer {

@@ -9,22 +9,63 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { createCallTable, type HandleCall } from '../call-table.ts';
-import { bodyFollows, digestOf, sealBytes, SignatureCheck } from '../cluster-secret.ts';
-import { type CallHandlers, nodeLimits } from '../nodes.ts';
-import type { FeedHandlers } from '../links/links.ts';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   aboutForwarded,
+  type CallHandlers,
   callPath,
+  createCallTable,
+  type HandleCall,
   linkPath,
   longer,
   meetCall,
   nodeHeaders,
+  nodeLimits,
   passedHeaders,
-} from '../node-headers.ts';
+} from '../nodes.ts';
+import { bodyFollows, digestOf, sealBytes, SignatureCheck } from '../cluster-secret.ts';
+import type { FeedHandlers } from '../links/links.ts';
 import { setTimer } from '../../../structures/timers.ts';
-import { createQuietWait } from './drain-wait.ts';
 import { LinkServer } from './web-socket-links.ts';
+
+// Quiet wait: before its port closes, a node waits until the others send it no more requests.
+
+const quietLimits = {
+  /** Other nodes learn within this time that the node gave its leases away. */
+  quietMs: 400,
+  /** How long the node waits at most. */
+  waitMsMax: 2_000,
+} as const;
+
+interface QuietWait {
+  /** Call for every request. While the node waits, each connection ends with its answer. */
+  requested(response: ServerResponse): void;
+  /**
+   * Resolves after a time without a request, or after a limit. A request in flight when the port
+   * closes would be lost, and no client knows whether it was handled.
+   */
+  whenQuiet(): Promise<void>;
+}
+
+export function createQuietWait(now: () => number = () => performance.now()): QuietWait {
+  let isWaiting = false;
+  let requestedAt = -Infinity;
+  return {
+    requested(response) {
+      requestedAt = now();
+      if (isWaiting) response.setHeader('connection', 'close');
+    },
+    async whenQuiet() {
+      isWaiting = true;
+      const until = now() + quietLimits.waitMsMax;
+      for (let left = restMs(); left > 0 && now() < until; left = restMs()) await wait(left);
+    },
+  };
+
+  function restMs(): number {
+    return requestedAt + quietLimits.quietMs - now();
+  }
+}
 
 /** How long the body of a refused request is read. */
 const unreadMsMax = 2_000;

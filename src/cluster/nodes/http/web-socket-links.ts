@@ -9,7 +9,7 @@ import { createDialedLinks } from '../links/dialed-links.ts';
 import { type LinkSender, openLinkSender } from '../links/link-sender.ts';
 import type { LinkSocket } from '../links/link-channel.ts';
 import { type FeedHandlers, linkLimits, type Links } from '../links/links.ts';
-import { linkPath, nodeHeaders } from '../node-headers.ts';
+import { linkPath, nodeHeaders } from '../nodes.ts';
 
 const socketOptions = {
   perMessageDeflate: false,

@@ -5,8 +5,7 @@ import type { MessageHandler, NodeAddress, NodeMessage } from '../../../model/no
 import { problem } from '../../../model/problem.ts';
 import { createNodeSwitch } from '../in-process-nodes.ts';
 import { NodeUnreachable } from '../nodes.ts';
-import { createMessageReceiver } from './message-receiver.ts';
-import { MessageSender, senderLimits } from './message-sender.ts';
+import { createMessageReceiver, MessageSender, senderLimits } from './messages.ts';
 
 type Work = (request: number, from: string) => Promise<number>;
 

@@ -1,6 +1,5 @@
 // Amazon Kinesis properties: schemas and parser (contract 9).
-import type { PropertyReader } from '../property-parser.ts';
-import { anyText, optionalText, text } from '../property-schemas.ts';
+import { anyText, optionalText, type PropertyReader, text } from '../property-parser.ts';
 
 // Kinesis stream: the region and the endpoint out of its ARN.
 

@@ -1,6 +1,6 @@
 // Amazon Kinesis Data Streams: one record per delivery (contract 9).
 import { connectorType } from '../connector-type.ts';
-import { createLazyTarget } from '../lazy-target.ts';
+import { createLazyTarget } from '../target.ts';
 import { amazonKinesisProperties, parseAmazonKinesis } from './amazon-kinesis-properties.ts';
 
 export const amazonKinesis = connectorType({

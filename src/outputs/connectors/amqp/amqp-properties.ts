@@ -1,14 +1,13 @@
 // AMQP properties: schemas and parser (contract 9).
-import type { PropertyReader } from '../property-parser.ts';
-import { optionalFlag, optionalText, text } from '../property-schemas.ts';
+import { optionalFlag, optionalText, type PropertyReader, text } from '../property-parser.ts';
 import { parseUri } from '../target-uri.ts';
 import {
   parseTls,
   parseUser,
-  type TlsProperties,
   tlsProperties,
-  type UserProperties,
+  type TlsProperties,
   userProperties,
+  type UserProperties,
 } from '../sign-on-properties.ts';
 
 export const amqpPorts = { amqp: 5672, amqps: 5671 } as const;

@@ -4,9 +4,8 @@ import type { EgressGuard } from '../../egress/guard.ts';
 import { tlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
 import { type ConnectionKind, SharedConnection } from '../shared-connection.ts';
-import type { OutboundMessage, Target } from '../target.ts';
-import { createTargetName } from '../target-name.ts';
-import { type TargetUri, targetUri } from '../target-uri.ts';
+import { createTargetName, type OutboundMessage, type Target } from '../target.ts';
+import { targetUri, type TargetUri } from '../target-uri.ts';
 import { amqpPorts, type AmqpProperties } from './amqp-properties.ts';
 
 const heartbeatSeconds = 30;

@@ -1,6 +1,6 @@
 // AMQP 0-9-1, for brokers such as RabbitMQ: one message per delivery (contract 9).
 import { connectorType } from '../connector-type.ts';
-import { createLazyTarget } from '../lazy-target.ts';
+import { createLazyTarget } from '../target.ts';
 import { targetUri } from '../target-uri.ts';
 import { amqpPorts, amqpProperties, parseAmqp } from './amqp-properties.ts';
 

@@ -8,7 +8,6 @@ import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate } from '../../templates/template.ts';
 import type { OrderDownlink } from '../connector-services.ts';
 import { type ConnectorRecord, connectorType } from '../connector-type.ts';
-import type { PropertyReader } from '../property-parser.ts';
 import {
   anyObject,
   anyText,
@@ -16,7 +15,8 @@ import {
   optional,
   optionalFlag,
   optionalText,
-} from '../property-schemas.ts';
+  type PropertyReader,
+} from '../property-parser.ts';
 import type { OutboundMessage, SendOutcome, Target } from '../target.ts';
 
 // Downlink properties: schemas and parser (contract 9).

@@ -1,6 +1,6 @@
 // Google Cloud Pub/Sub: one message per delivery (contract 9).
 import { connectorType } from '../connector-type.ts';
-import { createLazyTarget } from '../lazy-target.ts';
+import { createLazyTarget } from '../target.ts';
 import { gcpPubSubProperties, parseGcpPubSub } from './gcp-pub-sub-properties.ts';
 
 export const gcpPubSub = connectorType({

@@ -1,7 +1,7 @@
 // Lines for InfluxDB: what is written is read back by a reader that follows the format's own description.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lineOf } from './line-protocol.ts';
+import { lineOf } from './influx-db.ts';
 
 /**
  * Splits where `at` stands unescaped; with `quotes` also outside of quoted values, which begin

@@ -1,8 +1,14 @@
 // Kafka properties: schemas and parser (contract 9).
-import type { PropertyReader } from '../property-parser.ts';
-import { anyText, oneOf, optional, optionalText, text } from '../property-schemas.ts';
+import {
+  anyText,
+  oneOf,
+  optional,
+  optionalText,
+  type PropertyReader,
+  text,
+} from '../property-parser.ts';
 import { type Endpoint, targetUri } from '../target-uri.ts';
-import { parseTls, type TlsProperties, tlsProperties } from '../sign-on-properties.ts';
+import { parseTls, tlsProperties, type TlsProperties } from '../sign-on-properties.ts';
 
 // Kafka endpoints: hosts and ports out of a list of bootstrap servers.
 

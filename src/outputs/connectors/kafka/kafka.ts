@@ -1,7 +1,7 @@
 // Kafka: one record per delivery (contract 9).
 import type { Json } from '../../../model/json.ts';
 import { connectorType } from '../connector-type.ts';
-import { createLazyTarget } from '../lazy-target.ts';
+import { createLazyTarget } from '../target.ts';
 import { kafkaEndpoints, kafkaProperties, parseKafka } from './kafka-properties.ts';
 
 const protocolsWithoutUser: ReadonlySet<Json | undefined> = new Set(['PLAINTEXT', 'SSL']);

@@ -1,15 +1,21 @@
 // MQTT properties: schemas and parser (contract 9).
 import Type from 'typebox';
-import type { PropertyReader } from '../property-parser.ts';
-import { oneOf, optional, optionalFlag, optionalText, text } from '../property-schemas.ts';
+import {
+  oneOf,
+  optional,
+  optionalFlag,
+  optionalText,
+  type PropertyReader,
+  text,
+} from '../property-parser.ts';
 import { parseUri } from '../target-uri.ts';
 import {
   parseTls,
   parseUser,
-  type TlsProperties,
   tlsProperties,
-  type UserProperties,
+  type TlsProperties,
   userProperties,
+  type UserProperties,
 } from '../sign-on-properties.ts';
 
 export const mqttPorts = { mqtt: 1883, mqtts: 8883 } as const;

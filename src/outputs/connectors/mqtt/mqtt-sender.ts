@@ -4,8 +4,7 @@ import type { EgressGuard } from '../../egress/guard.ts';
 import { guardedSocket, tlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
 import { type ConnectionKind, SharedConnection } from '../shared-connection.ts';
-import type { OutboundMessage, Target } from '../target.ts';
-import { createTargetName } from '../target-name.ts';
+import { createTargetName, type OutboundMessage, type Target } from '../target.ts';
 import { targetUri } from '../target-uri.ts';
 import { mqttPorts, type MqttProperties } from './mqtt-properties.ts';
 

@@ -1,6 +1,6 @@
 // MQTT: one message per delivery (contract 9).
 import { connectorType } from '../connector-type.ts';
-import { createLazyTarget } from '../lazy-target.ts';
+import { createLazyTarget } from '../target.ts';
 import { targetUri } from '../target-uri.ts';
 import { mqttPorts, mqttProperties, parseMqtt } from './mqtt-properties.ts';
 

@@ -17,9 +17,8 @@ import type { EgressGuard } from '../../egress/guard.ts';
 import { guardedSocket, tlsMaterial, type TlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
 import { type ConnectionKind, SharedConnection } from '../shared-connection.ts';
-import { createTargetName } from '../target-name.ts';
+import { createTargetName, type OutboundMessage, type Target } from '../target.ts';
 import { type Endpoint, targetUri } from '../target-uri.ts';
-import type { OutboundMessage, Target } from '../target.ts';
 import { natsPorts, type NatsProperties } from './nats-properties.ts';
 
 // NATS transport: a guarded socket for the client, whose server sends a greeting before TLS begins.

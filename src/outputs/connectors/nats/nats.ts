@@ -1,6 +1,6 @@
 // NATS, with or without JetStream: one message per delivery (contract 9).
 import { connectorType } from '../connector-type.ts';
-import { createLazyTarget } from '../lazy-target.ts';
+import { createLazyTarget } from '../target.ts';
 import { targetUri } from '../target-uri.ts';
 import { natsPorts, natsProperties, parseNats } from './nats-properties.ts';
 

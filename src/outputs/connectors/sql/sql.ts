@@ -1,6 +1,6 @@
 // SQL databases: one row per delivery (contract 9).
 import { connectorType } from '../connector-type.ts';
-import { createLazyTarget } from '../lazy-target.ts';
+import { createLazyTarget } from '../target.ts';
 import { parseSql, sqlAddress, sqlProperties } from './sql-properties.ts';
 import { deliveryIdPath } from './sql-row.ts';
 

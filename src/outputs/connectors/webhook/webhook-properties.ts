@@ -1,6 +1,5 @@
 // Webhook properties: schemas and parser (contract 9).
 import Type from 'typebox';
-import type { PropertyReader } from '../property-parser.ts';
 import {
   anyText,
   oneOf,
@@ -8,8 +7,9 @@ import {
   optionalFlag,
   optionalText,
   optionalTexts,
+  type PropertyReader,
   text,
-} from '../property-schemas.ts';
+} from '../property-parser.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const contentTypes = ['JSON'] as const;

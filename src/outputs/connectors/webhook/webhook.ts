@@ -1,8 +1,7 @@
 // Webhook: one HTTP request per delivery, with the headers and the authentication that its owner chose (contract 9).
-import { connectorType } from '../connector-type.ts';
-import { createLazyTarget } from '../lazy-target.ts';
-import type { PropertyChecks } from '../property-checks.ts';
-import { parseWebhook, type WebhookProperties, webhookProperties } from './webhook-properties.ts';
+import { connectorType, type PropertyChecks } from '../connector-type.ts';
+import { createLazyTarget } from '../target.ts';
+import { parseWebhook, webhookProperties, type WebhookProperties } from './webhook-properties.ts';
 
 /** Headers that the platform sets itself. */
 const ownHeaders = new Set([

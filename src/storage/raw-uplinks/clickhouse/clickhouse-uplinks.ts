@@ -3,8 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { RawUplink } from '../../../model/uplink.ts';
 import { createSerialQueue } from '../../../structures/serial-queue.ts';
-import { insertOfRows } from '../../clickhouse/block-insert.ts';
-import { createBlockShipper, type ShippedBlock } from '../../clickhouse/block-shipper.ts';
+import {
+  createBlockShipper,
+  insertOfRows,
+  type ShippedBlock,
+} from '../../clickhouse/block-shipper.ts';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import { JournalRelease } from '../../clickhouse/journal-release.ts';
 import type { Shard } from '../../clickhouse/shard.ts';

@@ -1,12 +1,13 @@
 // The table of raw uplinks in ClickHouse: a row each, inserted in blocks, a partition a day.
 import { dayMs, type EpochMs } from '../../../model/instant.ts';
 import { partitionOf } from '../../../model/node-messages.ts';
-import type { StoredRows } from '../../clickhouse/block-insert.ts';
+import type { StoredRows } from '../../clickhouse/block-shipper.ts';
 import { quoted, RowBinary } from '../../clickhouse/statement-values.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
-import type { TableDefinition } from '../../clickhouse/table.ts';
+import type { ClickHouse, TableDefinition } from '../../clickhouse/clickhouse.ts';
 import { uplinkOf } from '../raw-uplink-line.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../raw-uplink-store.ts';
+import type { RawUplink } from '../../../model/uplink.ts';
 
 export const uplinkTable: TableDefinition = {
   name: 'uplinks',
@@ -147,4 +148,58 @@ export function endsBefore(block: UplinkBlock, row: UplinkRow, limits: BlockLimi
 /** Whether no further uplink of the block's slot is expected. */
 export function isOver({ slot }: UplinkBlock, time: EpochMs, { slotMs }: BlockLimits): boolean {
   return time >= (slot + 1) * slotMs;
+}
+
+// Moved uplinks: the raw uplinks of one journal out of ClickHouse, in their order.
+
+/** Positions of one select; not every position has an uplink. */
+const positionsPerSelect = 50_000;
+
+interface UplinkCounts {
+  /** Of the journal. */
+  readonly own: number;
+  /** Of other journals. */
+  readonly others: number;
+}
+
+export async function countUplinks({ shards }: ClickHouse, journal: number): Promise<UplinkCounts> {
+  let [own, others] = [0, 0];
+  for (const shard of shards) {
+    const [row] = await shard.select<{ own: number; total: number }>(
+      `select uniqExactIf(position, journal = ${journal}) as own, uniqExact(journal, position) as total from uplinks`,
+    );
+    own += row?.own ?? 0;
+    others += (row?.total ?? 0) - (row?.own ?? 0);
+  }
+  return { own, others };
+}
+
+/** In batches, by position. */
+export async function* movedUplinks(
+  { shards }: ClickHouse,
+  journal: number,
+): AsyncGenerator<readonly RawUplink[]> {
+  const ends = await Promise.all(
+    shards.map((shard) =>
+      shard.select<{ n: number; low: number; high: number }>(
+        `select count() as n, min(position) as low, max(position) as high from uplinks where journal = ${journal}`,
+      ),
+    ),
+  );
+  const filled = ends.flat().filter(({ n }) => n > 0);
+  const last = Math.max(-1, ...filled.map(({ high }) => high));
+  let from = Math.min(...filled.map(({ low }) => low));
+  for (; from <= last; from += positionsPerSelect) {
+    const found = await Promise.all(
+      shards.map((shard) =>
+        shard.select<{ line: string }>(
+          `select line from uplinks where journal = ${journal} and position >= ${from} and position < ${from + positionsPerSelect} limit 1 by position`,
+        ),
+      ),
+    );
+    yield found
+      .flat()
+      .map(({ line }) => uplinkOf(line))
+      .toSorted((a, b) => a.position - b.position);
+  }
 }

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { dayMs } from '../../../model/instant.ts';
-import { realDisk } from '../../log/disk.ts';
+import { realDisk } from '../../log/durable-file.ts';
 import { describeRawUplinkStore } from '../conformance/raw-uplink-store.conformance.ts';
 import {
   addUplinks,

@@ -9,9 +9,12 @@ import {
   type SegmentName,
 } from '../../block-log/segment-files.ts';
 import { readChecked, replaceChecked, syncDirectory } from '../../log/durable-file.ts';
-import { type ClosedSegment, closedSegment, closeSegment, readHead } from './segment-index.ts';
 import {
+  closedSegment,
+  type ClosedSegment,
+  closeSegment,
   rawUplinkFormat,
+  readHead,
   refuseOtherUplinks,
   type ScannedSegment,
   scanUplinks,

@@ -6,8 +6,13 @@ import { scanFrames } from '../../log/frame.ts';
 import { uplinkOf } from '../raw-uplink-line.ts';
 import { EmbeddedUplinks } from './embedded-uplinks.ts';
 import { missingSegment, readDurableMark, syncedOf } from './found-segments.ts';
-import { readHead } from './segment-index.ts';
-import { linesOf, refuseOtherBlock, scanUplinks, segmentSuffix } from './uplink-segment.ts';
+import {
+  linesOf,
+  readHead,
+  refuseOtherBlock,
+  scanUplinks,
+  segmentSuffix,
+} from './uplink-segment.ts';
 
 export interface RawUplinkFindings {
   readonly uplinks: number;

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Problem } from '../../../model/problem.ts';
 import { createWriteLock } from '../turns.ts';
-import { checkpointLimits, createTurns, RecordsConnection } from './connection.ts';
+import { checkpointLimits, createTurns, RecordsConnection } from './sqlite-engine.ts';
 
 let directory: string;
 let path: string;

@@ -1,13 +1,27 @@
 // SQLite engine: the records in one file of the data folder, written by this process.
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { syncFolder } from '../../data-folder/data-folder.ts';
-import { type OpenEngine, refreshStatistics } from '../engine.ts';
+import {
+  type EngineConnection,
+  isSelect,
+  type OpenEngine,
+  type OpenTransaction,
+  refreshStatistics,
+  type StatementResult,
+} from '../engine.ts';
 import { type KyselyParts, openLanes } from '../connection-pool.ts';
 import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
-import { RecordsConnection } from './connection.ts';
+import { isDiskFull } from '../../../model/errors.ts';
+import { problem, type Problem } from '../../../model/problem.ts';
+import { createTenantTurns, createWriteLock, type WriteLock } from '../turns.ts';
+import { type CommitSync, createCommitSync } from './commit-sync.ts';
+import { createRecordsThread, type RecordsThread } from './records-thread.ts';
+import { type Statements, statementsOf } from './statements.ts';
 
 /**
  * Opens `<directory>/records.sqlite`, creating what is missing. Every commit is on disk when it
@@ -75,3 +89,469 @@ export const sqliteSql: KyselyParts = {
   createAdapter: () => new OwnOrderAdapter(),
   createIntrospector: (db) => new SqliteIntrospector(db),
 };
+
+// Records connection: one writer whose commits are synced off the event loop, and readers that never wait for it (decision 0011).
+
+const connectionLimits = {
+  /** Of each connection. */
+  cacheKiB: 32 * 1024,
+  /** The longest wait for another program that holds the write lock. */
+  busyMsMax: 5_000,
+  /** The same while the process stops. */
+  busyAtStopMsMax: 200,
+} as const;
+
+/**
+ * With SQLite's write lock from the start, a write of another process cannot fail the transaction
+ * halfway.
+ */
+const beginImmediate = 'begin immediate';
+
+interface ConnectionEvents {
+  /** Called before each statement of the writer except selects, and after `commit`. */
+  readonly ran: (statement: string) => void;
+  /** Called once, when a sync failed. Later writes are rejected with `recordsStopped`. */
+  readonly stopped: (error: Error) => void;
+}
+
+/** Between two attempts while another program holds the lock. */
+const busyRetryMs = 20;
+
+/**
+ * All functions reject with `storageFull`, `recordsFailed`, `recordsBusy` or the error of SQLite.
+ */
+export class RecordsConnection implements EngineConnection {
+  readonly #database: DatabaseSync;
+  readonly #writer: Statements;
+  readonly #sync: CommitSync;
+  readonly #readers: Readers;
+  /** Threads: one reads for slow queries, the other one copies the log into the database. */
+  readonly #elsewhere: RecordsThread;
+  readonly #checkpointer: RecordsThread;
+  readonly #elsewhereTurns = createTenantTurns();
+  readonly #turns = createTurns();
+  readonly #lock = createWriteLock();
+  readonly #checkpoints: Checkpoints;
+  readonly #events: ConnectionEvents;
+  /** How long a statement waits for another program. */
+  #patienceMs: number = connectionLimits.busyMsMax;
+
+  /**
+   * Opens the database at `path`, and creates it if it does not exist. Throws the errors of SQLite.
+   */
+  constructor(path: string, events: ConnectionEvents) {
+    const { cacheKiB, busyMsMax } = connectionLimits;
+    const start = { path, cacheKiB, busyTimeoutMs: busyMsMax };
+    this.#events = events;
+    this.#database = openWriter(path);
+    this.#writer = statementsOf(this.#database);
+    this.#sync = createCommitSync(openSync(`${path}-wal`, 'r+'), events.stopped);
+    this.#readers = new Readers(path);
+    this.#elsewhere = createRecordsThread({ ...start, kind: 'reader' });
+    this.#checkpointer = createRecordsThread({ ...start, kind: 'checkpointer' });
+    this.#checkpoints = new Checkpoints(this.#database, this.#sync, this.#lock, this.#checkpointer);
+  }
+
+  async run(text: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    if (isSelect(text)) return this.#select(text, parameters);
+    const release = await this.#lockToWrite();
+    let result: StatementResult;
+    try {
+      result = await this.#write(text, parameters);
+      this.#checkpoints.committed();
+    } finally {
+      release();
+    }
+    await this.#durable();
+    return result;
+  }
+
+  async begin(): Promise<OpenTransaction> {
+    const release = await this.#lockToWrite();
+    await this.#write(beginImmediate, []).catch((error: unknown) => {
+      release();
+      throw error;
+    });
+    return this.#transaction(release);
+  }
+
+  async readElsewhere(
+    tenant: string,
+    text: string,
+    parameters: readonly unknown[],
+  ): Promise<StatementResult> {
+    const read = () => this.#elsewhere.rows(text, parameters);
+    return { rows: await this.#elsewhereTurns.run(tenant, read).catch(rethrow) };
+  }
+
+  /**
+   * Adds temporary triggers, which are not part of the file. They pass one text to the function of
+   * this name, during the statement.
+   */
+  addTriggers(triggers: string, name: string, call: (text: string) => void): void {
+    this.#database.function(name, (text) => {
+      call(String(text));
+      return null;
+    });
+    this.#database.exec(triggers);
+  }
+
+  /** From now on waits only briefly for a lock that another program holds. */
+  hurry(): void {
+    this.#patienceMs = connectionLimits.busyAtStopMsMax;
+  }
+
+  /** The failed sync after which no write is accepted. */
+  get stoppedBy(): Error | undefined {
+    return this.#sync.stoppedBy;
+  }
+
+  async close(): Promise<void> {
+    this.#checkpoints.close();
+    const release = await this.#lock.take();
+    await Promise.all([this.#elsewhere.close(), this.#checkpointer.close(), this.#sync.close()]);
+    this.#readers.close();
+    closeWriter(this.#database);
+    release();
+  }
+
+  /** Throws `recordsStopped` after a failed sync. */
+  async #lockToWrite(): Promise<() => void> {
+    const release = await this.#lock.take();
+    if (this.#sync.stoppedBy === undefined) return release;
+    release();
+    throw recordsStopped(this.#sync.stoppedBy);
+  }
+
+  async #durable(): Promise<void> {
+    await this.#sync.committed().catch(rethrowStopped);
+  }
+
+  /** Does not see an open transaction. */
+  async #select(text: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    const turn = this.#turns.take(false);
+    if (turn !== undefined) await turn;
+    const reader = this.#database.isTransaction ? this.#readers.statements() : this.#writer;
+    return translated(() => reader.run(text, parameters));
+  }
+
+  /** Call with the write lock. */
+  async #write(text: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    await this.#turns.take(true);
+    if (!isSelect(text)) this.#events.ran(text);
+    const result = await this.#retried(() => this.#writer.run(text, parameters));
+    if (/^\s*pragma optimize\b/i.test(text)) {
+      this.#readers.close();
+      this.#elsewhere.renew();
+    }
+    return result;
+  }
+
+  /** Retries while another program holds the lock, without blocking the event loop. */
+  async #retried<T>(work: () => T): Promise<T> {
+    for (let waitedMs = 0; ; waitedMs += busyRetryMs) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || waitedMs >= this.#patienceMs) throw recordsError(error);
+      }
+      await wait(busyRetryMs);
+    }
+  }
+
+  #transaction(release: () => void): OpenTransaction {
+    let isOpen = true;
+    const end = (): void => {
+      isOpen = false;
+      release();
+    };
+    return {
+      run: async (text, parameters) => {
+        const turn = this.#turns.take(true);
+        if (turn !== undefined) await turn;
+        if (!isSelect(text)) this.#events.ran(text);
+        return translated(() => this.#writer.run(text, parameters));
+      },
+      commit: async (isLazy) => {
+        translated(() => this.#writer.run('commit', []));
+        this.#events.ran('commit');
+        this.#checkpoints.committed();
+        end();
+        if (!isLazy) await this.#durable();
+      },
+      publish: () => undefined,
+      rollback: async () => {
+        if (!isOpen) return;
+        try {
+          // A full disk or a failed write has already rolled the transaction back.
+          if (this.#database.isTransaction) this.#writer.run('rollback', []);
+        } finally {
+          this.#events.ran('rollback');
+          end();
+        }
+      },
+    };
+  }
+}
+
+function rethrowStopped(error: Error): never {
+  throw recordsStopped(error);
+}
+
+function rethrow(error: unknown): never {
+  throw recordsError(error);
+}
+
+/**
+ * The last connection copies the log into the database and removes it. Both must be on disk first.
+ */
+function closeWriter(database: DatabaseSync): void {
+  database.exec('pragma synchronous = full');
+  database.close();
+}
+
+function openWriter(path: string): DatabaseSync {
+  const { busyMsMax, cacheKiB } = connectionLimits;
+  const database = new DatabaseSync(path, {
+    enableForeignKeyConstraints: true,
+    timeout: busyMsMax,
+  });
+  try {
+    database.exec('pragma journal_mode = wal');
+    database.exec('pragma synchronous = full');
+    database.exec(`pragma cache_size = -${cacheKiB}`);
+    database.exec('pragma wal_autocheckpoint = 0');
+    const isEmptied = emptyLog(database);
+    for (const name of [`${path}-wal`, dirname(path)]) syncNamed(name);
+    // From now on the commit sync waits for the disk, and the checkpoints keep the order of log and
+    // database.
+    database.exec(`pragma synchronous = ${isEmptied ? 'off' : 'normal'}`);
+    database.exec('pragma busy_timeout = 0');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Makes the log of an earlier process durable. False when the disk is too full, or another program
+ * reads.
+ */
+function emptyLog(database: DatabaseSync): boolean {
+  try {
+    return database.prepare('pragma wal_checkpoint(truncate)').all()[0]?.['busy'] === 0;
+  } catch (error) {
+    if (isDiskFull(error)) return false;
+    throw error;
+  }
+}
+
+function syncNamed(name: string): void {
+  // Windows cannot open folders. It makes their entries durable with the files.
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(name, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * The connection for reads while a transaction is open on the writer. It sees committed data only.
+ */
+class Readers {
+  readonly #path: string;
+  #open: { readonly database: DatabaseSync; readonly statements: Statements } | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  statements(): Statements {
+    if (this.#open === undefined) {
+      const { cacheKiB, busyMsMax } = connectionLimits;
+      const database = new DatabaseSync(this.#path, { readOnly: true, timeout: busyMsMax });
+      database.exec(`pragma cache_size = -${cacheKiB}`);
+      this.#open = { database, statements: statementsOf(database) };
+    }
+    return this.#open.statements;
+  }
+
+  /** The next read opens it again. */
+  close(): void {
+    this.#open?.database.close();
+    this.#open = undefined;
+  }
+}
+
+// Checkpoints: a long write-ahead log is copied into the database by a thread, and emptied (decision 0011).
+
+export const checkpointLimits = {
+  /** A log of this length is copied into the database; writers wait for that. */
+  checkpointBytes: 8 * 1024 * 1024,
+  /** Pause after a checkpoint that did not reach the end of the log. */
+  checkpointRetryMs: 1_000,
+} as const;
+
+/**
+ * Copies a long log into the database, on a thread, while nobody writes. A log that was not emptied
+ * on disk could begin anew over old frames, and a power cut could bring those back; SQLite itself
+ * syncs the new beginning then (synchronous = normal).
+ */
+class Checkpoints {
+  readonly #database: DatabaseSync;
+  readonly #sync: CommitSync;
+  readonly #lock: WriteLock;
+  readonly #thread: RecordsThread;
+  #isWanted = false;
+  #isClosed = false;
+  #notBefore = 0;
+
+  constructor(database: DatabaseSync, sync: CommitSync, lock: WriteLock, thread: RecordsThread) {
+    this.#database = database;
+    this.#sync = sync;
+    this.#lock = lock;
+    this.#thread = thread;
+  }
+
+  /** Call after every commit. */
+  committed(): void {
+    if (
+      this.#isWanted ||
+      this.#isClosed ||
+      this.#sync.bytes < checkpointLimits.checkpointBytes ||
+      performance.now() < this.#notBefore
+    )
+      return;
+    this.#isWanted = true;
+    void this.#checkpoint();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #checkpoint(): Promise<void> {
+    const release = await this.#lock.take();
+    try {
+      if (this.#isClosed) return;
+      const isTruncated = await this.#thread.checkpoint();
+      this.#database.exec(`pragma synchronous = ${isTruncated ? 'off' : 'normal'}`);
+      if (!isTruncated) this.#notBefore = performance.now() + checkpointLimits.checkpointRetryMs;
+    } catch (error) {
+      this.#notBefore = performance.now() + checkpointLimits.checkpointRetryMs;
+      this.#database.exec('pragma synchronous = normal');
+      if (!isDiskFull(error) && !isBusy(error)) this.#sync.stop(error as Error);
+    } finally {
+      this.#isWanted = false;
+      release();
+    }
+  }
+}
+
+/** Throws the errors of SQLite as problems. */
+function translated<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw recordsError(error);
+  }
+}
+
+// Result codes of SQLite: the lower byte of its extended codes.
+const busy = 5;
+const locked = 6;
+const ioError = 10;
+const full = 13;
+
+function resultCode(error: unknown): number | undefined {
+  const { errcode } = error as { readonly errcode?: unknown };
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+}
+
+/** Whether another connection held the lock; what was asked was not begun. */
+function isBusy(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === busy || code === locked;
+}
+
+/**
+ * `storageFull` (507), `recordsFailed` or `recordsBusy` (503) with the error as their cause; any
+ * other error as it is.
+ */
+function recordsError(error: unknown): unknown {
+  const code = resultCode(error);
+  let refusal: Problem | undefined;
+  if (code === full) refusal = problem('storageFull');
+  else if (code === ioError)
+    refusal = problem('recordsFailed', { reason: (error as Error).message });
+  else if (isBusy(error)) refusal = problem('recordsBusy');
+  return refusal === undefined ? error : Object.assign(refusal, { cause: error });
+}
+
+/** `recordsStopped` (503) with the failed sync as its cause. */
+function recordsStopped(cause: Error): Problem {
+  return Object.assign(problem('recordsStopped', { reason: cause.message }), { cause });
+}
+
+// Turn budget: limits the time of statements per turn of the event loop, so that no caller blocks the process.
+
+/**
+ * Statements of one turn of the event loop take about this long together; a single one may take
+ * longer.
+ */
+const turnMsMax = 5;
+
+interface Turns {
+  /**
+   * Undefined when a statement may run now, else a promise that resolves in its turn. `isUrgent` is
+   * for statements of a transaction, because others wait for its end: they come before all that
+   * wait.
+   */
+  take(isUrgent: boolean): Promise<void> | undefined;
+}
+
+/** `clock` tells milliseconds, for lengths of time only. */
+export function createTurns(clock: () => number = () => performance.now()): Turns {
+  const urgent = new Set<() => void>();
+  const waiting = new Set<() => void>();
+  /** Undefined when nothing has run in the current turn. */
+  let startedAt: number | undefined;
+
+  const next = (): (() => void) | undefined => {
+    const queue = urgent.size > 0 ? urgent : waiting;
+    const [first] = queue;
+    if (first !== undefined) queue.delete(first);
+    return first;
+  };
+
+  const turn = async (): Promise<void> => {
+    if (urgent.size + waiting.size === 0) {
+      startedAt = undefined;
+      return;
+    }
+    const start = clock();
+    startedAt = start;
+    do {
+      next()?.();
+      // What follows the statement runs first, so that its time counts too.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+    } while (urgent.size + waiting.size > 0 && clock() - start < turnMsMax);
+    setImmediate(() => void turn());
+  };
+
+  return {
+    take(isUrgent) {
+      const now = clock();
+      if (startedAt === undefined) {
+        startedAt = now;
+        setImmediate(() => void turn());
+      }
+      const isFirst = (isUrgent ? 0 : waiting.size) + urgent.size === 0;
+      if (isFirst && now - startedAt < turnMsMax) return undefined;
+      return new Promise((resolve) => (isUrgent ? urgent : waiting).add(resolve));
+    },
+  };
+}

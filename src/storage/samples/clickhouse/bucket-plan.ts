@@ -11,16 +11,21 @@ import type { DataShape } from '../../log/data-shape.ts';
 import type { OpenRange } from '../remote-pending-samples.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import { shardOf } from './flusher.ts';
-import { dataOfRow, type OpenPlace, type OpenRow } from './open-row.ts';
+import { dataOfRow, type OpenPlace, type OpenRow } from './open-rows.ts';
 import {
   afterSealed,
   type Aggregate,
   type AggregateRow,
   beforeOpenRows,
 } from './point-aggregates.ts';
-import { openPlacesIn, type ReadParts } from './read-parts.ts';
-import { oldestFirst, type SealedRow } from './sealed-rows.ts';
-import { pointKinds, pointsOfShape, type ShapePoint } from './shape-points.ts';
+import { openPlacesIn, type ReadParts } from './store-parts.ts';
+import {
+  oldestFirst,
+  pointKinds,
+  pointsOfShape,
+  type SealedRow,
+  type ShapePoint,
+} from './sample-tables.ts';
 
 const devicesPerQuery = 500;
 
@@ -221,7 +226,6 @@ const unlisted: Pick<ShapePoint, 'kind' | 'leaf'> = { kind: pointKinds.other, le
 
 // Bucket grid: equal cells of time, so fine that every edge of the buckets is an edge of a cell.
 
-// Bucket grid: equal cells of time, so fine that every edge of the buckets is an edge of a cell.
 /** `edges` are ascending, at least two. */
 class Grid {
   readonly #first: number;

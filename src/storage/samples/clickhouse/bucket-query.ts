@@ -4,7 +4,7 @@ import { accumulatorOf } from '../../../query/summaries/accumulators.ts';
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
 import { count } from '../../../query/summaries/facets/count.ts';
 import { ends } from '../../../query/summaries/facets/ends.ts';
-import { numbers } from '../../../query/summaries/facets/numbers.ts';
+import { numbers } from '../../../query/summaries/facets.ts';
 import { occupied } from '../../../query/summaries/facets/occupied.ts';
 import { truths } from '../../../query/summaries/facets/truths.ts';
 import { int64, quoted } from '../../clickhouse/statement-values.ts';
@@ -49,9 +49,8 @@ import {
   hourAtText,
   isPunctualText,
 } from './point-aggregates.ts';
-import { type ReadParts, readPartsOf } from './read-parts.ts';
-import { pointsOfShape } from './shape-points.ts';
-import type { StoreParts } from './store-parts.ts';
+import { type ReadParts, readPartsOf, type StoreParts } from './store-parts.ts';
+import { pointsOfShape } from './sample-tables.ts';
 
 /** See the port. */
 export async function queryBuckets(

@@ -22,23 +22,20 @@ import { RowRange } from '../row-block.ts';
 import { DataSet } from '../same-data.ts';
 import type { ComparedSample, Comparison, NumberedDevices, SampleStore } from '../sample-store.ts';
 import type { StoreSurroundings } from '../samples.ts';
-import { NewShapes } from './block-encoding.ts';
+import { createShipper, NewShapes, shardOf } from './flusher.ts';
 import { queryBuckets } from './bucket-query.ts';
 import { createDeletion } from './deletion.ts';
-import { createShipper, shardOf } from './flusher.ts';
 import { Hours } from './hours.ts';
-import { takeJournalNumber } from './journal-number.ts';
+import { openStateFile, shippingFile, takeJournalNumber } from './shipping-state.ts';
 import { loadBy } from './kept-load.ts';
 import { type KeptLimits, KeptRows } from './kept-rows.ts';
-import { dataOfRow, type OpenRow } from './open-row.ts';
-import { createOpenRows, type OpenRows } from './open-rows.ts';
+import { createOpenRows, dataOfRow, type OpenRow, type OpenRows } from './open-rows.ts';
 import { OtherHoursReader } from './other-hours.ts';
 import { removalsOf } from './removals.ts';
 import { SampleCounts } from './sample-counts.ts';
 import { orderedValues } from './ordered-values.ts';
 import { createSampleReads } from './sample-reads.ts';
 import { sampleTables, shippedTables } from './sample-tables.ts';
-import { openStateFile, shippingFile } from './shipping-state.ts';
 import { type ReachShipped, samplesError, type ShippedTo, type StoreParts } from './store-parts.ts';
 import { VisibleRows } from './visible-rows.ts';
 
@@ -485,7 +482,6 @@ const unnumbered: NumberedDevices = {
 
 // Device turns: tasks of one device run one after the other.
 
-// Device turns: tasks of one device run one after the other.
 /** Entries of a device that arrive together are stored in the order of their arrival. */
 class TurnsByDevice {
   readonly #last = new Map<string, Promise<unknown>>();

@@ -14,8 +14,7 @@ import { hourAtText, isPunctualText } from './point-aggregates.ts';
 import { isOpenExpired } from './visible-rows.ts';
 import type { SampleCounts } from './sample-counts.ts';
 import { partitionMs } from './sample-tables.ts';
-import type { NewShapes } from './block-encoding.ts';
-import { type Shipper, shardOf } from './flusher.ts';
+import { type NewShapes, shardOf, type Shipper } from './flusher.ts';
 import { samplesError, type StoreParts } from './store-parts.ts';
 
 /** Rows that rules hide one by one are deleted once in so long: each time rewrites files. */

@@ -3,8 +3,8 @@ import type { DataShape } from '../../log/data-shape.ts';
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import { missing } from '../../../structures/missing.ts';
 import { slotBit } from '../../../query/summaries/occupied-slots.ts';
-import type { OpenRow } from './open-row.ts';
-import { pointKinds, pointsOfShape, type ShapePoint } from './shape-points.ts';
+import type { OpenRow } from './open-rows.ts';
+import { pointKinds, pointsOfShape, type ShapePoint } from './sample-tables.ts';
 
 /** Where each number of a partial is. A partial without a number has no sum and no range. */
 export const field = {

@@ -8,8 +8,8 @@ import {
   type HourBlock,
   type HourBlockLimits,
   type HourBlocks,
-} from './hour-blocks.ts';
-import { hourInserts } from './hour-inserts.ts';
+  hourInserts,
+} from './hour-inserts.ts';
 import type { HourPartials } from './hour-partials.ts';
 import type { Block, OpenRows } from './open-rows.ts';
 import type { StateFile } from './shipping-state.ts';

@@ -1,11 +1,10 @@
 // Kept load: reads the newest rows of a device from ClickHouse, as rows that are merged with open ones.
 import { int64, quoted } from '../../clickhouse/statement-values.ts';
-import type { ShapeInterner } from '../../log/data-shape.ts';
-import { LeafValues } from '../../log/leaf-values.ts';
+import { LeafValues, type ShapeInterner } from '../../log/data-shape.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { LoadedRows, LoadRequest, LoadRows } from './kept-rows.ts';
-import { type OpenPlace, placeOf } from './open-row.ts';
-import { newestFirst, sealedColumns, type SealedRow } from './sealed-rows.ts';
+import { type OpenPlace, placeOf } from './open-rows.ts';
+import { newestFirst, sealedColumns, type SealedRow } from './sample-tables.ts';
 import { shardOf } from './flusher.ts';
 import type { StoreParts } from './store-parts.ts';
 

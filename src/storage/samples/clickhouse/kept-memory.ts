@@ -1,7 +1,7 @@
 // Kept memory: the kept rows of all devices, within limits of rows and characters.
 import type { EpochMs } from '../../../model/instant.ts';
-import type { OpenPlace } from './open-row.ts';
-import { compareRows } from './sealed-rows.ts';
+import type { OpenPlace } from './open-rows.ts';
+import { compareRows } from './sample-tables.ts';
 
 export const keptMemoryLimits = {
   /** Of all devices. */

@@ -4,9 +4,9 @@ import { missing } from '../../../structures/missing.ts';
 import type { SampleRange, SampleScan } from '../sample-store.ts';
 import { addOpenRows, type BucketPlan, type Tallies, talliesOf } from './bucket-plan.ts';
 import type { WantedRows } from './kept-memory.ts';
-import type { OpenPlace } from './open-row.ts';
-import { openPlacesIn, type ReadParts } from './read-parts.ts';
-import { compareRows } from './sealed-rows.ts';
+import type { OpenPlace } from './open-rows.ts';
+import { openPlacesIn, type ReadParts } from './store-parts.ts';
+import { compareRows } from './sample-tables.ts';
 
 /** With more devices, one statement for all of them is quicker. */
 const devicesMax = 8;

@@ -1,11 +1,10 @@
 // Kept rows: what is kept of a device is what ClickHouse has of it, within limits of memory and time.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createShapeInterner } from '../../log/data-shape.ts';
-import { LeafValues } from '../../log/leaf-values.ts';
-import { KeptRows, type KeptLimits, type LoadRequest } from './kept-rows.ts';
-import { type OpenPlace, type OpenRow, placeOf } from './open-row.ts';
-import { compareRows } from './sealed-rows.ts';
+import { createShapeInterner, LeafValues } from '../../log/data-shape.ts';
+import { type KeptLimits, KeptRows, type LoadRequest } from './kept-rows.ts';
+import { type OpenPlace, type OpenRow, placeOf } from './open-rows.ts';
+import { compareRows } from './sample-tables.ts';
 
 const journal = 1;
 const shapes = createShapeInterner();

@@ -3,14 +3,13 @@ import type { EpochMs } from '../../../model/instant.ts';
 import { type BoundedMap, createBoundedMap } from '../../../structures/bounded-map.ts';
 import {
   beginBehindFirst,
-  KeptMemory,
   type Kept,
+  KeptMemory,
   keptMemoryLimits,
   sortedPlaces,
   type WantedRows,
 } from './kept-memory.ts';
-import { dataOfRow, type OpenPlace, type OpenRow, placeOf } from './open-row.ts';
-import type { Block } from './open-rows.ts';
+import { type Block, dataOfRow, type OpenPlace, type OpenRow, placeOf } from './open-rows.ts';
 
 const keptLimits = {
   ...keptMemoryLimits,

@@ -4,9 +4,14 @@ import type { Shard } from '../../clickhouse/shard.ts';
 import { listOf, quoted } from '../../clickhouse/statement-values.ts';
 import { missing } from '../../../structures/missing.ts';
 import { digestText, type MovedSample, type PartSum, type PartSums } from '../moved-samples.ts';
-import { partitionMs } from './sample-tables.ts';
+import {
+  oldestFirst,
+  partitionMs,
+  sampleOfSealed,
+  sealedColumns,
+  type SealedRow,
+} from './sample-tables.ts';
 import { removedText } from './removals.ts';
-import { oldestFirst, sampleOfSealed, sealedColumns, type SealedRow } from './sealed-rows.ts';
 import type { ShippingState } from './shipping-state.ts';
 
 /** Rows of one select, which ClickHouse sorts. */

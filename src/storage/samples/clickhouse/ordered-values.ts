@@ -6,17 +6,20 @@ import type { Sample } from '../../../model/sample.ts';
 import type { ValueBatch } from '../../../query/summaries/ordered-values.ts';
 import { int64, quoted } from '../../clickhouse/statement-values.ts';
 import { createShapeInterner } from '../../log/data-shape.ts';
-import { runsOfSamples } from '../sample-runs.ts';
+import { batchRowsMax, isValue, runsOfSamples, ValueBatches } from '../value-batches.ts';
 import type { ValuesRequest } from '../sample-store.ts';
-import { batchRowsMax, isValue, ValueBatches } from '../value-batches.ts';
 import { mayNameElement } from './bucket-plan.ts';
 import { shardOf } from './flusher.ts';
-import { type OpenPlace, sampleOfRow } from './open-row.ts';
-import { openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
-import { partitionMs } from './sample-tables.ts';
-import { pointKinds } from './shape-points.ts';
-import { compareRows, newestFirst, oldestFirst, type PlacedRow } from './sealed-rows.ts';
-import type { StoreParts } from './store-parts.ts';
+import { type OpenPlace, sampleOfRow } from './open-rows.ts';
+import { openPlacesIn, type ReadParts, readPartsOf, type StoreParts } from './store-parts.ts';
+import {
+  compareRows,
+  newestFirst,
+  oldestFirst,
+  partitionMs,
+  type PlacedRow,
+  pointKinds,
+} from './sample-tables.ts';
 
 type StoredRow = PlacedRow & { readonly data: string };
 

@@ -6,11 +6,11 @@ import type { Facet, Tally } from '../../../query/summaries/facet.ts';
 import { count } from '../../../query/summaries/facets/count.ts';
 import { distinct } from '../../../query/summaries/facets/distinct.ts';
 import { ends } from '../../../query/summaries/facets/ends.ts';
-import { numbers } from '../../../query/summaries/facets/numbers.ts';
+import { numbers } from '../../../query/summaries/facets.ts';
 import { occupied } from '../../../query/summaries/facets/occupied.ts';
 import { truths } from '../../../query/summaries/facets/truths.ts';
 import { slotMs } from '../../../query/summaries/occupied-slots.ts';
-import { pointKinds } from './shape-points.ts';
+import { pointKinds } from './sample-tables.ts';
 
 // Hour times: expressions of ClickHouse for the hour of a time, also before 1970.
 

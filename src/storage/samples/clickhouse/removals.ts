@@ -3,7 +3,7 @@ import { isInRange } from '../../../model/replacement.ts';
 import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
 import type { LoggedEntry } from '../../log/logged-entry.ts';
 import type { RemovalOfJournal } from '../remote-pending-samples.ts';
-import type { OpenRow } from './open-row.ts';
+import type { OpenRow } from './open-rows.ts';
 
 export type Removal = RemovalOfJournal;
 

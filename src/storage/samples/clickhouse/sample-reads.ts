@@ -5,7 +5,7 @@ import type { Sample } from '../../../model/sample.ts';
 import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
 import { createShapeInterner } from '../../log/data-shape.ts';
 import { keysOfShapes } from '../measured-keys.ts';
-import { runsOfSamples } from '../sample-runs.ts';
+import { runsOfSamples } from '../value-batches.ts';
 import type {
   CountedTopic,
   FoundSamples,
@@ -17,20 +17,19 @@ import type {
 } from '../sample-store.ts';
 import { shardOf } from './flusher.ts';
 import { scanInMemory } from './kept-reads.ts';
-import { type OpenPlace, sampleOfRow } from './open-row.ts';
-import { openPlacesIn, type ReadParts, readPartsOf } from './read-parts.ts';
-import { partitionMs } from './sample-tables.ts';
-import { pointsOfShape } from './shape-points.ts';
+import { type OpenPlace, sampleOfRow } from './open-rows.ts';
+import { openPlacesIn, type ReadParts, readPartsOf, type StoreParts } from './store-parts.ts';
 import {
   compareRows,
   newestFirst,
   oldestFirst,
+  partitionMs,
   type PlacedRow,
+  pointsOfShape,
   sampleOfSealed,
   sealedColumns,
   type SealedRow,
-} from './sealed-rows.ts';
-import type { StoreParts } from './store-parts.ts';
+} from './sample-tables.ts';
 
 const topicsStandard = 50;
 const exportBatch = 1_000;

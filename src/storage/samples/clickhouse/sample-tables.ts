@@ -1,5 +1,9 @@
 // Sample tables in ClickHouse: samples, their points (one row a key), hours, and the shapes of each device.
-import type { TableColumn, TableDefinition } from '../../clickhouse/table.ts';
+import type { TableColumn, TableDefinition } from '../../clickhouse/clickhouse.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { JsonObject } from '../../../model/json.ts';
+import type { Sample } from '../../../model/sample.ts';
+import { type DataShape, type LeafKind, leafKinds } from '../../log/data-shape.ts';
 
 /** Thirty days: the unit that retention can drop without rewriting anything. */
 export const partitionMs = 2_592_000_000;
@@ -137,3 +141,106 @@ export const shippedTables: readonly string[] = [
   hoursTable,
   shapesTable,
 ].map(({ name }) => name);
+
+// Sealed rows: samples as ClickHouse returns them, and their place in the order of storing.
+
+/** Columns of `SealedRow`. */
+export const sealedColumns = 'device, topic, ts, storedAt, journal, position, idx, data, meta';
+
+export interface SealedRow {
+  readonly device: string;
+  readonly topic: string;
+  readonly ts: EpochMs;
+  readonly storedAt: EpochMs;
+  readonly journal: number;
+  readonly position: number;
+  readonly idx: number;
+  readonly data: string;
+  readonly meta: string;
+}
+
+export type PlacedRow = Omit<SealedRow, 'device' | 'topic' | 'data' | 'meta'>;
+
+/** By time, those of one instant in the order of storing. */
+export const oldestFirst = 'ts, storedAt, journal, position, idx';
+export const newestFirst = 'ts desc, storedAt desc, journal desc, position desc, idx desc';
+
+export function compareRows(a: PlacedRow, b: PlacedRow): number {
+  return (
+    a.ts - b.ts ||
+    a.storedAt - b.storedAt ||
+    a.journal - b.journal ||
+    a.position - b.position ||
+    a.idx - b.idx
+  );
+}
+
+export function sampleOfSealed({ device, topic, ts, data, meta }: SealedRow): Sample {
+  const sample = { deviceId: device, topic, timestamp: ts, data: JSON.parse(data) as JsonObject };
+  return meta === '' ? sample : { ...sample, meta: JSON.parse(meta) as JsonObject };
+}
+
+// Shape points: the data keys that name a value in objects of a shape, with the place of each value.
+
+/** As they are stored; `opaque` marks a sample whose keys are not stored. */
+export const pointKinds = { number: 0, boolean: 1, text: 2, other: 3, opaque: 4 } as const;
+
+export interface ShapePoint {
+  /** The data key as JSON. */
+  readonly key: string;
+  readonly kind: number;
+  /** Place among the values of a row; -1 for a value that no accumulator reads. */
+  readonly leaf: number;
+}
+
+/** Marks a sample with objects that are too deep or too wide: only its data shows its keys. */
+const opaquePoint: ShapePoint = { key: '', kind: pointKinds.opaque, leaf: -1 };
+
+const kindOfLeaf: Partial<Record<LeafKind, number>> = {
+  [leafKinds.number]: pointKinds.number,
+  [leafKinds.boolean]: pointKinds.boolean,
+  [leafKinds.string]: pointKinds.text,
+};
+
+const known = new WeakMap<DataShape, readonly ShapePoint[]>();
+
+export function pointsOfShape(shape: DataShape): readonly ShapePoint[] {
+  const found = known.get(shape);
+  if (found !== undefined) return found;
+  const points = shape.opaque || typeof shape.root === 'number' ? rootPoints(shape) : listed(shape);
+  known.set(shape, points);
+  return points;
+}
+
+/** A whole object as one value: nothing, or too much. */
+function rootPoints({ opaque }: DataShape): readonly ShapePoint[] {
+  return opaque ? [opaquePoint] : [];
+}
+
+/**
+ * Keys of leaves and of objects; `pathOf` says which value a key names where several could be meant.
+ * Elements of arrays are not listed.
+ */
+function listed(shape: DataShape): readonly ShapePoint[] {
+  const leaves = new Map(
+    shape.leaves.map(({ path, kind }, leaf) => [nameOf(path), { kind, leaf }]),
+  );
+  const paths = [...shape.leaves.map(({ path }) => path), ...shape.empties];
+  const keys = new Set<string>();
+  for (const path of paths)
+    for (let depth = 1; depth <= path.length; depth++) keys.add(path.slice(0, depth).join('.'));
+  const points: ShapePoint[] = [];
+  for (const key of keys) {
+    const path = shape.pathOf(key);
+    if (path === undefined || shape.isNull(path)) continue;
+    const leaf = leaves.get(nameOf(path));
+    const kind = (leaf && kindOfLeaf[leaf.kind]) ?? pointKinds.other;
+    const place = kind === pointKinds.other ? -1 : (leaf?.leaf ?? -1);
+    points.push({ key: JSON.stringify(key), kind, leaf: place });
+  }
+  return points;
+}
+
+function nameOf(path: readonly string[]): string {
+  return JSON.stringify(path);
+}

@@ -1,7 +1,6 @@
 // Every read of a fleet's devices against the plain list of their rows.
 import { expect } from 'vitest';
-import { createShapeInterner } from '../../log/data-shape.ts';
-import { LeafValues } from '../../log/leaf-values.ts';
+import { createShapeInterner, LeafValues } from '../../log/data-shape.ts';
 import { dayMs, hourMs } from '../../../model/instant.ts';
 import type { Sample } from '../../../model/sample.ts';
 import { accumulatorNames } from '../../../query/summaries/accumulators.ts';

@@ -1,8 +1,7 @@
 // Embedded store: samples as columns, in memory and in the files of one folder of one process.
 import { join } from 'node:path';
 import type { DataShape } from '../../log/data-shape.ts';
-import { isDiskFull } from '../../log/disk.ts';
-import { makeFolder } from '../../log/durable-file.ts';
+import { isDiskFull, makeFolder } from '../../log/durable-file.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { problem } from '../../../model/problem.ts';
 import { isInRange, type RemovedRange } from '../../../model/replacement.ts';
@@ -34,33 +33,41 @@ import type { ShapeTables } from './memtables/shape-tables.ts';
 import { TableMerger } from './memtables/table-merger.ts';
 import { deadRowsOf } from './memtables/table-runs.ts';
 import { createTableSealer, type TableSealer } from './memtables/table-sealer.ts';
-import { ActiveReads } from './queries/active-reads.ts';
+import { ActiveReads } from './segments/segment-file.ts';
 import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
-import { latestSamples, newestFirst } from './queries/latest-samples.ts';
+import {
+  keptTopicsMax,
+  latestSamples,
+  newestFirst,
+  type NewestSample,
+  NewestSamples,
+} from './queries/newest-samples.ts';
 import { orderedValues } from './queries/ordered-values.ts';
-import { keptTopicsMax, type NewestSample, NewestSamples } from './queries/newest-samples.ts';
 import {
   matchingSeries,
   type RowReader,
   type RowsToWalk,
-  type SampleWalk,
   RowWalk,
+  type SampleWalk,
   walkSamples,
 } from './queries/row-scan.ts';
 import { mergeSome } from './retention/compaction.ts';
-import { previewExpiry } from './retention/expiry-preview.ts';
+import {
+  dropDevice,
+  dropExpired,
+  previewExpiry,
+  type RetentionParts,
+} from './retention/retention.ts';
 import { RemovalWork } from './retention/removing.ts';
-import { dropDevice, dropExpired, type RetentionParts } from './retention/retention.ts';
 import { guarded, type Removals, withoutRemoved } from './rows/removals.ts';
 import { keysOfTopics, measuredKeys, topicsOf, usage } from './rows/key-statistics.ts';
-import type { Origin } from './rows/origin.ts';
-import { placeOf, type RowGroup, rowAt } from './rows/rows.ts';
+import { type Origin, placeOf, rowAt, type RowGroup } from './rows/rows.ts';
 import { createSeriesRegistry, type SeriesRegistry } from './rows/series-registry.ts';
 import { type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
 import { RunMakers } from './runs/run-makers.ts';
 import { LostSegments, type ReportedRange } from './segments/manifest.ts';
 import { createSegmentSet } from './segments/segment-set.ts';
-import { type StoreLimits, storeLimits } from './store-limits.ts';
+import { storeLimits, type StoreLimits } from './store-limits.ts';
 import { createInterners, openSegments, openTables } from './store-loader.ts';
 
 export interface EmbeddedStoreOptions extends StoreSurroundings {

@@ -1,14 +1,13 @@
 // Entry writer: adds rows of logged entries to tables or series, and finds stored samples.
 import { missing } from '../../../structures/missing.ts';
-import { dataOf } from '../../log/data-shape.ts';
-import { LeafValues } from '../../log/leaf-values.ts';
+import { dataOf, LeafValues } from '../../log/data-shape.ts';
 import {
   addValues,
   type LoggedEntry,
   type LoggedRows,
   type RowColumns,
+  type RowKind,
 } from '../../log/logged-entry.ts';
-import type { RowKind } from '../../log/row-kind.ts';
 import type { Replacement } from '../../../model/replacement.ts';
 import { RowRange } from '../row-block.ts';
 import type {

@@ -17,8 +17,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { allSamples, collect, entryOf } from '../conformance/sample-entries.ts';
 import { type TestSamples, type TestSamplesOptions, openTestSamples } from '../testing-samples.ts';
 import { type Manifest, readManifest, writeManifest } from './segments/manifest.ts';
-import { footerBytes } from './segments/chunk-segment-writer.ts';
-import { runMagic } from './runs/run-index.ts';
+import { footerBytes } from './segments/chunk-segment.ts';
+import { runMagic } from './runs/run-file.ts';
 import type { StoreLimits } from './store-limits.ts';
 import { verifyStore } from './verify-chunks.ts';
 

@@ -1,6 +1,6 @@
 // Client claims: a client id belongs to its newest connection, and its kept session is found once.
 import { describe, expect, test } from 'vitest';
-import { SessionStore, type KeptSession } from '../mqtt-session-store.ts';
+import { SessionStore, type KeptSession } from '../mqtt-session.ts';
 import { type Claim, ClientClaims } from './client-claims.ts';
 
 const kept: KeptSession = { subscriptions: [], halfReceived: [7], keptAt: 0, until: 1_000 };

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../model/instant.ts';
 import type { NodeAddress } from '../../../model/node-messages.ts';
 import { createBoundedMap } from '../../../structures/bounded-map.ts';
-import type { KeptSession, SessionStore } from '../mqtt-session-store.ts';
+import type { KeptSession, SessionStore } from '../mqtt-session.ts';
 
 /** Clients of all nodes that this node owns; beyond, the oldest connection cannot be taken over. */
 const claimsMax = 500_000;

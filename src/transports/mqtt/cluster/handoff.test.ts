@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { type MessageHandler, partitionOf } from '../../../model/node-messages.ts';
 import { Retained, type RetainedMessage } from '../mqtt-retained.ts';
-import { SessionStore } from '../mqtt-session-store.ts';
-import { createHandOver } from './handoff.ts';
+import { SessionStore } from '../mqtt-session.ts';
+import { createHandOver } from './owner-node.ts';
 
 const filter = { direction: 'up', levels: ['#'] } as const;
 const kept = { subscriptions: [], halfReceived: [1], keptAt: 0, until: 1_000 };

@@ -4,7 +4,7 @@ import type { NodeAddress } from '../../../model/node-messages.ts';
 import type { OutboundMessage } from '../mqtt-messages.ts';
 import type { MessageProperties } from '../mqtt-properties.ts';
 import type { RetainedMessage } from '../mqtt-retained.ts';
-import type { KeptSession } from '../mqtt-session-store.ts';
+import type { KeptSession } from '../mqtt-session.ts';
 import type { TopicFilter } from '../mqtt-topic.ts';
 import type { Claim } from './client-claims.ts';
 
@@ -26,7 +26,7 @@ export const kinds = {
   contact: 'mqttContact',
 } as const;
 
-/** A device is named by its service id. A message is in the form of message-form.ts. */
+/** A device is named by its service id. A message is in the form of messages.ts. */
 export interface PublishRequest {
   readonly id: string;
   readonly message: unknown;

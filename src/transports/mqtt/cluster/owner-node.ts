@@ -4,15 +4,14 @@ import { type NodeAddress, type NodeMessages, partitionOf } from '../../../model
 import type { MqttBroker } from '../mqtt-broker.ts';
 import { bestOutcome, type OutboundMessage } from '../mqtt-messages.ts';
 import { expiryOf } from '../mqtt-properties.ts';
-import type { Retained } from '../mqtt-retained.ts';
-import { SessionStore, type KeptSession } from '../mqtt-session-store.ts';
-import type { DeliveryOutcome } from '../mqtt-session.ts';
+import type { Retained, RetainedOfDevice, RetainedSource } from '../mqtt-retained.ts';
+import { type DeliveryOutcome, type KeptSession, SessionStore } from '../mqtt-session.ts';
 import type { TopicFilter } from '../mqtt-topic.ts';
 import { type Claim, ClientClaims } from './client-claims.ts';
-import { createHandOver } from './handoff.ts';
 import {
   type ClaimRequest,
   type DeliverRequest,
+  type HandOverRequest,
   kinds,
   type MessageRequest,
   type PublishRequest,
@@ -22,11 +21,107 @@ import {
   requestAs,
   requestOf,
   type RetainedRequest,
+  type SendRequest,
   sentBytes,
   sentMessage,
   type UnwatchRequest,
   type WatchRequest,
 } from './message-kinds.ts';
+import type { MqttPeers } from '../mqtt-peers.ts';
+import type { PublishToDevice } from '../mqtt-publisher.ts';
+
+// Hand-over: retained messages and kept sessions follow their devices and clients to the next owner.
+
+const handOverBytesMax = 256 * 1024;
+const keptBytes = 5_000;
+
+interface HandOverParts {
+  readonly messages: Pick<NodeMessages, 'handle' | 'toOwner'>;
+  readonly retained: Pick<Retained, 'all' | 'keep' | 'of' | 'forget'>;
+  readonly store: SessionStore;
+  readonly failed: (error: unknown) => void;
+}
+
+/** What a partition leaves, in one order. */
+interface Left {
+  readonly id: string;
+  readonly bytes: number;
+  readonly retained?: RetainedOfDevice;
+  readonly kept?: KeptSession;
+}
+
+/** Returns the function that sends what this node holds of partitions that it no longer serves. */
+export function createHandOver(parts: HandOverParts): (lost: ReadonlySet<number>) => void {
+  const { messages, failed } = parts;
+  messages.handle(kinds.handOver, async (request) => {
+    take(requestAs<HandOverRequest>(request), parts);
+    return null;
+  });
+  return (lost) => {
+    const byPartition = Map.groupBy(takeOut(lost, parts), ({ id }) => partitionOf(id));
+    for (const left of byPartition.values()) sendAll(left, parts).catch(failed);
+  };
+}
+
+function takeOut(lost: ReadonlySet<number>, { retained, store }: HandOverParts): readonly Left[] {
+  const left: Left[] = [];
+  for (const one of retained.all())
+    if (lost.has(partitionOf(one.id)))
+      left.push({ id: one.id, bytes: sentBytes(one.message), retained: one });
+  for (const [key, kept] of store.all())
+    if (lost.has(partitionOf(key))) left.push({ id: key, bytes: keptBytes, kept });
+  for (const { id, kept } of left)
+    if (kept === undefined) retained.forget(id);
+    else store.delete(id);
+  return left;
+}
+
+async function sendAll(left: readonly Left[], parts: HandOverParts): Promise<void> {
+  let part: Left[] = [];
+  let bytes = 0;
+  for (const one of left) {
+    if (part.length > 0 && bytes + one.bytes > handOverBytesMax) {
+      await send(part, bytes, parts);
+      part = [];
+      bytes = 0;
+    }
+    part.push(one);
+    bytes += one.bytes;
+  }
+  if (part.length > 0) await send(part, bytes, parts);
+}
+
+async function send(left: readonly Left[], bytes: number, parts: HandOverParts): Promise<unknown> {
+  const sent: HandOverRequest = {
+    retained: left.flatMap(({ retained }) => retained ?? []).map(sentRetained),
+    kept: left.flatMap(({ id, kept }) => (kept === undefined ? [] : ([[id, kept]] as const))),
+  };
+  const request = requestOf(sent);
+  return parts.messages.toOwner(left[0]?.id ?? '', {
+    kind: kinds.handOver,
+    request,
+    again: request,
+    bytes,
+    own: async () => {
+      take(sent, parts);
+      return null;
+    },
+  });
+}
+
+function sentRetained({ id, direction, message }: RetainedOfDevice) {
+  return { id, direction, message: sentMessage(message) };
+}
+
+/** What came to this node since is newer. */
+function take({ retained: sent, kept }: HandOverRequest, { retained, store }: HandOverParts): void {
+  for (const { id, direction, message } of sent) {
+    const received = receivedMessage(message);
+    const { levels } = received;
+    if (retained.of(id, { direction, levels }).length === 0) retained.keep(id, direction, received);
+  }
+  for (const [key, session] of kept) if (store.get(key) === undefined) store.set(key, session);
+}
 
 const evictBytes = 300;
 
@@ -336,4 +431,69 @@ class DeviceWatchers {
   get size(): number {
     return this.#devices.size;
   }
+}
+
+// Owned messages: retained messages and messages of the platform, which the owner of their device keeps and sends.
+
+/** Retained messages of devices of this node are here, others are asked of their owner. */
+export function retainedAtOwners(messages: NodeMessages, retained: Retained): RetainedSource {
+  return {
+    keep(id, direction, message) {
+      if (messages.isOwn(id)) retained.keep(id, direction, message);
+    },
+    of(id, { direction, levels }) {
+      if (messages.isOwn(id)) return retained.of(id, { direction, levels });
+      const request = requestOf({ id, direction, levels });
+      const own = async (): Promise<unknown> =>
+        retained.of(id, { direction, levels }).map(sentMessage);
+      return messages
+        .toOwner(id, { kind: kinds.retained, request, again: request, bytes: id.length, own })
+        .then((found) => (found as readonly unknown[]).map(receivedMessage));
+    },
+  };
+}
+
+/** The owner has a payload already, and sends it on. */
+export function publishedBy(messages: NodeMessages, owner: OwnerNode): MqttPeers['published'] {
+  return (id, message, isPayload) => {
+    const spread = () => owner.spread(id, message, messages.node.id);
+    if (messages.isOwn(id)) return spread();
+    if (isPayload) return;
+    const request = requestOf({ id, message: sentMessage(message) });
+    const own = async () => {
+      spread();
+      return null;
+    };
+    messages
+      .toOwner(id, {
+        kind: kinds.published,
+        request,
+        again: request,
+        bytes: sentBytes(message),
+        own,
+      })
+      .catch(() => undefined);
+  };
+}
+
+export function publishAtOwner(messages: NodeMessages, publish: PublishToDevice): PublishToDevice {
+  messages.handle(kinds.send, async (request) => {
+    const { id, topic, payload, ...options } = requestAs<SendRequest>(request);
+    return publish(id, topic, Buffer.from(payload, 'base64'), options);
+  });
+  return async (id, topic, payload, options) => {
+    if (messages.isOwn(id)) return publish(id, topic, payload, options);
+    const sent: SendRequest = { id, topic, payload: payload.toString('base64'), ...options };
+    const request = requestOf(sent);
+    const own = () => publish(id, topic, payload, options);
+    const bytes = sentBytes({ payload });
+    const outcome = await messages.toOwner(id, {
+      kind: kinds.send,
+      request,
+      again: request,
+      bytes,
+      own,
+    });
+    return outcome as DeliveryOutcome;
+  };
 }

@@ -1,7 +1,7 @@
 // Registrations: every id is registered with its present owner, after moves, restarts and failures.
 import { expect, test } from 'vitest';
 import { partitionOf, type Place } from '../../../model/node-messages.ts';
-import { Registrations } from './registrations.ts';
+import { Registrations } from './session-node.ts';
 
 const nodeOf = (id: string) => ({ id, url: `http://${id}` });
 

@@ -1,23 +1,32 @@
 // Session node: connections of this node, whose devices and clients other nodes own.
 import type { EpochMs } from '../../../model/instant.ts';
-import type { NodeMessages } from '../../../model/node-messages.ts';
+import { type NodeAddress, type NodeMessages, partitionOf } from '../../../model/node-messages.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
 import type { MqttBroker } from '../mqtt-broker.ts';
 import type { MqttPeers } from '../mqtt-peers.ts';
-import type { KeptSession } from '../mqtt-session-store.ts';
-import { isClosed, type MqttSession } from '../mqtt-session.ts';
+import {
+  isClosed,
+  type KeptSession,
+  type MqttSession,
+  type RoutedDevice,
+} from '../mqtt-session.ts';
 import type { Claim, ClientClaims } from './client-claims.ts';
 import {
   type DeliverRequest,
   kinds,
+  type PublishRequest,
   receivedMessage,
   type ReleaseRequest,
   requestAs,
   requestOf,
+  sentBytes,
+  sentMessage,
   type UnwatchRequest,
   type WatchRequest,
 } from './message-kinds.ts';
-import { Registrations } from './registrations.ts';
+import { createBoundedMap } from '../../../structures/bounded-map.ts';
+import type { OutboundMessage } from '../mqtt-messages.ts';
+import type { MqttPayload, PublishParts } from '../mqtt-publish.ts';
 
 /** Bytes of a request with few members, of an id, and of a kept session, roughly. */
 const requestBytes = 300;
@@ -251,4 +260,199 @@ async function deliver(
   if (direction === 'down') return deliveries.send(id, { ...message, retain: false });
   deliveries.echo(id, message);
   return 'sent';
+}
+
+// Registrations: what this node has registered with the owners of its partitions, and again after each move.
+
+const registeredTogetherMax = 5_000;
+
+interface RegistrationsParts {
+  readonly messages: Pick<NodeMessages, 'node' | 'place'>;
+  /** Changes when the node has lost what was registered with it. */
+  readonly memoryOf: (nodeId: string) => string | undefined;
+  /** Registers ids of one partition with its owner. */
+  readonly register: (ids: readonly string[]) => Promise<void>;
+  readonly failed: (error: unknown) => void;
+}
+
+interface Partition {
+  readonly ids: Set<string>;
+  /** The owner that knows the ids, and its memory. */
+  knownTo: string | undefined;
+  isUnderWay: boolean;
+}
+
+const thisNode = 'this node';
+
+export class Registrations {
+  readonly #parts: RegistrationsParts;
+  readonly #partitions = new Map<number, Partition>();
+  #size = 0;
+
+  constructor(parts: RegistrationsParts) {
+    this.#parts = parts;
+  }
+
+  /** The caller registers it with its owner. */
+  add(id: string): void {
+    const number = partitionOf(id);
+    const partition = this.#partitions.get(number) ?? newPartition(this.#placeOf(number));
+    this.#partitions.set(number, partition);
+    this.#size += Number(!partition.ids.has(id));
+    partition.ids.add(id);
+  }
+
+  remove(id: string): void {
+    const number = partitionOf(id);
+    const partition = this.#partitions.get(number);
+    if (partition?.ids.delete(id) !== true) return;
+    this.#size--;
+    if (partition.ids.size === 0) this.#partitions.delete(number);
+  }
+
+  has(id: string): boolean {
+    return this.#partitions.get(partitionOf(id))?.ids.has(id) ?? false;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Nodes that own some of the ids. */
+  owners(): Iterable<NodeAddress> {
+    const owners = new Map<string, NodeAddress>();
+    for (const number of this.#partitions.keys()) {
+      const node = this.#parts.messages.place(number)?.node;
+      if (node !== undefined && node.id !== this.#parts.messages.node.id) owners.set(node.id, node);
+    }
+    return owners.values();
+  }
+
+  /** Registers partitions again whose owner is another one now, or knows of nothing any longer. */
+  async renew(): Promise<void> {
+    const work: Promise<void>[] = [];
+    for (const [number, partition] of this.#partitions) {
+      const place = this.#placeOf(number);
+      if (place === undefined || place === partition.knownTo || partition.isUnderWay) continue;
+      if (place === thisNode) partition.knownTo = place;
+      else work.push(registerAgain(partition, place, this.#parts));
+    }
+    await Promise.all(work);
+  }
+
+  #placeOf(number: number): string | undefined {
+    const place = this.#parts.messages.place(number);
+    if (place === undefined) return undefined;
+    const { node, epoch } = place;
+    if (node.id === this.#parts.messages.node.id) return thisNode;
+    return `${node.id} ${epoch} ${this.#parts.memoryOf(node.id) ?? ''}`;
+  }
+}
+
+function newPartition(knownTo: string | undefined): Partition {
+  return { ids: new Set(), knownTo, isUnderWay: false };
+}
+
+async function registerAgain(
+  partition: Partition,
+  place: string,
+  { register, failed }: RegistrationsParts,
+): Promise<void> {
+  partition.isUnderWay = true;
+  try {
+    const ids = [...partition.ids];
+    for (let from = 0; from < ids.length; from += registeredTogetherMax)
+      await register(ids.slice(from, from + registeredTogetherMax));
+    partition.knownTo = place;
+  } catch (error) {
+    // The next turn tries again.
+    failed(error);
+  } finally {
+    partition.isUnderWay = false;
+  }
+}
+
+// Remote publishes: what clients of this node publish for devices of other nodes, in the order they came.
+
+/** Publishes whose owner is known when their acknowledgement is in doubt. */
+const keysMax = 50_000;
+
+interface RemotePublishes<R extends RoutedDevice> {
+  /** Resolves when the payload is durable at its owner, which may be this node. */
+  readonly store: PublishParts<R>['store'];
+  readonly doubt: (duplicateKey: string) => void;
+}
+
+interface RemotePublishesParts<R extends RoutedDevice> {
+  readonly messages: Pick<NodeMessages, 'beginsHere' | 'toOwner'>;
+  /** Stores a payload of a device of this node. */
+  readonly storeOwn: (route: R, payload: MqttPayload) => Promise<void>;
+  /** The same for a key that this node keeps. */
+  readonly doubt: (duplicateKey: string) => void;
+  readonly now: () => EpochMs;
+  readonly failed: (error: unknown) => void;
+}
+
+export function createRemotePublishes<R extends RoutedDevice>({
+  messages,
+  storeOwn,
+  doubt,
+  now,
+  failed,
+}: RemotePublishesParts<R>): RemotePublishes<R> {
+  const devices = createBoundedMap<string, string>(keysMax);
+  return {
+    async store(route, payload, message) {
+      const { id } = route.device;
+      if (messages.beginsHere(id)) return storeOwn(route, payload);
+      if (payload.duplicateKey !== undefined) devices.set(payload.duplicateKey, id);
+      const publish = publishOf(id, payload, message, now());
+      await messages.toOwner(id, {
+        kind: kinds.publish,
+        request: requestOf(publish),
+        bytes: sentBytes(payload),
+        // One without a key has QoS 0 and is sent once at most.
+        ...(payload.duplicateKey !== undefined && {
+          again: requestOf<PublishRequest>({ ...publish, isRepeated: true }),
+          isReceiverBound: true,
+        }),
+        own: async () => {
+          await storeOwn(route, payload);
+          return null;
+        },
+      });
+    },
+    doubt(key) {
+      const id = devices.get(key);
+      if (id === undefined) return doubt(key);
+      const message = { kind: kinds.doubt, request: key, again: key, bytes: key.length };
+      messages
+        .toOwner(id, {
+          ...message,
+          own: async () => {
+            doubt(key);
+            return null;
+          },
+        })
+        .catch(failed);
+    },
+  };
+}
+
+function publishOf(
+  id: string,
+  { topic, payload, properties, duplicateKey, isRepeated }: MqttPayload,
+  message: OutboundMessage | undefined,
+  at: EpochMs,
+): PublishRequest {
+  const sent = message ?? { levels: [], payload, properties, qos: 0, retain: false };
+  return {
+    id,
+    topic,
+    key: duplicateKey ?? null,
+    isRepeated,
+    at,
+    isSpread: message !== undefined,
+    message: sentMessage(sent),
+  };
 }

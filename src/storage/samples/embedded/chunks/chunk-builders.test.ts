@@ -1,8 +1,7 @@
 // Chunk makers: both threads give the same chunks, and the end of one loses none.
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createShapeInterner } from '../../../log/data-shape.ts';
-import { LeafValues } from '../../../log/leaf-values.ts';
+import { createShapeInterner, LeafValues } from '../../../log/data-shape.ts';
 import { Random, randomStream } from '../../conformance/random-entries.ts';
 import { OpenRows } from '../rows/open-rows.ts';
 import type { Chunk } from './chunk.ts';

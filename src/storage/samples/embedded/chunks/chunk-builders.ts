@@ -5,7 +5,7 @@ import { JobThread } from '../job-thread.ts';
 import type { SortedRows } from '../rows/rows.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { Chunk } from './chunk.ts';
-import { sealInChunks } from './chunk-cuts.ts';
+import { sealInChunks } from './chunk-writer.ts';
 import { type ChunkJob, chunkOf, type MadeChunks, packRows } from './chunk-jobs.ts';
 import type { SchemaInterner } from './chunk-schema.ts';
 

@@ -2,12 +2,10 @@
 import { type DataShape, type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import { missing } from '../../../../structures/missing.ts';
-import type { Origin } from '../rows/origin.ts';
-import { type Column, rowAt, type SortedRows } from '../rows/rows.ts';
+import { type Column, type Origin, rowAt, type SortedRows } from '../rows/rows.ts';
 import type { Chunk } from './chunk.ts';
 import type { SchemaInterner } from './chunk-schema.ts';
-import { type CutLimits, sealInChunks } from './chunk-cuts.ts';
-import { chunkInMemory, type RowsToSeal } from './chunk-writer.ts';
+import { chunkInMemory, type CutLimits, type RowsToSeal, sealInChunks } from './chunk-writer.ts';
 
 /** Rows of one device and topic, in the order of time. */
 interface PackedRows {

@@ -1,6 +1,6 @@
 // Chunk writer: the sections of a chunk and its statistics from a range of sorted rows.
 import { crc32 } from 'node:zlib';
-import { type CompensatedSum, addTerms } from '../../../../query/summaries/compensated-sum.ts';
+import { addTerms, type CompensatedSum } from '../../../../query/summaries/compensated-sum.ts';
 import { type Chunk, type ChunkFile, statisticsPerColumn } from './chunk.ts';
 import {
   type ChunkSchema,
@@ -9,15 +9,14 @@ import {
   type SchemaInterner,
 } from './chunk-schema.ts';
 import { ByteWriter } from '../../../../structures/bytes.ts';
-import { writeInts } from './encoding/int-column.ts';
-import { writeNumbers } from './encoding/number-column.ts';
-import { writeTexts } from './encoding/text-column.ts';
+import { writeInts, writeNumbers, writeTexts } from './column-encoding.ts';
 import { hoursOf, writeColumnHours, writeHours } from './hour-section.ts';
 import { leafKinds, leafName } from '../../../log/data-shape.ts';
-import type { Origin } from '../rows/origin.ts';
-import { type Column, type Rows, rowAt, type SortedRows } from '../rows/rows.ts';
+import { type Column, type Origin, rowAt, type Rows, type SortedRows } from '../rows/rows.ts';
 import { missing } from '../../../../structures/missing.ts';
 import { textKey } from '../../../../structures/string-hash.ts';
+import { dayMs, type EpochMs } from '../../../../model/instant.ts';
+import type { StoreLimits } from '../store-limits.ts';
 
 /** Sorted rows as far as chunks need them. */
 export type RowsToSeal = Omit<SortedRows, 'rows'> & {
@@ -43,12 +42,7 @@ interface Piece {
  * Seals the rows at the places from `low` to `high`, exclusive; the chunk's bytes stay in memory
  * until it is written somewhere.
  */
-export function sealRows(
-  sorted: RowsToSeal,
-  low: number,
-  high: number,
-  schemas: SchemaInterner,
-): Chunk {
+function sealRows(sorted: RowsToSeal, low: number, high: number, schemas: SchemaInterner): Chunk {
   const piece = pieceOf(sorted, low, high, schemas);
   const { length, schema, timestamps, orders } = piece;
   const writer = new ByteWriter(length * 8 + 512);
@@ -273,4 +267,50 @@ export function statisticsOf(numbers: Float64Array): [number, number, number, nu
     if (number > max) max = number;
   }
   return [numbers.length, sum.sum + sum.sumError, min, max];
+}
+
+// Chunk cuts: sorted rows become one chunk after the other.
+
+export type CutLimits = Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay'>;
+
+/**
+ * The rows as chunks, in the order of time. Rows up to `sealedNewest`, the newest time that was
+ * sealed before, are apart from the others.
+ */
+export function* sealInChunks(
+  sorted: RowsToSeal,
+  sealedNewest: EpochMs,
+  schemas: SchemaInterner,
+  limits: CutLimits,
+): Generator<Chunk, void> {
+  let from = 0;
+  for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
+    yield sealRows(sorted, from, to, schemas);
+    from = to;
+  }
+}
+
+/**
+ * Where sorted rows are cut so that each piece is one chunk: late rows apart, the rest at ends of
+ * days when long enough.
+ */
+function cutPlaces(
+  timestamps: Float64Array,
+  length: number,
+  sealedNewest: EpochMs,
+  limits: CutLimits,
+): number[] {
+  const cuts: number[] = [];
+  let start = 0;
+  for (let i = 1; i < length; i++) {
+    const before = timestamps[i - 1]!;
+    const at = timestamps[i]!;
+    const endsLate = before <= sealedNewest && at > sealedNewest;
+    const endsDay =
+      i - start >= limits.rowsToCloseAtDay && Math.floor(at / dayMs) !== Math.floor(before / dayMs);
+    if (!endsLate && !endsDay && i - start < limits.rowsMax) continue;
+    cuts.push(i);
+    start = i;
+  }
+  return [...cuts, length];
 }

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { ChunkSchema } from './chunk-schema.ts';
 import { ByteReader } from '../../../../structures/bytes.ts';
-import type { Origin } from '../rows/origin.ts';
+import type { Origin } from '../rows/rows.ts';
 
 /**
  * The sections before those of the columns; behind the columns comes one section of hours for each

@@ -4,8 +4,7 @@
 import { addTerms, type CompensatedSum } from '../../../../query/summaries/compensated-sum.ts';
 import { slotBit } from '../../../../query/summaries/occupied-slots.ts';
 import type { ByteReader, ByteWriter } from '../../../../structures/bytes.ts';
-import { readInts, writeInts } from './encoding/int-column.ts';
-import { readNumbers, writeNumbers } from './encoding/number-column.ts';
+import { readInts, readNumbers, writeInts, writeNumbers } from './column-encoding.ts';
 import { hourMs } from '../../../../model/instant.ts';
 
 /** With fewer rows an hour, reading the rows costs no more than reading the hours. */

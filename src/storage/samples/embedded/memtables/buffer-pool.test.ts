@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { Sample } from '../../../../model/sample.ts';
 import { entryOf } from '../../conformance/sample-entries.ts';
 import { openTestSamples } from '../../testing-samples.ts';
-import { SpareMemory } from './buffer-pool.ts';
+import { SpareMemory } from './memtable.ts';
 
 const kib = 1024;
 

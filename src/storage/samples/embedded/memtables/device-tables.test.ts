@@ -1,9 +1,8 @@
 // Device tables contain every table with rows of the device.
 import { describe, expect, test } from 'vitest';
-import { createShapeInterner } from '../../../log/data-shape.ts';
-import { LeafValues } from '../../../log/leaf-values.ts';
+import { createShapeInterner, LeafValues } from '../../../log/data-shape.ts';
 import { Random } from '../../conformance/random-entries.ts';
-import { DeviceTables } from './device-tables.ts';
+import { DeviceTables } from './shape-tables.ts';
 import { ShapeTable } from './shape-table.ts';
 
 const shapes = createShapeInterner();

@@ -1,8 +1,7 @@
 // The memtable holds what a list of rows holds.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createShapeInterner } from '../../../log/data-shape.ts';
-import { LeafValues } from '../../../log/leaf-values.ts';
+import { createShapeInterner, LeafValues } from '../../../log/data-shape.ts';
 import { dataAt, metaAt, rowAt, type RowGroup } from '../rows/rows.ts';
 import { Memtable } from './memtable.ts';
 

@@ -6,10 +6,9 @@ import { dataBefore } from '../../../../model/replacement.ts';
 import { sameSampleData } from '../../same-data.ts';
 import type { ComparedSample } from '../../sample-store.ts';
 import { guarded } from '../rows/removals.ts';
-import { dataAt, metaAt, placeOf, type RowGroup, rowAt, type Rows } from '../rows/rows.ts';
+import { dataAt, metaAt, placeOf, rowAt, type RowGroup, type Rows } from '../rows/rows.ts';
 import type { RowToAdd } from '../rows/open-rows.ts';
-import { Memtable } from './memtable.ts';
-import type { Memory } from './memtable-columns.ts';
+import { type Memory, Memtable } from './memtable.ts';
 import type { TableRun } from './table-run.ts';
 
 /** Memtables after the first begin with the size of the one before, this at most. */

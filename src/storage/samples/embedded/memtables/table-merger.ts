@@ -1,7 +1,7 @@
 // Table merger: joins neighboring runs and removes rows that no longer count, one change at a time.
 import { DamagedChunk } from '../chunks/chunk.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
-import type { Origin } from '../rows/origin.ts';
+import type { Origin } from '../rows/rows.ts';
 import type { RunJob } from '../runs/run-writing.ts';
 import { runsToMerge } from '../runs/run-levels.ts';
 import type { RunMakers } from '../runs/run-makers.ts';

@@ -1,6 +1,6 @@
 // Table retention: rows of the tables that expired, and those of deleted devices, are dropped.
 import type { EpochMs } from '../../../../model/instant.ts';
-import { visibleFrom } from '../rows/origin.ts';
+import { visibleFrom } from '../rows/rows.ts';
 import type { Memtable } from './memtable.ts';
 import type { ShapeTables } from './shape-tables.ts';
 import type { TableMerger, TableOfRun } from './table-merger.ts';

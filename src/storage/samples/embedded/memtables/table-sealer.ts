@@ -1,11 +1,10 @@
 // Table sealer: writes closed memtables as runs, and rows of busy devices as chunks.
 import type { ChunkMakers } from '../chunks/chunk-builders.ts';
-import type { ChunkSealer } from '../chunk-sealer.ts';
+import { type ChunkSealer, SealingWork } from '../chunk-sealer.ts';
 import type { Slices } from '../queries/bucket-query.ts';
 import type { SeriesRegistry } from '../rows/series-registry.ts';
 import { seriesOf } from '../rows/series.ts';
 import type { RunMakers } from '../runs/run-makers.ts';
-import { SealingWork } from '../seal-scheduler.ts';
 import type { SegmentSet } from '../segments/segment-set.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { Memtable } from './memtable.ts';

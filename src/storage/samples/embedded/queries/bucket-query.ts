@@ -12,9 +12,8 @@ import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import type { DeviceNumbers } from '../memtables/device-numbers.ts';
 import type { ShapeTable } from '../memtables/shape-table.ts';
 import type { ShapeTables } from '../memtables/shape-tables.ts';
-import { visibleFrom } from '../rows/origin.ts';
+import { type RowGroup, visibleFrom } from '../rows/rows.ts';
 import { type Removal, type Removals, removalsWithin, withoutRemoved } from '../rows/removals.ts';
-import type { RowGroup } from '../rows/rows.ts';
 import {
   chunksBetween,
   type Device,
@@ -23,18 +22,18 @@ import {
   unsealedBetween,
 } from '../rows/series.ts';
 import type { RunReader } from '../runs/run-reader.ts';
-import { Slice } from '../runs/slice-rows.ts';
-import type { SliceWalk } from '../runs/slice-walk.ts';
-import { addChunk, type ChunkRows } from './bucket-chunks.ts';
+import { Slice, type SliceWalk } from '../runs/slice-rows.ts';
 import {
+  addChunk,
   addRows,
   bucketOf,
   type BucketPlan,
+  type ChunkRows,
   edgeAt,
   type Tallies,
   tallyAt,
   valueKindOf,
-} from './bucket-rows.ts';
+} from './bucket-chunks.ts';
 
 /** A query works so long before others get their turn. */
 const sliceMs = 8;

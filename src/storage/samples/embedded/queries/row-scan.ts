@@ -3,19 +3,19 @@ import type { EpochMs } from '../../../../model/instant.ts';
 import type { Sample } from '../../../../model/sample.ts';
 import type { SampleRange, SampleRun } from '../../sample-store.ts';
 import { isNumeric } from '../chunks/chunk-schema.ts';
-import type { Origin } from '../rows/origin.ts';
-import { guarded } from '../rows/removals.ts';
 import {
   type Column,
   dataAt,
   metaAt,
+  type Origin,
   originAt,
   placeOf,
-  type RowGroup,
   rowAt,
+  type RowGroup,
   type Rows,
   type SortedRows,
 } from '../rows/rows.ts';
+import { guarded } from '../rows/removals.ts';
 import type { TopicGroup } from '../memtables/shape-tables.ts';
 import type { Device, Series } from '../rows/series.ts';
 

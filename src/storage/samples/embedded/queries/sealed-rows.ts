@@ -12,17 +12,14 @@ import {
 } from '../chunks/chunk.ts';
 import { columnAt, isNumeric } from '../chunks/chunk-schema.ts';
 import type { ByteReader } from '../../../../structures/bytes.ts';
-import { intAt, readInts } from '../chunks/encoding/int-column.ts';
-import { readNumbers } from '../chunks/encoding/number-column.ts';
-import { readTexts } from '../chunks/encoding/text-column.ts';
+import { intAt, readInts, readNumbers, readTexts } from '../chunks/column-encoding.ts';
 import {
   type ChunkHours,
   type ColumnHours,
   readColumnHours,
   readHours,
 } from '../chunks/hour-section.ts';
-import type { Origin } from '../rows/origin.ts';
-import type { Column, Rows } from '../rows/rows.ts';
+import type { Column, Origin, Rows } from '../rows/rows.ts';
 import { missing } from '../../../../structures/missing.ts';
 
 /**

@@ -1,9 +1,9 @@
 // Compaction: small segments become one, and within it the overlapping and small chunks of each topic become chunks of full size.
-import { LeafValues } from '../../../log/leaf-values.ts';
+import { LeafValues } from '../../../log/data-shape.ts';
 import type { Slices } from '../queries/bucket-query.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { SchemaInterner } from '../chunks/chunk-schema.ts';
-import { sealInChunks } from '../chunks/chunk-cuts.ts';
+import { sealInChunks } from '../chunks/chunk-writer.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { OpenRows } from '../rows/open-rows.ts';

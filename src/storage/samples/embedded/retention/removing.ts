@@ -1,5 +1,5 @@
 // Removing: rows that replacements removed leave memory and files, device by device, while nothing else changes segments.
-import { sealInChunks } from '../chunks/chunk-cuts.ts';
+import { sealInChunks } from '../chunks/chunk-writer.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import { dropDeviceRows, type TableRetentionParts } from '../memtables/table-retention.ts';
 import { type Removal, removalsWithin, withoutRemoved } from '../rows/removals.ts';

@@ -6,7 +6,7 @@ import type { EpochMs } from '../../../../model/instant.ts';
 import type { ShapeTable } from '../memtables/shape-table.ts';
 import type { DeviceTable, ShapeTables } from '../memtables/shape-tables.ts';
 import type { OpenRows } from './open-rows.ts';
-import type { Origin } from './origin.ts';
+import type { Origin } from './rows.ts';
 import type { SeriesRegistry } from './series-registry.ts';
 import { type Device, type Series, unsealedRows } from './series.ts';
 

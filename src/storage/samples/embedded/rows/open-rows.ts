@@ -1,10 +1,21 @@
 // An open chunk: durable rows of one device and topic in memory, in the order of arrival, until they are sealed.
-import { type DataShape, type LeafKind, leafKinds, leafName } from '../../../log/data-shape.ts';
-import type { LeafValues } from '../../../log/leaf-values.ts';
+import {
+  type DataShape,
+  type LeafKind,
+  leafKinds,
+  leafName,
+  type LeafValues,
+} from '../../../log/data-shape.ts';
 import type { RowColumns } from '../../../log/logged-entry.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
-import { type Origin, visibleFrom } from './origin.ts';
-import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
+import {
+  type Column,
+  type Origin,
+  type RowGroup,
+  type Rows,
+  type SortedRows,
+  visibleFrom,
+} from './rows.ts';
 import { grown } from '../../../../structures/bytes.ts';
 import { missing } from '../../../../structures/missing.ts';
 import { textKey } from '../../../../structures/string-hash.ts';

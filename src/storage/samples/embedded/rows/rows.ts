@@ -1,10 +1,15 @@
 // Rows of one device and topic as columns: what open chunks grow and sealed chunks decode to.
-import { type DataShape, dataOf, leafKinds } from '../../../log/data-shape.ts';
-import type { LeafSource, LeafValues } from '../../../log/leaf-values.ts';
-import type { Origin } from './origin.ts';
+import {
+  dataOf,
+  type DataShape,
+  leafKinds,
+  type LeafSource,
+  type LeafValues,
+} from '../../../log/data-shape.ts';
 import type { JsonObject } from '../../../../model/json.ts';
-import type { SampleColumn } from '../../sample-store.ts';
+import type { RetentionTimes, SampleColumn } from '../../sample-store.ts';
 import { missing } from '../../../../structures/missing.ts';
+import type { EpochMs } from '../../../../model/instant.ts';
 
 export interface Column extends SampleColumn {
   readonly path: readonly string[];
@@ -159,4 +164,35 @@ export function placeOf(sorted: SortedRows, at: number): number {
     else high = middle;
   }
   return low;
+}
+
+// The origin of rows: what retention and usage go by.
+
+export interface Origin {
+  readonly workspaceId: string;
+  readonly dataFlowId: string | null;
+  /**
+   * Rows before are past their retention: never read, though their block may still be there. Set
+   * whenever the rules are looked at.
+   */
+  keepFrom: EpochMs;
+}
+
+/**
+ * From when on rows of these origins may be read; where they are mixed, the most lenient of their
+ * rules counts for all.
+ */
+export function visibleFrom(origins: readonly Origin[]): EpochMs {
+  let from = Number.POSITIVE_INFINITY;
+  for (const { keepFrom } of origins) if (keepFrom < from) from = keepFrom;
+  return from;
+}
+
+/** From when on the rules keep rows of the origin: the rule of its data flow, else of its workspace. */
+export function keepFromOf(
+  { workspaceId, dataFlowId }: Pick<Origin, 'workspaceId' | 'dataFlowId'>,
+  rules: RetentionTimes | undefined,
+): EpochMs {
+  const ofFlow = dataFlowId === null ? undefined : rules?.dataFlows.get(dataFlowId);
+  return ofFlow ?? rules?.workspaces.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
 }

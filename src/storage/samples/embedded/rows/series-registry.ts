@@ -4,7 +4,7 @@ import { IdMap } from '../../../../structures/id-table.ts';
 import type { RetentionTimes } from '../../sample-store.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { type ColumnsToAdd, OpenRows, type RowToAdd } from './open-rows.ts';
-import { keepFromOf, type Origin } from './origin.ts';
+import { keepFromOf, type Origin } from './rows.ts';
 import { Removals } from './removals.ts';
 import { ChunkUsage, type Device, newDevice, type Series } from './series.ts';
 

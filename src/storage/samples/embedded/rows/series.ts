@@ -8,8 +8,6 @@ import type { UnreadableSamples } from '../../sample-store.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import type { OpenRows } from './open-rows.ts';
-import { visibleFrom } from './origin.ts';
-import { isRemoved, type Removal } from './removals.ts';
 import {
   dataAt,
   metaAt,
@@ -19,7 +17,9 @@ import {
   type Rows,
   type SealedPlace,
   type SortedRows,
+  visibleFrom,
 } from './rows.ts';
+import { isRemoved, type Removal } from './removals.ts';
 
 /** With more samples at one instant than this, they are kept at hand. */
 const crowdMin = 16;

@@ -1,5 +1,5 @@
 // Packed block: integers of a fixed number of bits in aligned bytes, each readable without decoding the others.
-import { type PackingPlan, planPacking } from '../chunks/encoding/packed-ints.ts';
+import { type PackingPlan, planPacking } from '../chunks/column-encoding.ts';
 
 // Aligned buffer: a growing byte buffer whose parts begin at multiples of a power of two.
 

@@ -1,6 +1,6 @@
 // Page writer: the slices of devices, one for each UTC day, collected by column and encoded in the cheaper of two ways.
 import { crc32 } from 'node:zlib';
-import { planPacking } from '../chunks/encoding/packed-ints.ts';
+import { planPacking } from '../chunks/column-encoding.ts';
 import { AlignedBuffer, writeDoubles, writePacked } from './packed-block.ts';
 import {
   type ColumnKind,

@@ -9,8 +9,7 @@ import {
 } from './page-format.ts';
 import { PackedBlock } from './packed-block.ts';
 import { type PageSlices, readIntColumn, readSlices, readTextColumn } from './page-reader.ts';
-import type { RunFile, RunPage } from './run-file.ts';
-import { pageBytes } from './run-index.ts';
+import { pageBytes, type RunFile, type RunPage } from './run-file.ts';
 
 /** The rows of the slice at the cursor: rows `first` to `end` of the arrays. */
 export interface CursorRows {

@@ -1,10 +1,11 @@
 // Run makers: small runs are written on the main thread, large ones on two threads.
 import { open, rm } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { StoreLimits } from '../store-limits.ts';
-import type { RunIndex } from './run-index.ts';
-import { createRunThread, type RunThread } from './run-thread.ts';
+import type { RunIndex } from './run-file.ts';
 import { type RunJob, writeRun } from './run-writing.ts';
+import { JobThread } from '../job-thread.ts';
 
 export class RunMakers {
   readonly #shapeOf: (text: string) => DataShape;
@@ -52,4 +53,19 @@ async function syncFile(path: string): Promise<void> {
     await rm(path, { force: true });
     throw error;
   }
+}
+
+// Run thread: the worker that writes runs, as the main thread sees it.
+
+/**
+ * A job gives the index of the run that was written, undefined when no row was left. It rejects with DamagedChunk when an input cannot
+ * be read, with what the disk says, or when the thread ends; no file stays then.
+ */
+type RunThread = JobThread<RunJob, RunIndex | undefined>;
+
+export function createRunThread(): RunThread {
+  return new JobThread(
+    () => new Worker(new URL('./run-worker.ts', import.meta.url), { name: 'runs', env: {} }),
+    'writes runs',
+  );
 }

@@ -1,15 +1,12 @@
 // Run reader: the slices of one device; reads and decodes only the sections that are needed.
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { ChunkSchema } from '../chunks/chunk-schema.ts';
-import type { Origin } from '../rows/origin.ts';
-import type { RowGroup } from '../rows/rows.ts';
+import type { Origin, RowGroup } from '../rows/rows.ts';
 import { lowerBound } from './packed-block.ts';
 import type { PageSlices } from './page-reader.ts';
 import { PageSections, type PageSectionsOptions } from './page-sections.ts';
-import type { RunFile } from './run-file.ts';
-import { firstPageOf } from './run-index.ts';
-import { Slice } from './slice-rows.ts';
-import { SliceWalk } from './slice-walk.ts';
+import { firstPageOf, type RunFile } from './run-file.ts';
+import { Slice, SliceWalk } from './slice-rows.ts';
 
 interface RunReaderOptions extends PageSectionsOptions {
   readonly origins: readonly Origin[];

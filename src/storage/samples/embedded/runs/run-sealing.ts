@@ -1,7 +1,7 @@
 // Sealing: the rows of a memtable, sorted by device and time, become a run.
 import type { DataShape } from '../../../log/data-shape.ts';
 import { type DeviceRows, type PageRows, writeSlices } from './page-writer.ts';
-import type { RunIndex, RunNote } from './run-index.ts';
+import type { RunIndex, RunNote } from './run-file.ts';
 import { writeRun } from './run-writer.ts';
 
 /** The rows of a memtable in the order of storing. All arrays have at least `length` values. */

@@ -3,12 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createShapeInterner } from '../../../log/data-shape.ts';
-import { LeafValues } from '../../../log/leaf-values.ts';
+import { createShapeInterner, LeafValues } from '../../../log/data-shape.ts';
 import { Memtable } from '../memtables/memtable.ts';
 import { SegmentFile } from '../segments/segment-file.ts';
 import { RunFile } from './run-file.ts';
-import { createRunThread } from './run-thread.ts';
+import { createRunThread } from './run-makers.ts';
 
 let folder: string;
 const thread = createRunThread();

@@ -2,7 +2,7 @@
 import { closeSync, fdatasyncSync, openSync } from 'node:fs';
 import { createShapeInterner } from '../../../log/data-shape.ts';
 import { answerJobs } from '../job-thread.ts';
-import type { RunIndex } from './run-index.ts';
+import type { RunIndex } from './run-file.ts';
 import { type RunJob, writeRun } from './run-writing.ts';
 
 const shapes = createShapeInterner();

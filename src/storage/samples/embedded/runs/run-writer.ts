@@ -10,7 +10,7 @@ import {
   runFormat,
   type RunIndex,
   type RunNote,
-} from './run-index.ts';
+} from './run-file.ts';
 
 /** Bytes of pages that are written with one call. */
 const writeBytes = 1 << 20;

@@ -1,16 +1,15 @@
 // A sealed run contains the rows of its memtable, a merged run those of its inputs.
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createShapeInterner, type DataShape } from '../../../log/data-shape.ts';
-import { LeafValues } from '../../../log/leaf-values.ts';
+import { createShapeInterner, type DataShape, LeafValues } from '../../../log/data-shape.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import { RunCursor } from './run-cursor.ts';
 import { SegmentFile } from '../segments/segment-file.ts';
 import { RunFile } from './run-file.ts';
-import { mergeRuns } from './run-merging.ts';
+import { mergeRuns } from './run-writing.ts';
 import { type MemtableRows, sealMemtable } from './run-sealing.ts';
 
 let folder: string;

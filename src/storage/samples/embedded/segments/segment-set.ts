@@ -1,8 +1,7 @@
 // The segments of the store: committing new ones and removing old ones through the manifest, one change at a time.
 import { rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isDiskFull } from '../../../log/disk.ts';
-import { syncDirectory } from '../../../log/durable-file.ts';
+import { isDiskFull, syncDirectory } from '../../../log/durable-file.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import {
   chunkName,
@@ -10,16 +9,16 @@ import {
   type Manifest,
   numberName,
   segmentNumber,
-  timesIn,
   type Times,
+  timesIn,
   timesOf,
   writeManifest,
 } from './manifest.ts';
 import { SegmentFile } from './segment-file.ts';
-import { type ChunkPlace, writeSegment } from './chunk-segment-writer.ts';
+import { type ChunkPlace, writeSegment } from './chunk-segment.ts';
 import type { Series } from '../rows/series.ts';
 import type { Removal, Removals } from '../rows/removals.ts';
-import type { RunIndex } from '../runs/run-index.ts';
+import type { RunIndex } from '../runs/run-file.ts';
 import { missing } from '../../../../structures/missing.ts';
 
 /** Kept so that a full disk can still be told what to give back. */
