@@ -2,6 +2,7 @@
 import process from 'node:process';
 import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
+import { leastOf } from '../../src/structures/testing-processor-time.ts';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
 import { type Frames, framesDuring, nextFrame } from './frames.ts';
 import { journey } from './journey.ts';
@@ -52,14 +53,17 @@ journey(`${devices} devices`, { start, startMs: longMs }, (stage) => {
 
   test('one of them is found while its number is typed', async () => {
     const { page } = stage;
-    const wanted = nameOf(Math.floor(devices * 0.6));
-    await page.getByLabel('Search by name or ID').fill(wanted.slice(0, -1));
-    await page.getByText('10 devices', { exact: true }).waitFor();
-    const startedAt = performance.now();
-    await page.getByLabel('Search by name or ID').fill(wanted);
-    await page.getByText('1 device', { exact: true }).waitFor();
-    const foundMs = Math.round(performance.now() - startedAt);
-    console.log(`one of ${devices} devices found in ms`, foundMs);
+    const foundMs = await leastOf(searchMsMax, async (attempt) => {
+      const wanted = nameOf(Math.floor(devices * (0.6 + attempt / 20)));
+      await page.getByLabel('Search by name or ID').fill(wanted.slice(0, -1));
+      await page.getByText('10 devices', { exact: true }).waitFor();
+      const startedAt = performance.now();
+      await page.getByLabel('Search by name or ID').fill(wanted);
+      await page.getByText('1 device', { exact: true }).waitFor();
+      const tookMs = Math.round(performance.now() - startedAt);
+      console.log(`one of ${devices} devices found in ms`, tookMs);
+      return tookMs;
+    });
     expect(foundMs).toBeLessThan(searchMsMax);
   });
 

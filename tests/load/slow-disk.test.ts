@@ -3,12 +3,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { leastOf } from '../../src/structures/testing-processor-time.ts';
 import { ask, measuredSettings, waitsDuring } from './many-devices.ts';
 import { compilePreloaded } from '../servers/preloaded.ts';
 import { describeWithCompiler } from '../servers/server-tests.ts';
 import { startProcess } from './platform-process.ts';
 
 const syncMs = 300;
+const turnMsMax = 50;
 
 describeWithCompiler('a slow disk under the records', () => {
   test(`review reliability 12: with ${syncMs} ms per sync no commit of the records holds the event loop`, {
@@ -39,25 +41,28 @@ describeWithCompiler('a slow disk under the records', () => {
         // Longer than the platform waits until it frees the memory of its start, which is one turn.
         () => new Promise((done) => void setTimeout(done, 2_500)),
       );
-      const tookMs: number[] = [];
-      const written = await waitsDuring(platform.target, directory, async () => {
-        for (let i = 0; i < 8; i++) {
-          const startedAt = performance.now();
-          await ask(platform.target, 'POST', '/v3/tags', { workspaceId, name: `tag ${i}` });
-          tookMs.push(performance.now() - startedAt);
-        }
+      const part = await leastOf(1, async (attempt) => {
+        const tookMs: number[] = [];
+        const written = await waitsDuring(platform.target, directory, async () => {
+          for (let i = 0; i < 8; i++) {
+            const name = `tag ${attempt} ${i}`;
+            const startedAt = performance.now();
+            await ask(platform.target, 'POST', '/v3/tags', { workspaceId, name });
+            tookMs.push(performance.now() - startedAt);
+          }
+        });
+        const round = Math.round;
+        console.log(
+          `slow disk: a tag took ${round(Math.min(...tookMs))} to ${round(Math.max(...tookMs))} ms; longest wait of a probe ` +
+            `${round(written.longestMs)} ms, p99 ${round(written.p99Ms)} ms, idle ${round(idle.longestMs)} ms; longest turn ${round(written.turnMs)} ms`,
+        );
+        // An answer waits for the disk, and nothing else does.
+        expect(Math.min(...tookMs)).toBeGreaterThanOrEqual(syncMs);
+        expect(syncs()).toBe(before);
+        // The probe itself may wait for a processor on a busy machine; it never waits for a sync.
+        return Math.max(written.turnMs / turnMsMax, written.p99Ms / (syncMs / 2));
       });
-      const round = Math.round;
-      console.log(
-        `slow disk: a tag took ${round(Math.min(...tookMs))} to ${round(Math.max(...tookMs))} ms; longest wait of a probe ` +
-          `${round(written.longestMs)} ms, p99 ${round(written.p99Ms)} ms, idle ${round(idle.longestMs)} ms; longest turn ${round(written.turnMs)} ms`,
-      );
-      // An answer waits for the disk, and nothing else does.
-      expect(Math.min(...tookMs)).toBeGreaterThanOrEqual(syncMs);
-      expect(syncs()).toBe(before);
-      expect(written.turnMs).toBeLessThan(50);
-      // The probe itself may wait for a processor on a busy machine; it never waits for a sync.
-      expect(written.p99Ms).toBeLessThan(syncMs / 2);
+      expect(part).toBeLessThan(1);
     } finally {
       await platform.end('SIGKILL');
       rmSync(directory, { recursive: true, force: true });

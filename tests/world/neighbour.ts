@@ -86,21 +86,6 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<number>
   return longest;
 }
 
-/**
- * The longest turn of the attempt that took the least; work whose turn was above `limitMs` is done again, twice at most,
- * because what the machine or the garbage collector took is not taken again. Each attempt must
- * bring names of its own, so that nothing is known from the one before.
- */
-export async function shortestTurn(
-  limitMs: number,
-  attempt: (attempt: number) => Promise<number>,
-): Promise<number> {
-  let shortest = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < 3 && shortest >= limitMs; i++)
-    shortest = Math.min(shortest, await attempt(i));
-  return shortest;
-}
-
 /** What the neighbour is answered, one capture after the other, until the work is done. */
 export async function beside(
   neighbour: Neighbour,
