@@ -38,6 +38,24 @@ export function readConfiguration(stored: object): Configuration | undefined {
   return declared as Configuration;
 }
 
+/**
+ * The configuration with other variables. Series of a variable that is gone are gone too.
+ */
+export function withVariables(
+  { variables: _, ...configuration }: Configuration,
+  variables: readonly Variable[],
+): Configuration {
+  const names = new Set(variables.map(({ name }) => name));
+  const isKnown = (name: string | null | undefined) => !name || names.has(name);
+  const tiles = configuration.tiles.map(({ repeat, variable, ...tile }) => ({
+    ...tile,
+    ...(tile.series && { series: tile.series.filter((one) => isKnown(one.variable)) }),
+    ...(repeat && isKnown(repeat) && { repeat }),
+    ...(variable && isKnown(variable) && { variable }),
+  }));
+  return { ...configuration, tiles, variables: [...variables] };
+}
+
 export function seriesOf({ series }: Pick<Tile, 'series'>): readonly TileSeries[] {
   return series ?? [];
 }

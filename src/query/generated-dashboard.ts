@@ -65,7 +65,7 @@ export function generatedDashboard(
   };
   if (states.length > 0) wide('timeline', 3, { series: states.map(seriesOf) });
   if (positions.length > 0) wide('map', 6, { series: positions.map(seriesOf) });
-  wide('alarms', 4, {});
+  wide('alarms', 4, { variable: 'device' });
   return {
     schema: 'heliograph-dashboard',
     version: 2,

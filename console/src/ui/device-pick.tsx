@@ -1,8 +1,7 @@
 // Device pick: a search field whose list of matches is walked with the arrow keys.
-import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import type { FoundDevice } from '../api/workspace-records.ts';
-import { ask, platform } from '../api/platform.ts';
+import { devicesMatching, type DeviceFilter, type FoundDevice } from '../api/workspace-records.ts';
 import { useSettledValue } from './use-settled-value.ts';
 import { useWords } from '../words/language.tsx';
 import { partWords } from './part-words.ts';
@@ -16,15 +15,18 @@ interface DevicePickProps {
   readonly label: string;
   /** Shown while nothing is typed. */
   readonly chosen?: string | undefined;
+  /** All of which a device must fulfil. */
+  readonly filters?: readonly DeviceFilter[];
   readonly choose: (device: FoundDevice) => void;
 }
 
-export function DevicePick({ workspaceId, label, chosen = '', choose }: DevicePickProps) {
+export function DevicePick(props: DevicePickProps) {
+  const { workspaceId, label, chosen = '', filters = noFilters, choose } = props;
   const words = useWords(partWords);
   const id = useId();
   const [typed, setTyped] = useState<string>();
   const [current, setCurrent] = useState(0);
-  const { matches, isNarrowed } = useMatches(workspaceId, typed);
+  const { matches, isNarrowed } = useMatches(workspaceId, typed, filters);
   const client = useQueryClient();
   const typings = useRef(0);
   const isOpen = typed !== undefined;
@@ -41,7 +43,9 @@ export function DevicePick({ workspaceId, label, chosen = '', choose }: DevicePi
   const enter = async (search: string) => {
     if (isNarrowed) return found === undefined ? undefined : take(found);
     const typing = typings.current;
-    const [first] = await client.ensureQueryData(matchesOf(workspaceId, search));
+    const [first] = await client.ensureQueryData(
+      devicesMatching(workspaceId, search, shownMax, filters),
+    );
     if (typing === typings.current && first !== undefined) take(first);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
@@ -111,10 +115,16 @@ interface Matches {
   readonly isNarrowed: boolean;
 }
 
-function useMatches(workspaceId: string, typed: string | undefined): Matches {
+const noFilters: readonly DeviceFilter[] = [];
+
+function useMatches(
+  workspaceId: string,
+  typed: string | undefined,
+  filters: readonly DeviceFilter[],
+): Matches {
   const search = useSettledValue(typed ?? '');
   const answer = useQuery({
-    ...matchesOf(workspaceId, search),
+    ...devicesMatching(workspaceId, search, shownMax, filters),
     enabled: typed !== undefined,
     placeholderData: keepPreviousData,
   });
@@ -122,19 +132,3 @@ function useMatches(workspaceId: string, typed: string | undefined): Matches {
   const isNarrowed = search === (typed ?? '') && isFetched && !isPlaceholderData;
   return { matches: data, isNarrowed };
 }
-
-const matchesOf = (workspaceId: string, search: string) =>
-  queryOptions({
-    queryKey: ['device pick', workspaceId, search],
-    queryFn: async ({ signal }): Promise<readonly FoundDevice[]> => {
-      const query = {
-        workspaceId,
-        size: shownMax,
-        fields: 'id,name,deviceId',
-        sort: 'name,asc',
-        ...(search === '' ? {} : { search }),
-      };
-      const { content } = await ask(platform.GET('/v3/assets', { signal, params: { query } }));
-      return content;
-    },
-  });

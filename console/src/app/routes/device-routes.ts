@@ -126,6 +126,12 @@ const devicePages = [
   createRoute({
     getParentRoute: () => device,
     errorComponent: PartOfScreenFailure,
+    path: '/dashboard',
+    component: screen(() => import('../../screens/device/dashboard.tsx'), 'DeviceDashboard'),
+  }),
+  createRoute({
+    getParentRoute: () => device,
+    errorComponent: PartOfScreenFailure,
     path: '/live',
     component: screen(() => import('../../screens/device/live-tail.tsx'), 'Live'),
   }),

@@ -51,6 +51,8 @@ export interface NewDashboard {
   readonly workspaceId: string;
   readonly name: string;
   readonly description?: string | null;
+  /** Makes it the dashboard of the devices of a type. */
+  readonly deviceTypeId?: string | null;
   readonly configuration: Configuration;
 }
 
@@ -123,6 +125,8 @@ export function useDashboardEdit(
     version,
     record: dashboardOf(id, useReader()).queryKey,
     list: ['dashboards'],
-    send: (edit, from) => changeDashboard(id, { ...edit, ...from }),
+    // Version 2 reads what version 1 has.
+    send: ({ configuration: edited, ...edit }, from) =>
+      changeDashboard(id, { ...edit, configuration: { ...edited, version: 2 }, ...from }),
   });
 }

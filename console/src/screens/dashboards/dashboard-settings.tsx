@@ -1,4 +1,4 @@
-// Dashboard settings: its name, what it is for, and the range and zone that it opens with.
+// Dashboard settings: its name, what it is for, what it opens with, and its variables.
 import { useState } from 'react';
 import { SelectField, TextArea } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/dialog.tsx';
@@ -8,9 +8,15 @@ import { rangeNames } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import { isoOfRange, savedRange } from './data/dashboard-range.ts';
 import type { DashboardEdit } from './dashboard-requests.ts';
+import { variablesOf } from '../../../../src/dashboards/variables.ts';
+import { withVariables } from '../../../../src/dashboards/configuration.ts';
+import { isTaken, VariableFields, type VariableRow } from './form/variable-fields.tsx';
+import type { ShownVariables } from './variable-values.ts';
 import { zoneNames } from '../../words/zone-times.ts';
 
 interface DashboardSettingsProps {
+  readonly workspaceId: string;
+  readonly variables: ShownVariables;
   readonly edit: DashboardEdit;
   readonly change: (edit: DashboardEdit) => void;
   /** Of the dashboard as it is, for one that names none. */
@@ -18,16 +24,23 @@ interface DashboardSettingsProps {
   readonly close: () => void;
 }
 
-export function DashboardSettings({ edit, change, zone, close }: DashboardSettingsProps) {
+export function DashboardSettings(props: DashboardSettingsProps) {
+  const { workspaceId, variables: shown, edit, change, zone, close } = props;
   const words = useWords(dashboardsWords);
   const { configuration } = edit;
   const [name, setName] = useState(edit.name);
   const [description, setDescription] = useState(edit.description ?? '');
   const [range, setRange] = useState(savedRange(configuration));
   const [timeZone, setZone] = useState(configuration.timeZone ?? zone);
+  const [rows, setRows] = useState<readonly VariableRow[]>(() =>
+    variablesOf(configuration).map((variable) => ({ variable, isStored: true })),
+  );
   const zones = [...new Set([timeZone, 'UTC', ...zoneNames])];
   const apply = () => {
-    const next = { ...configuration, timeZone, range: { last: isoOfRange(range) } };
+    const variables = rows.map(({ variable }) => variable);
+    if (variables.some((one) => isTaken(one, variables))) return;
+    const changed = { timeZone, range: { last: isoOfRange(range) } };
+    const next = withVariables({ ...configuration, ...changed }, variables);
     change({
       ...edit,
       name,
@@ -39,6 +52,7 @@ export function DashboardSettings({ edit, change, zone, close }: DashboardSettin
   return (
     <FormDialog
       title={words.dashboardSettings}
+      isWide
       submitLabel={words.apply}
       submit={apply}
       close={close}
@@ -70,6 +84,7 @@ export function DashboardSettings({ edit, change, zone, close }: DashboardSettin
           <option key={one}>{one}</option>
         ))}
       </SelectField>
+      <VariableFields workspaceId={workspaceId} rows={rows} shown={shown} change={setRows} />
     </FormDialog>
   );
 }

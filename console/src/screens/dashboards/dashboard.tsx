@@ -23,7 +23,8 @@ import {
   type Tile,
 } from '../../../../src/dashboards/configuration.ts';
 import { type Dashboard, dashboardOf, useDashboardEdit, useReader } from './dashboard-requests.ts';
-import { useVariables } from './variable-values.ts';
+import { VariableBar } from './variable-bar.tsx';
+import { useVariables, withChoice } from './variable-values.ts';
 import { kinds } from '../../../../src/dashboards/kinds.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
@@ -180,6 +181,13 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
     >
       {isEditing && <ReadOnlyNote workspaceId={workspaceId} scope="dashboard" verb="update" />}
       {description !== null && description !== '' && <p className="mute">{description}</p>}
+      {search.kiosk !== true && (
+        <VariableBar
+          workspaceId={workspaceId}
+          shown={variables}
+          choose={(variable, values) => change(withChoice(search, id, variable, values))}
+        />
+      )}
       <DashboardFrame
         workspaceId={workspaceId}
         dashboardId={id}
@@ -216,12 +224,15 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
           edit={editor.value}
           change={editor.change}
           zone={ownZone}
+          variables={variables}
+          workspaceId={workspaceId}
           close={() => setOpen(undefined)}
         />
       )}
       {typeof open === 'object' && (
         <TileForm
           workspaceId={workspaceId}
+          variables={variables}
           tile={open}
           isNew={!shown.tiles.some((tile) => tile.id === open.id)}
           save={(tile) => {

@@ -34,7 +34,7 @@ export async function saveToDashboard(id: string, lines: ExploredLines): Promise
   const dashboard = await ask(platform.GET('/v3/dashboards/{id}', { params }));
   const current = readConfiguration(dashboard.configuration);
   if (current === undefined) throw new Error('This dashboard belongs to another program.');
-  const configuration = { ...current, tiles: withLines(current.tiles, lines) };
+  const configuration = { ...current, version: 2 as const, tiles: withLines(current.tiles, lines) };
   const saved = await changeDashboard(id, { configuration, version: dashboard.version });
   void refreshLists();
   return saved;

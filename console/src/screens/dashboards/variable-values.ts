@@ -1,5 +1,5 @@
 // Variable values: those that the address names, else one's own last ones, the default, or the first there is.
-import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Configuration, Variable } from '../../../../src/dashboards/configuration.ts';
 import {
@@ -7,15 +7,15 @@ import {
   type VariableValues,
   variablesOf,
 } from '../../../../src/dashboards/variables.ts';
-import { ask, platform } from '../../api/platform.ts';
 import {
   customFieldsOf,
-  type FoundDevice,
+  type DeviceFilter,
+  devicesMatching,
   placesOf,
   tagsOf,
   useDevicesById,
 } from '../../api/workspace-records.ts';
-import { usePreferences } from '../../ui/preferences.ts';
+import { changePreferences, usePreferences } from '../../ui/preferences.ts';
 import { useReader } from './dashboard-requests.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
 
@@ -57,30 +57,30 @@ export function useVariables(
   );
 }
 
+const rememberedMax = 100;
+
+/** The address with the values, which are also the first choice of the next visit. */
+export function withChoice(
+  search: DashboardSearch,
+  dashboardId: string,
+  name: string,
+  values: readonly string[],
+): DashboardSearch {
+  changePreferences((before) => {
+    const { [dashboardId]: own, ...others } = before.variables ?? {};
+    const kept = Object.entries(others).slice(1 - rememberedMax);
+    const variables = { ...Object.fromEntries(kept), [dashboardId]: { ...own, [name]: values } };
+    return { ...before, variables };
+  });
+  return { ...search, var: { ...search.var, [name]: values } };
+}
+
 // First values: what a variable shows that nobody has chosen a value for.
 
-/** The devices of a workspace that a variable offers, by name. */
-const offeredDevices = (workspaceId: string, variable: Variable, text: string, size: number) => {
-  const expressions = narrowingOf(variable);
-  const body = {
-    workspaceIds: [workspaceId],
-    ...(text === '' ? {} : { search: text }),
-    ...(expressions.length === 0 ? {} : { expression: { operator: 'AND' as const, expressions } }),
-  };
-  return queryOptions({
-    queryKey: ['variable devices', body, size],
-    staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<readonly FoundDevice[]> => {
-      const query = { size, sort: 'name,asc', fields: 'id,name,deviceId' };
-      const asked = platform.POST('/v3/assets/list', { signal, params: { query }, body });
-      return (await ask(asked)).content;
-    },
-  });
-};
-
-function narrowingOf({ deviceTypeId, tagId, placeId }: Variable) {
-  const one = (field: string, predicate: 'EQUALS' | 'CONTAINS_ANY', value?: string | null) =>
-    value ? [{ operator: 'FILTER' as const, field, predicate, values: [value] }] : [];
+/** Conditions of the devices that a variable offers. */
+export function narrowingOf({ deviceTypeId, tagId, placeId }: Variable): readonly DeviceFilter[] {
+  const one = (field: string, predicate: DeviceFilter['predicate'], value?: string | null) =>
+    value ? [{ field, predicate, values: [value] }] : [];
   return [
     ...one('deviceType', 'EQUALS', deviceTypeId),
     ...one('tags.id', 'CONTAINS_ANY', tagId),
@@ -97,7 +97,8 @@ function useFirstValues(workspaceId: string, variables: readonly Variable[]): Va
   const places = useQuery({ ...placesOf(workspaceId), enabled: ofKind('PLACE') }).data;
   const devices = useQueries({
     queries: variables.map((variable) => ({
-      ...offeredDevices(workspaceId, variable, '', 1),
+      ...devicesMatching(workspaceId, '', 1, narrowingOf(variable)),
+      staleTime: 60_000,
       enabled: !isShared && variable.kind === 'DEVICE',
     })),
   });

@@ -22,6 +22,7 @@ const Why = late('Why', async () => (await import('../why/why.tsx')).Why);
 const address = '/w/$workspaceId/devices/$deviceId';
 const pageNames = [
   'overview',
+  'dashboard',
   'explore',
   'live',
   'uplinks',

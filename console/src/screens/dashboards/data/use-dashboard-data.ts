@@ -39,6 +39,7 @@ export interface DashboardData {
   readonly lastValues: ReadonlyMap<string, NonNullable<DeviceLatest['values']>>;
   readonly live: LiveSamples;
   readonly interval: Interval;
+  readonly range: ShownRange;
   /** By what tiles name, as `bucketInterval`. */
   readonly buckets: ReadonlyMap<string, Bucket>;
   readonly zone: string;
@@ -77,6 +78,7 @@ export function useDashboardData(
     ...newest,
     ...drawn,
     live,
+    range,
     zone: range.zone,
     isFixed: range.isFixed,
     error: newest.error ?? drawn.error,

@@ -1,11 +1,8 @@
 // Series fields: the values of a tile, each with its device or tag and a data key.
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { Plus, X } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { answers } from '../../../api/answers.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import { tagsOf, useDevicesById } from '../../../api/workspace-records.ts';
-import { Button } from '../../../ui/button.tsx';
+import { placesOf, tagsOf, useDevicesById } from '../../../api/workspace-records.ts';
 import { DevicePick } from '../../../ui/device-pick.tsx';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 import { formulaError, FormulaField } from '../../../ui/formula-field.tsx';
@@ -25,20 +22,23 @@ import {
   valueOf,
 } from '../../../../../src/dashboards/configuration.ts';
 import { kinds } from '../../../../../src/dashboards/kinds.ts';
+import type { ShownVariables } from '../variable-values.ts';
 import { formWords } from './form-words.ts';
-import styles from './form.module.css';
+import { FieldRows } from './field-rows.tsx';
 
 const seriesMax = 50;
 export const blankSeries: TileSeries = { dataKey: '' };
 
 interface SeriesFieldsProps {
   readonly workspaceId: string;
+  readonly variables: ShownVariables;
   readonly kind: TileKind;
   readonly series: readonly TileSeries[];
   readonly change: (series: readonly TileSeries[]) => void;
 }
 
-export function SeriesFields({ workspaceId, kind, series, change }: SeriesFieldsProps) {
+export function SeriesFields(props: SeriesFieldsProps) {
+  const { workspaceId, variables, kind, series, change } = props;
   const words = useWords(formWords);
   const isMap = kind === 'map';
   return (
@@ -55,10 +55,16 @@ export function SeriesFields({ workspaceId, kind, series, change }: SeriesFields
     >
       {(one, put) => (
         <>
-          <SourceFields workspaceId={workspaceId} kind={kind} series={one} change={put} />
-          {!isMap && <KeyFields kind={kind} series={one} change={put} />}
+          <SourceFields
+            workspaceId={workspaceId}
+            variables={variables}
+            kind={kind}
+            series={one}
+            change={put}
+          />
+          {!isMap && <KeyFields variables={variables} kind={kind} series={one} change={put} />}
           <TextField
-            label={isOfTag(one) ? words.tagLabel : words.label}
+            label={one.tagId || one.placeId ? words.tagLabel : words.label}
             maxLength={200}
             value={one.label ?? ''}
             onChange={({ target }) => put({ ...one, label: target.value })}
@@ -76,15 +82,17 @@ function nextOf(last: TileSeries | undefined): TileSeries {
 }
 
 interface KeyFieldsProps {
+  readonly variables: ShownVariables;
   readonly kind: TileKind;
   readonly series: TileSeries;
   readonly change: (series: TileSeries) => void;
 }
 
-function KeyFields({ kind, series, change }: KeyFieldsProps) {
+function KeyFields({ variables, kind, series, change }: KeyFieldsProps) {
   const words = useWords(formWords);
   const { accumulators } = useWords(exploreWords);
-  const answer = useQuery(seriesKeys(series));
+  const shown = shownSourceOf(series, variables);
+  const answer = useQuery(seriesKeys(shown));
   const keys = (answer.data ?? []).filter(({ isNumber }) => isNumber || !kinds[kind].isDrawn);
   const dataKey = valueOf(series);
   const accumulator = series.accumulator ?? 'AVG';
@@ -98,7 +106,7 @@ function KeyFields({ kind, series, change }: KeyFieldsProps) {
       <SelectField
         label={words.key}
         required
-        disabled={!series.deviceId && !series.tagId}
+        disabled={shown === undefined}
         hint={answer.isSuccess && keys.length === 0 ? words.noKeys : undefined}
         error={answer.error?.message}
         value={isFormula ? formulaName : chosen}
@@ -184,7 +192,7 @@ function withoutOptions({
   return series;
 }
 
-function OptionFields({ kind, series, change }: KeyFieldsProps) {
+function OptionFields({ kind, series, change }: Omit<KeyFieldsProps, 'variables'>) {
   const words = useWords(formWords);
   const { usual, sensitivities: named } = useWords(exploreWords);
   const accumulator = series.accumulator ?? 'AVG';
@@ -305,20 +313,42 @@ function SeriesFormula({ topics, topic, expression, change }: SeriesFormulaProps
   );
 }
 
-// Series keys: the data keys of a device, or of the kinds of devices that a tag has.
+// Series keys: the data keys of a device, or of the kinds of devices that a tag or place has.
 
 const keysMs = 60_000;
 const devicesMax = 100;
 /** Schemas are asked for one by one; devices that send the same keys have the same. */
 const schemasMax = 6;
 
-const seriesKeys = ({ deviceId, tagId }: TileSeries) =>
+/** The device, tag, or place whose keys are offered: that of a variable is its value now. */
+function shownSourceOf(
+  { deviceId, tagId, placeId, variable }: TileSeries,
+  { variables, values }: ShownVariables,
+): ShownSource | undefined {
+  if (deviceId) return { deviceId };
+  if (tagId) return { tagId };
+  if (placeId) return { placeId };
+  const kind = variables.find(({ name }) => name === variable)?.kind;
+  const [value] = values.get(variable ?? '') ?? [];
+  if (value === undefined) return undefined;
+  if (kind === 'DEVICE') return { deviceId: value };
+  if (kind === 'TAG') return { tagId: value };
+  return kind === 'PLACE' ? { placeId: value } : undefined;
+}
+
+type ShownSource =
+  | { readonly deviceId: string }
+  | { readonly tagId: string }
+  | { readonly placeId: string };
+
+const seriesKeys = (source: ShownSource | undefined) =>
   queryOptions({
-    queryKey: ['series keys', deviceId ?? '', tagId ?? ''],
-    enabled: Boolean(deviceId) || Boolean(tagId),
+    queryKey: ['series keys', source],
+    enabled: source !== undefined,
     staleTime: keysMs,
     queryFn: async ({ signal }): Promise<readonly DataKey[]> => {
-      const ids = deviceId ? [deviceId] : await kindsOf(tagId ?? '', signal);
+      if (source === undefined) return [];
+      const ids = 'deviceId' in source ? [source.deviceId] : await kindsOf(source, signal);
       const schemas = await Promise.all(ids.map((id) => answers.fetchQuery(schemaQuery(id))));
       const keys = schemas.flatMap((schema) =>
         topicsOf(schema).flatMap((topic) => dataKeysOf(schema, topic)),
@@ -330,9 +360,12 @@ const seriesKeys = ({ deviceId, tagId }: TileSeries) =>
 const nameOf = ({ topic, key }: Pick<DataKey, 'topic' | 'key'>): string =>
   JSON.stringify([topic, key]);
 
-/** One device for each set of keys that devices of the tag sent last. */
-async function kindsOf(tagId: string, signal: AbortSignal): Promise<readonly string[]> {
-  const body = { tagId, size: devicesMax };
+/** One device for each set of keys that devices of the tag or place sent last. */
+async function kindsOf(
+  group: Exclude<ShownSource, { readonly deviceId: string }>,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const body = { ...group, size: devicesMax };
   const { content } = await ask(platform.POST('/v3/devices/query/latest', { signal, body }));
   const kinds = Map.groupBy(content, ({ samples }) =>
     JSON.stringify(
@@ -343,61 +376,113 @@ async function kindsOf(tagId: string, signal: AbortSignal): Promise<readonly str
   return first.slice(0, schemasMax);
 }
 
-// Source fields: the device of a series, or the tag whose devices are one series each.
+// Source fields: the device of a series, or what has devices that are one series each.
 
 interface SourceFieldsProps {
   readonly workspaceId: string;
+  readonly variables: ShownVariables;
   readonly kind: TileKind;
   readonly series: TileSeries;
   readonly change: (series: TileSeries) => void;
 }
 
-/** Of the devices of a tag; its tag is empty until it is chosen. */
-const isOfTag = ({ tagId }: TileSeries): boolean => tagId !== null && tagId !== undefined;
+/** In the field of the source, a variable is its name behind this. */
+const variablePrefix = 'variable ';
 
 function SourceFields(props: SourceFieldsProps) {
   const { workspaceId, kind, series, change } = props;
   const words = useWords(formWords);
   const tags = useQuery(tagsOf(workspaceId)).data?.content ?? [];
-  const isTag = isOfTag(series);
-  const mayBeTag = isTag || (kinds[kind].series !== 'ONE' && tags.length > 0);
+  const places = useQuery(placesOf(workspaceId)).data ?? [];
+  const variables = props.variables.variables.filter((one) => one.kind !== 'TEXT');
+  const isOne = kinds[kind].series === 'ONE';
+  const hasTags = sourceOf(series) === 'tag' || (!isOne && tags.length > 0);
+  const hasPlaces = sourceOf(series) === 'place' || (!isOne && places.length > 0);
+  const choose = (source: string) => {
+    const variable = variables.find(({ name }) => `${variablePrefix}${name}` === source);
+    if (variable !== undefined) change({ ...blankOf(kind, {}), variable: variable.name });
+    else if (source === 'tag') change(blankOf(kind, { tagId: '' }));
+    else change(blankOf(kind, source === 'place' ? { placeId: '' } : {}));
+  };
   return (
     <>
-      {mayBeTag && (
+      {(hasTags || hasPlaces || variables.length > 0) && (
         <SelectField
           label={words.source}
-          value={isTag ? 'tag' : 'device'}
-          onChange={({ target }) =>
-            change(blankOf(kind, target.value === 'tag' ? { tagId: '' } : {}))
-          }
+          value={sourceOf(series)}
+          onChange={({ target }) => choose(target.value)}
         >
           <option value="device">{words.oneDevice}</option>
-          <option value="tag">{words.devicesOfTag}</option>
-        </SelectField>
-      )}
-      {isTag ? (
-        <SelectField
-          label={words.tag}
-          required
-          value={series.tagId ?? ''}
-          onChange={({ target }) => {
-            const tag = tags.find(({ id }) => id === target.value);
-            if (tag !== undefined) change({ ...series, tagId: tag.id, label: tag.name });
-          }}
-        >
-          <option value="" disabled>
-            {words.chooseKey}
-          </option>
-          {tags.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
+          {hasTags && <option value="tag">{words.devicesOfTag}</option>}
+          {hasPlaces && <option value="place">{words.devicesOfPlace}</option>}
+          {variables.map(({ name, label }) => (
+            <option key={name} value={`${variablePrefix}${name}`}>
+              {words.variable(label || name)}
             </option>
           ))}
         </SelectField>
-      ) : (
-        <SeriesDevice {...props} />
       )}
+      {sourceOf(series) === 'tag' && (
+        <GroupField
+          label={words.tag}
+          value={series.tagId ?? ''}
+          groups={tags}
+          choose={({ id, name }) => change({ ...series, tagId: id, label: name })}
+        />
+      )}
+      {sourceOf(series) === 'place' && (
+        <GroupField
+          label={words.place}
+          value={series.placeId ?? ''}
+          groups={places.map(({ id, path }) => ({ id, name: path }))}
+          choose={({ id, name }) => change({ ...series, placeId: id, label: name })}
+        />
+      )}
+      {sourceOf(series) === 'device' && <SeriesDevice {...props} />}
     </>
+  );
+}
+
+/** A tag or place is empty until it is chosen. */
+function sourceOf({ tagId, placeId, variable }: TileSeries): string {
+  if (variable) return `${variablePrefix}${variable}`;
+  if (typeof tagId === 'string') return 'tag';
+  return typeof placeId === 'string' ? 'place' : 'device';
+}
+
+interface Group {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface GroupFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly groups: readonly Group[];
+  readonly choose: (group: Group) => void;
+}
+
+function GroupField({ label, value, groups, choose }: GroupFieldProps) {
+  const words = useWords(formWords);
+  return (
+    <SelectField
+      label={label}
+      required
+      value={value}
+      onChange={({ target }) => {
+        const group = groups.find(({ id }) => id === target.value);
+        if (group !== undefined) choose(group);
+      }}
+    >
+      <option value="" disabled>
+        {words.chooseKey}
+      </option>
+      {groups.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
   );
 }
 
@@ -425,69 +510,11 @@ function SeriesDevice({ workspaceId, kind, series, change }: SourceFieldsProps) 
 }
 
 /** A map finds the positions of its devices itself. */
-function blankOf(kind: TileKind, source: Pick<TileSeries, 'tagId'>): TileSeries {
+function blankOf(kind: TileKind, source: Pick<TileSeries, 'tagId' | 'placeId'>): TileSeries {
   return { ...source, dataKey: kind === 'map' ? 'latitude' : '' };
 }
 
 /** A name that a person typed stays; that of the device before does not. */
 function labelAfter({ label }: TileSeries, before: string | undefined, name: string): string {
   return label === null || label === undefined || label === '' || label === before ? name : label;
-}
-
-// Field rows: a list of fields in a form, whose rows are added and removed.
-
-interface FieldRowsProps<T> {
-  readonly legend: string;
-  readonly rows: readonly T[];
-  readonly least: number;
-  readonly most: number;
-  readonly addLabel: string;
-  readonly newRow: () => T;
-  /** Numbers begin with 1. */
-  readonly rowLabel: (number: number) => string;
-  readonly removeLabel: (number: number) => string;
-  readonly change: (rows: readonly T[]) => void;
-  readonly children: (row: T, change: (row: T) => void) => ReactNode;
-}
-
-export function FieldRows<T>(props: FieldRowsProps<T>) {
-  const { legend, rows, least, most, addLabel, newRow, change, children } = props;
-  const { rowLabel, removeLabel } = props;
-  return (
-    <fieldset className={`stack gap-12 ${styles['group']}`}>
-      <legend>{legend}</legend>
-      {rows.map((row, at) => (
-        <div
-          // Its place in a list of this length: after a removal the fields are rebuilt.
-          key={`${at} of ${rows.length}`}
-          className={`columns align-start ${styles['row']}`}
-          role="group"
-          aria-label={rowLabel(at + 1)}
-        >
-          {children(row, (changed) => change(rows.with(at, changed)))}
-          {rows.length > least && (
-            <span className={styles['remove']}>
-              <Button
-                look="ghost"
-                isIcon
-                aria-label={removeLabel(at + 1)}
-                title={removeLabel(at + 1)}
-                onClick={() => change(rows.toSpliced(at, 1))}
-              >
-                <X aria-hidden="true" />
-              </Button>
-            </span>
-          )}
-        </div>
-      ))}
-      {rows.length < most && (
-        <div>
-          <Button onClick={() => change([...rows, newRow()])}>
-            <Plus aria-hidden="true" />
-            {addLabel}
-          </Button>
-        </div>
-      )}
-    </fieldset>
-  );
 }

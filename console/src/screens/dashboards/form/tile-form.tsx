@@ -19,7 +19,9 @@ import { columns } from '../grid/layout.ts';
 import { tileWords } from '../tiles/tile-words.ts';
 import { formWords } from './form-words.ts';
 import styles from './form.module.css';
-import { blankSeries, FieldRows, SeriesFields } from './series-fields.tsx';
+import type { ShownVariables } from '../variable-values.ts';
+import { FieldRows } from './field-rows.tsx';
+import { blankSeries, SeriesFields } from './series-fields.tsx';
 
 const offeredKinds = [
   'value',
@@ -33,13 +35,15 @@ const offeredKinds = [
 
 interface TileFormProps {
   readonly workspaceId: string;
+  readonly variables: ShownVariables;
   readonly tile: Tile;
   readonly isNew: boolean;
   readonly save: (tile: Tile) => void;
   readonly close: () => void;
 }
 
-export function TileForm({ workspaceId, tile, isNew, save, close }: TileFormProps) {
+export function TileForm(props: TileFormProps) {
+  const { workspaceId, variables, tile, isNew, save, close } = props;
   const words = useWords(formWords);
   const [edited, setEdited] = useState<Tile>(() =>
     isNew && seriesOf(tile).length === 0 ? { ...tile, series: [blankSeries] } : tile,
@@ -73,6 +77,7 @@ export function TileForm({ workspaceId, tile, isNew, save, close }: TileFormProp
       ) : (
         <SeriesFields
           workspaceId={workspaceId}
+          variables={variables}
           kind={edited.kind}
           series={seriesOf(edited)}
           change={(series) => setEdited({ ...edited, series: [...series] })}
@@ -85,6 +90,7 @@ export function TileForm({ workspaceId, tile, isNew, save, close }: TileFormProp
           change={(thresholds) => setEdited({ ...edited, thresholds: [...thresholds] })}
         />
       )}
+      <RepeatField tile={edited} variables={variables} change={setEdited} />
       {isTried && !isWhole && (
         <p role="alert" className="bad text-label">
           {words.incomplete}
@@ -134,6 +140,33 @@ function BasicFields({ tile, isNew, change }: BasicFieldsProps) {
   );
 }
 
+interface RepeatFieldProps {
+  readonly tile: Tile;
+  readonly variables: ShownVariables;
+  readonly change: (tile: Tile) => void;
+}
+
+/** Only where a variable has several values. */
+function RepeatField({ tile: { repeat, ...tile }, variables, change }: RepeatFieldProps) {
+  const words = useWords(formWords);
+  const several = variables.variables.filter(({ multiple }) => multiple === true);
+  if (several.length === 0 && !repeat) return null;
+  return (
+    <SelectField
+      label={words.repeat}
+      value={repeat ?? ''}
+      onChange={({ target: { value } }) => change(value === '' ? tile : { ...tile, repeat: value })}
+    >
+      <option value="">{words.repeatNever}</option>
+      {several.map(({ name, label }) => (
+        <option key={name} value={name}>
+          {words.repeatFor(label || name)}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
 interface BucketFieldProps {
   readonly tile: Tile;
   readonly change: (tile: Tile) => void;
@@ -170,8 +203,8 @@ function BucketField({ tile: { bucketInterval, ...tile }, change }: BucketFieldP
 function isComplete(tile: Tile): boolean {
   if (tile.kind === 'text') return (tile.text ?? '').trim() !== '';
   const series = seriesOf(tile);
-  const isNamed = ({ deviceId, tagId }: (typeof series)[number]) =>
-    Boolean(deviceId) || Boolean(tagId);
+  const isNamed = ({ deviceId, tagId, placeId, variable }: TileSeries) =>
+    Boolean(deviceId || tagId || placeId || variable);
   return series.length > 0 && series.every((one) => isNamed(one) && valueOf(one) !== '');
 }
 

@@ -5,7 +5,6 @@ import { type CSSProperties, type ReactNode, useId } from 'react';
 import type { CurlRequest } from '../../../api/curl.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CurlButton } from '../../../ui/curl-button.tsx';
-import { late } from '../../../ui/late.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { isoInterval } from '../../../../../src/dashboards/buckets.ts';
@@ -17,9 +16,7 @@ import { useReader } from '../dashboard-requests.ts';
 import { latestBodies, seriesBody, seriesPlan } from '../../../../../src/dashboards/plan.ts';
 import { bucketShown, shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
-import { BarTile, LineTile } from '../tiles/line-tile.tsx';
-import { StateTile, TableTile, ValueTile } from '../tiles/value-tiles.tsx';
-import { TextTile } from '../tiles/text-tile.tsx';
+import { TileContent } from '../tiles/kind-table.tsx';
 import { useTileFrame, useTitleOf } from '../tiles/tile-data.ts';
 import { gridWords, tileWords } from '../tiles/tile-words.ts';
 import styles from '../tiles/tiles.module.css';
@@ -47,9 +44,12 @@ interface TileBoxProps {
 const unframed: ReadonlySet<Tile['kind']> = new Set(['value', 'state', 'text']);
 
 function TileBox({ tile, edit, children }: TileBoxProps) {
-  const { data } = useTileFrame();
+  const { data, tiles } = useTileFrame();
   const heading = useId();
-  const title = useTitleOf()(tile);
+  const titleOf = useTitleOf();
+  const title = titleOf(tile);
+  // Landmarks have names of their own.
+  const isAlone = tiles.every((other) => other.id === tile.id || titleOf(other) !== title);
   const [first] = shownSeries(tile, data);
   const hasUnit = first !== undefined && (tile.kind === 'line' || tile.kind === 'bar');
   const hasHead = tile.kind !== 'text' || edit !== undefined || (tile.title ?? '') !== '';
@@ -60,6 +60,7 @@ function TileBox({ tile, edit, children }: TileBoxProps) {
       data-framed={!unframed.has(tile.kind)}
       data-editing={edit !== undefined}
       data-grabbed={edit?.grid.grabbedId === tile.id}
+      {...(isAlone ? {} : { role: 'group' })}
       aria-labelledby={heading}
     >
       <header className={hasHead ? styles['head'] : 'sr'}>
@@ -211,8 +212,6 @@ function requestOf(tile: BoundTile, data: DashboardData): CurlRequest | undefine
     : { method: 'POST', path: '/v3/devices/query/latest', body };
 }
 
-const MapTile = late('MapTile', async () => (await import('../tiles/map-tile.tsx')).MapTile);
-
 export function TileGrid() {
   const { tiles } = useTileFrame();
   const values = tiles.filter(({ kind }) => kind === 'value');
@@ -277,21 +276,4 @@ function News({ grid: { news } }: { readonly grid: GridEdit }) {
   const { x, y, width, height } = news.tile;
   const place = words.place(x + 1, y + 1, width, height);
   return words.news[news.what](titleOf(news.tile), place);
-}
-
-/** Kinds that only other clients draw so far. */
-function NotDrawn() {
-  const words = useWords(tileWords);
-  return <p className={styles['note']}>{words.notDrawn}</p>;
-}
-
-function TileContent({ tile, colorAt }: { readonly tile: BoundTile; readonly colorAt: number }) {
-  if (tile.kind === 'value') return <ValueTile tile={tile} colorAt={colorAt} />;
-  if (tile.kind === 'line') return <LineTile tile={tile} />;
-  if (tile.kind === 'bar') return <BarTile tile={tile} />;
-  if (tile.kind === 'table') return <TableTile tile={tile} />;
-  if (tile.kind === 'state') return <StateTile tile={tile} />;
-  if (tile.kind === 'map') return <MapTile tile={tile} />;
-  if (tile.kind === 'text') return <TextTile tile={tile} />;
-  return <NotDrawn />;
 }

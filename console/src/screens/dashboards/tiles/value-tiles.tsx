@@ -1,16 +1,13 @@
 // Tiles of newest values: one value, a table, and states as words.
 import { Ago } from '../../../ui/ago.tsx';
-import { Chip, type Tone as ChipTone } from '../../../ui/chip.tsx';
+import { Chip } from '../../../ui/chip.tsx';
 import { Spark } from '../../../ui/spark.tsx';
 import { Bone } from '../../../ui/states.tsx';
-import { useFormats, useWords } from '../../../words/language.tsx';
-import {
-  type Threshold,
-  thresholdOf,
-  type Tone,
-} from '../../../../../src/dashboards/configuration.ts';
+import { useWords } from '../../../words/language.tsx';
+import { thresholdOf } from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { colorIn, newestValue, sparkOf } from '../data/tile-values.ts';
+import { Shown, ThresholdChip } from './shown-value.tsx';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';
@@ -89,27 +86,6 @@ export function StateTile({ tile }: { readonly tile: BoundTile }) {
       {more > 0 && <li className="mute">{words.more(more)}</li>}
     </ul>
   );
-}
-
-// Shown value: a value of any type in a word, and the chip of the threshold that it reached.
-
-function Shown({ value }: { readonly value: unknown }) {
-  const words = useWords(tileWords);
-  const formats = useFormats();
-  if (value === undefined || value === null) return words.none;
-  if (typeof value === 'number') return formats.value(value);
-  if (typeof value === 'boolean') return value ? words.isTrue : words.isFalse;
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-const tones: Readonly<Record<Tone, ChipTone>> = { OK: 'ok', WARNING: 'warn', BAD: 'bad' };
-
-function ThresholdChip({ threshold }: { readonly threshold: Threshold | undefined }) {
-  const words = useWords(tileWords);
-  if (threshold === undefined) return null;
-  const { tone, label } = threshold;
-  const hasLabel = label !== null && label !== undefined && label !== '';
-  return <Chip tone={tones[tone]}>{hasLabel ? label : words.tones[tone]}</Chip>;
 }
 
 // Value tile: the newest value with its unit, what it means, and its course over the range.

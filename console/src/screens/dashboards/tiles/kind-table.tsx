@@ -1,0 +1,57 @@
+// Kind table: what draws each kind of tile; a new kind is one row and one file.
+import type { ComponentType } from 'react';
+import type { TileKind } from '../../../../../src/dashboards/configuration.ts';
+import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
+import { late } from '../../../ui/late.tsx';
+import { useWords } from '../../../words/language.tsx';
+import { BarTile, LineTile } from './line-tile.tsx';
+import { TextTile } from './text-tile.tsx';
+import { tileWords } from './tile-words.ts';
+import styles from './tiles.module.css';
+import { StateTile, TableTile, ValueTile } from './value-tiles.tsx';
+
+interface TileProps {
+  readonly tile: BoundTile;
+  /** The place among the tiles of values, which gives its color. */
+  readonly colorAt: number;
+}
+
+const MapTile = late<TileProps>('MapTile', async () => (await import('./map-tile.tsx')).MapTile);
+const TimelineTile = late<TileProps>(
+  'TimelineTile',
+  async () => (await import('./timeline-tile.tsx')).TimelineTile,
+);
+const AlarmsTile = late<TileProps>(
+  'AlarmsTile',
+  async () => (await import('./alarms-tile.tsx')).AlarmsTile,
+);
+
+const drawings: Readonly<Record<TileKind, ComponentType<TileProps>>> = {
+  value: ValueTile,
+  line: LineTile,
+  bar: BarTile,
+  state: StateTile,
+  map: MapTile,
+  table: TableTile,
+  text: TextTile,
+  timeline: TimelineTile,
+  alarms: AlarmsTile,
+  gauge: NotDrawn,
+  heatmap: NotDrawn,
+  histogram: NotDrawn,
+  devices: NotDrawn,
+  plan: NotDrawn,
+  control: NotDrawn,
+  links: NotDrawn,
+};
+
+/** Kinds that only other clients draw so far. */
+function NotDrawn() {
+  const words = useWords(tileWords);
+  return <p className={styles['note']}>{words.notDrawn}</p>;
+}
+
+export function TileContent(props: TileProps) {
+  const Drawing = drawings[props.tile.kind];
+  return <Drawing {...props} />;
+}
