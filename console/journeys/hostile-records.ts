@@ -67,6 +67,7 @@ export async function makeRecords(
     ids: { deviceId: device.id, typeId: device.deviceTypeId ?? '', ...lists, ...watched },
     shownAt: [
       '/w/$workspaceId/devices',
+      '/w/$workspaceId/places',
       '/w/$workspaceId/types',
       '/w/$workspaceId/rules',
       '/w/$workspaceId/outputs',
@@ -162,6 +163,10 @@ async function makeLists({ world, names, text }: Made, device: TestDevice) {
       provider: text,
     }),
   );
+  const [place] = await all(names, (name) =>
+    make('/v3/places', name, { ...here, description: text, kind: text.slice(0, 100) }),
+  );
+  await must('POST', `/v3/places/${place?.['id']}/devices`, { add: [device.id] });
   const [calculation] = await all(names, (name) =>
     make('/v3/calculations', name, {
       ...here,
@@ -197,6 +202,8 @@ async function makeLists({ world, names, text }: Made, device: TestDevice) {
     otherTypeId: String(type?.['id']),
     logicId: String(block?.['id']),
     calculationId: String(calculation?.['id']),
+    placeId: String(place?.['id']),
+    tab: 'settings',
   };
 }
 

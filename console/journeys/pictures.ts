@@ -99,6 +99,8 @@ async function idsOf({ base, apiKey }: Demo): Promise<PageIds> {
     outputId: await of('/v3/output-connectors'),
     dashboardId: await of('/v3/dashboards'),
     alarmId: await of('/v3/alarms'),
+    placeId: await of('/v3/places'),
+    tab: 'settings',
     flowId,
     connectorId: await of('/v3/device-connectors'),
     integrationId: '',

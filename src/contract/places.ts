@@ -5,6 +5,7 @@ import { planPositionSchema } from './devices.ts';
 import { type BodyStream, endpoint } from './endpoint.ts';
 import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
+import { healthParameter, placeHealth } from './record-health.ts';
 import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
@@ -50,6 +51,7 @@ const placeSchema = namedObject('Place', {
   path: list(namedObject('PlacePathStep', { id, name })),
   devices: Type.Integer({ description: 'Number of devices directly at the place.' }),
   devicesBelow: Type.Integer({ description: 'Number of devices at the place and below it.' }),
+  health: placeHealth,
   ...auditFields,
 });
 
@@ -90,6 +92,7 @@ const records = recordEndpoints({
     description: 'Returns a page of the places in the requested workspaces.',
     query: Type.Object({
       ...workspaceListParameters([...commonSortFields, 'kind', 'externalId']),
+      ...healthParameter,
       parentId: Type.Optional(
         Type.String({
           description: 'Only places directly below this one. `null`: those at the top of the tree.',

@@ -1,6 +1,7 @@
 // API schemas of the health of records: what `details=health` adds to rows of lists (contract 37).
 import Type from 'typebox';
 import { namedObject } from './named.ts';
+import { alarmSeverities } from '../model/alarm.ts';
 import { runOutcomes } from '../model/rule.ts';
 import { oneOf, orNull, time } from './record-fields.ts';
 
@@ -40,6 +41,16 @@ export const outputHealth = Type.Optional(
         okPerHour: perHour('Deliveries'),
         failedPerHour: perHour('Permanent failures'),
       }),
+    }),
+  ),
+);
+
+export const placeHealth = Type.Optional(
+  orNull(
+    namedObject('PlaceHealth', {
+      places: count,
+      openAlarms: count,
+      worstSeverity: orNull(oneOf(alarmSeverities)),
     }),
   ),
 );

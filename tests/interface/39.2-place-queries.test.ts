@@ -169,6 +169,17 @@ test('alarms of a place', async () => {
   expect(await list(`&placeId=${floors[1]!.id}`)).toBe(0);
   const overview = `/v3/workspaces/${workspaceId}/overview?placeId=${floors[0]!.id}`;
   expect((await world.must('GET', overview)).alarms.open.MAJOR).toBe(1);
+  const listed = await world.must('GET', `/v3/places?workspaceId=${workspaceId}&details=health`);
+  const health = new Map(
+    listed.content.map((place: { name: string; health: object }) => [place.name, place.health]),
+  );
+  expect(health).toEqual(
+    new Map([
+      ['Site Alpha', { places: 2, openAlarms: 1, worstSeverity: 'MAJOR' }],
+      ['Floor 1', { places: 0, openAlarms: 1, worstSeverity: 'MAJOR' }],
+      ['Floor 2', { places: 0, openAlarms: 0, worstSeverity: null }],
+    ]),
+  );
 });
 
 test('search finds places', async () => {

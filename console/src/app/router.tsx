@@ -26,7 +26,13 @@ import {
   settingsRoutes,
 } from './routes/settings-routes.ts';
 import { parseSearch, stringifySearch } from './search-text.ts';
-import { dashboardRoutes, deviceMap, sharedDashboard, watchRoutes } from './routes/watch-routes.ts';
+import {
+  dashboardRoutes,
+  deviceMap,
+  placeRoutes,
+  sharedDashboard,
+  watchRoutes,
+} from './routes/watch-routes.ts';
 
 const homeScreen = screen(() => import('../screens/home/home.tsx'), 'Home');
 const home = createRoute({ getParentRoute: () => workspace, path: '/', component: homeScreen });
@@ -50,6 +56,7 @@ const routeTree = root.addChildren([
         home,
         ...dashboardRoutes,
         deviceMap,
+        placeRoutes,
         ...deviceRoutes,
         ...deviceTypeRoutes,
         ...flowRoutes,

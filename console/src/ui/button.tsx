@@ -88,13 +88,15 @@ function OpenLink({ look = 'plain', children, ...link }: ButtonLinkProps) {
 /** Saves the file at an address of the platform. */
 export function FileLink({
   href,
+  look = 'primary',
   children,
 }: {
   readonly href: string;
+  readonly look?: Look;
   readonly children: ReactNode;
 }) {
   return (
-    <a href={href} download className={lookOf('primary', false)}>
+    <a href={href} download data-look={look} className={lookOf(look, false)}>
       {children}
     </a>
   );

@@ -5,6 +5,7 @@ import {
   createPlace,
   deletePlace,
   listPlaces,
+  readHealthOfPlaces,
   readPlace,
   updatePlace,
 } from '../../inventory/devices/places.ts';
@@ -15,7 +16,7 @@ import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { uploadedFile } from '../edge/multipart.ts';
 import { bytesOf } from '../edge/request-body.ts';
 import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, type RecordParts, withHealth } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function placeRoutes(parts: RecordParts): Route[] {
@@ -24,8 +25,11 @@ export function placeRoutes(parts: RecordParts): Route[] {
   return [
     ...recordRoutes(parts, places, {
       kind: 'place',
-      list: ({ query }, principal) =>
-        listPlaces(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+      list: async ({ query }, principal) => {
+        const filter = { ...query, ...listScopeOf(query) };
+        const page = await listPlaces(records, principal, filter, pageRequestOf(query));
+        return withHealth(query, page, () => readHealthOfPlaces(records, principal, page.content));
+      },
       create: (step, { body }) => createPlace(step, body),
       read: (id) => readPlace(records, id),
       update: (id, { body }) => updatePlace(records, id, body),

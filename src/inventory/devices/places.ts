@@ -2,13 +2,14 @@
 import type { PlaceDevicesBody, PlaceDraft, PlaceUpdate } from '../../contract/places.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import { type PathStep, type Plan, placeLimits, type PlaceRecord } from '../../model/place.ts';
-import type { Principal } from '../../model/principal.ts';
+import { holds, type Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findBlob, findBlobContent } from '../../storage/records/rows/blobs.ts';
 import {
   countPlaces,
   deviceCountsOfPlaces,
+  healthOfPlaces,
   pathsOf,
   type PlaceCounts,
   placeRows,
@@ -189,6 +190,20 @@ export async function listPlaces(
   const wanted = { ...reach, search, parentId: parentId === 'null' ? null : parentId };
   const { rows, total } = await placeRows.list(records.db, wanted, page);
   return pageOf(await views(records, rows), total, page);
+}
+
+/** By place; without those in whose workspace the principal cannot read alarms. */
+export async function readHealthOfPlaces(
+  records: Records,
+  principal: Principal,
+  places: readonly { readonly id: string; readonly workspaceId: string }[],
+) {
+  const shown = places.filter(({ workspaceId }) => holds(principal, 'rule', 'read', workspaceId));
+  const { organizationId } = principal;
+  return healthOfPlaces(
+    records.elsewhere(organizationId),
+    shown.map(({ id }) => id),
+  );
 }
 
 export async function updatePlace(records: Records, id: string, sent: PlaceUpdate) {

@@ -23,7 +23,7 @@ import {
 } from 'lucide-react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { encodeFilter } from '../../screens/devices/device-search.ts';
+import { encodeFilter } from '../../screens/devices/list-request.ts';
 import { useSettledValue } from '../../ui/use-settled-value.ts';
 
 type Activity = components['schemas']['Activity'];
@@ -186,7 +186,7 @@ export const hitPlaces: Readonly<Record<HitKind, HitPlace>> = {
       ...below('flows')(hit, place).slice(1),
     ],
   },
-  PLACE: { icon: MapPin, paths: devicesAt },
+  PLACE: { icon: MapPin, paths: below('places') },
   RULE: { icon: Zap, paths: below('rules') },
   CUSTOM_LOGIC: {
     icon: SquareFunction,
@@ -215,12 +215,6 @@ export const hitPlaces: Readonly<Record<HitKind, HitPlace>> = {
     ],
   },
 };
-
-/** The screen of the place; its devices where that screen is not there yet. */
-function devicesAt({ id, workspaceId }: Hit, place: Around): readonly string[] {
-  const filter = encodeFilter({ field: 'places.id', predicate: 'CONTAINS_ANY', values: [id] });
-  return [`/w/${workspaceId ?? place.workspaceId}/devices?filter=${filter}`];
-}
 
 function taggedDevices({ id, workspaceId }: Hit, place: Around): readonly string[] {
   const filter = encodeFilter({ field: 'tags.id', predicate: 'CONTAINS_ANY', values: [id] });

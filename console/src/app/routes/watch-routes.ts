@@ -1,4 +1,4 @@
-// Routes of what is watched: alarms, activity, dashboards, and the map.
+// Routes of what is watched: alarms, activity, dashboards, the map, and places.
 import { createRoute } from '@tanstack/react-router';
 import { readActivitySearch } from '../../screens/activity/activity-search.ts';
 import { readAlarmSearch } from '../../screens/alarms/alarm-search.ts';
@@ -43,6 +43,31 @@ export const deviceMap = createRoute({
   validateSearch: readMapSearch,
   component: screen(() => import('../../screens/map/map.tsx'), 'DeviceMap'),
 });
+
+// Routes of places: the tree, and the tabs of one place.
+
+const placesRoot = createRoute({
+  getParentRoute: () => workspace,
+  path: '/places',
+  validateSearch: readListSearch,
+  component: screen(() => import('../../screens/places/places.tsx'), 'Places'),
+});
+
+const placePages = screen(() => import('../../screens/places/places.tsx'), 'PlacePages');
+
+const place = createRoute({
+  getParentRoute: () => placesRoot,
+  path: '/$placeId',
+  component: placePages,
+});
+
+const placeTab = createRoute({
+  getParentRoute: () => placesRoot,
+  path: '/$placeId/$tab',
+  component: placePages,
+});
+
+export const placeRoutes = placesRoot.addChildren([place, placeTab]);
 
 const alarms = createRoute({
   getParentRoute: () => workspace,

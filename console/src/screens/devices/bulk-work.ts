@@ -5,12 +5,8 @@ import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
 import type { Selection } from '../../ui/rows/selectable-table.tsx';
 import { toastFailure } from '../../ui/toasts.tsx';
-import {
-  type DeviceSearch,
-  expressionOf,
-  type FilterExpression,
-  type FilterLeaf,
-} from './device-search.ts';
+import type { DeviceSearch, FilterExpression, FilterLeaf } from './device-search.ts';
+import { expressionOf } from './list-request.ts';
 
 export type Operation = components['schemas']['Operation'];
 

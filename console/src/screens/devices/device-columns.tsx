@@ -124,6 +124,17 @@ const makers: Readonly<Record<StandardColumn, (parts: WordedParts) => Column<Dev
     bone: <Bone width="4em" />,
     cell: (device) => <BatteryCell device={device} stored={values.storedOf(device)} />,
   }),
+  place: ({ words }) => ({
+    key: 'place',
+    width: 'minmax(112px, 1.2fr)',
+    header: words.place,
+    bone: <Bone width="6em" />,
+    cell: ({ place }) => (
+      <span className="mute cut" title={place?.path.join(' / ')}>
+        {place?.name ?? '–'}
+      </span>
+    ),
+  }),
 };
 
 function seenColumn({ search, change, words, values }: WordedParts): Column<Device> {

@@ -2,7 +2,8 @@
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { pageRows } from '../../ui/rows/use-pages.ts';
-import type { DeviceSearch, listBody } from './device-search.ts';
+import type { DeviceSearch } from './device-search.ts';
+import type { listBody } from './list-request.ts';
 
 type WholeDevice = components['schemas']['Device'];
 
@@ -19,6 +20,7 @@ const rowFields = [
   'tags',
   'customFields',
   'uplinkMetrics',
+  'place',
 ] as const satisfies readonly (keyof WholeDevice)[];
 
 export type Device = Pick<WholeDevice, (typeof rowFields)[number]>;

@@ -3,12 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { columnKey, columnKeysOf, readColumnKey, standardColumns } from './columns/column-order.ts';
 import {
   decodeFilter,
-  encodeFilter,
   type FilterExpression,
   type FilterLeaf,
-  listBody,
   readDeviceSearch,
 } from './device-search.ts';
+import { encodeFilter, listBody } from './list-request.ts';
 
 const leaf: FilterLeaf = {
   field: 'tags.name',

@@ -1,4 +1,4 @@
-// Search of the device list: what its address says, and the request that this means.
+// Search of the device list: what its address says.
 import type { components } from '../../../generated/interface-types.ts';
 
 export const deviceStates = ['online', 'silent', 'never'] as const;
@@ -46,12 +46,6 @@ export type FilterLeaf = components['schemas']['Filter'];
 export type FilterGroup = components['schemas']['FilterList'];
 export type FilterExpression = FilterLeaf | FilterGroup;
 
-export function encodeFilter(expression: FilterExpression): string {
-  const bytes = new TextEncoder().encode(JSON.stringify(expression));
-  const base64 = btoa(Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''));
-  return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
-}
-
 /** Undefined for anything but an expression; the platform checks its fields and values. */
 export function decodeFilter(filter: string): FilterExpression | undefined {
   try {
@@ -69,47 +63,6 @@ function isExpression(sent: unknown): sent is FilterExpression {
   if ('expressions' in sent)
     return Array.isArray(sent.expressions) && sent.expressions.every(isExpression);
   return 'field' in sent && typeof sent.field === 'string' && 'predicate' in sent;
-}
-
-const stateNames = { online: 'ONLINE', silent: 'OFFLINE', never: 'UNKNOWN' } as const;
-const sortOrders = {
-  '-name': 'name,desc',
-  seen: 'uplinkMetrics.timestamp,desc',
-  '-seen': 'uplinkMetrics.timestamp,asc',
-} as const;
-
-export function sortOf({ sort }: DeviceSearch): string {
-  return sort === undefined ? 'name,asc' : sortOrders[sort];
-}
-
-/** What the devices of the list have in common; undefined for all devices. */
-export function expressionOf({ state, filter }: DeviceSearch): FilterExpression | undefined {
-  const decoded = filter === undefined ? undefined : decodeFilter(filter);
-  const asked = decoded && withoutEmpty(decoded);
-  if (state === undefined) return asked;
-  const leaf: FilterLeaf = {
-    field: 'onlineState',
-    predicate: 'EQUALS',
-    values: [stateNames[state]],
-  };
-  return asked === undefined ? leaf : { operator: 'AND', expressions: [leaf, asked] };
-}
-
-/** Without groups that hold nothing, which the platform refuses; undefined when nothing is left. */
-function withoutEmpty(expression: FilterExpression): FilterExpression | undefined {
-  if (!('expressions' in expression)) return expression;
-  const kept = expression.expressions.flatMap((one) => withoutEmpty(one) ?? []);
-  return kept.length === 0 ? undefined : { ...expression, expressions: kept };
-}
-
-/** Body of `POST /v3/assets/list`. */
-export function listBody(workspaceId: string, search: DeviceSearch) {
-  const expression = expressionOf(search);
-  return {
-    workspaceIds: [workspaceId],
-    ...(search.q === undefined ? {} : { search: search.q }),
-    ...(expression === undefined ? {} : { expression }),
-  };
 }
 
 // Search of the page that registers a device: the id of a refused uplink.

@@ -122,6 +122,7 @@ function standardCsv(words: Words): Readonly<Record<StandardColumn, readonly Csv
   return {
     seen: [{ name: words.lastSeen, cell: ({ uplinkMetrics }) => uplinkMetrics?.timestamp ?? '' }],
     type: [{ name: words.type, cell: (device) => typeNameOf(device) ?? '' }],
+    place: [{ name: words.place, cell: ({ place }) => place?.path.join('/') ?? '' }],
     tags: [{ name: words.tags, cell: ({ tags }) => tags.map(({ name }) => name).join(';') }],
     values: [
       { name: words.value, cell: (device, values) => textOf(mainValueOf(device, values)) },

@@ -7,7 +7,7 @@ import { storedStates } from '../../api/stored-state.ts';
 import { type LiveEvent, type LiveSample, useStream } from '../../api/stream.ts';
 import type { MapPoint, mapStates } from '../../map/clusters.ts';
 import { worldOf } from '../../map/view.ts';
-import { listBody } from '../devices/device-search.ts';
+import { listBody } from '../devices/list-request.ts';
 import type { MapSearch } from './map-search.ts';
 
 type WholeDevice = components['schemas']['Device'];

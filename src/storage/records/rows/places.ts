@@ -1,5 +1,6 @@
 // Places in the records store: the tree, its closure `placeAncestors`, and which devices are where (contract 39.2).
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type AlarmSeverity, severityRank } from '../../../model/alarm.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { PathStep, PlaceRecord } from '../../../model/place.ts';
 import type { PageRequest } from '../../../model/page.ts';
@@ -403,6 +404,60 @@ export async function childrenOf(
   const rows = await children.orderBy('searchText').orderBy('id').limit(max).execute();
   return rows.map(({ id }) => id);
 }
+
+/** Of each place: the places directly below it, and alarms of devices at it and below that are open. */
+export async function healthOfPlaces(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<Map<string, PlaceHealth>> {
+  const found = new Map(ids.map((id): [string, PlaceHealth] => [id, noHealth]));
+  for (let from = 0; from < ids.length; from += idsPerStatement) {
+    const some = padded(ids.slice(from, from + idsPerStatement));
+    const below = await db
+      .selectFrom('places')
+      .select((eb) => ['parentId', eb.fn.countAll<number>().as('places')])
+      .where('parentId', 'in', some)
+      .groupBy('parentId')
+      .execute();
+    for (const { parentId, places } of below)
+      found.set(parentId ?? '', { ...noHealth, places: Number(places) });
+    const alarms = await db
+      .selectFrom('placeAncestors')
+      .innerJoin('devices', 'devices.placeId', 'placeAncestors.placeId')
+      .innerJoin('alarms', 'alarms.deviceId', 'devices.id')
+      .select((eb) => [
+        'placeAncestors.ancestorId',
+        'alarms.severity',
+        eb.fn.countAll<number>().as('open'),
+      ])
+      .where('placeAncestors.ancestorId', 'in', some)
+      // A literal, because a parameter does not select the index.
+      .where('alarms.state', '=', sql.lit('OPEN'))
+      .groupBy(['placeAncestors.ancestorId', 'alarms.severity'])
+      .execute();
+    for (const { ancestorId, open, ...alarm } of alarms) {
+      const severity = alarm.severity as AlarmSeverity;
+      const { places, openAlarms, worstSeverity } = found.get(ancestorId) ?? noHealth;
+      const isWorse =
+        worstSeverity === null || severityRank(severity) > severityRank(worstSeverity);
+      found.set(ancestorId, {
+        places,
+        openAlarms: openAlarms + Number(open),
+        worstSeverity: isWorse ? severity : worstSeverity,
+      });
+    }
+  }
+  return found;
+}
+
+interface PlaceHealth {
+  /** Directly below. */
+  readonly places: number;
+  readonly openAlarms: number;
+  readonly worstSeverity: AlarmSeverity | null;
+}
+
+const noHealth: PlaceHealth = { places: 0, openAlarms: 0, worstSeverity: null };
 
 /** For each device the ids of its tags, its place and all places above; those without any are absent. */
 export async function groupsOfDevices(

@@ -14,6 +14,7 @@ import {
   movedColumn,
   readColumnKey,
   resizedColumn,
+  namedColumns,
   standardColumns,
   widthLimits,
 } from './column-order.ts';
@@ -192,7 +193,7 @@ function AddColumn({ workspaceId, columns, known, add }: AddColumnProps) {
   );
   const values = known.map(({ topic, key }) => columnKey({ kind: 'value', topic, key }));
   const groups = [
-    { name: words.standard, keys: standardColumns as readonly string[] },
+    { name: words.standard, keys: namedColumns as readonly string[] },
     { name: words.fields, keys: fields },
     { name: words.values, keys: values },
   ];
@@ -228,6 +229,7 @@ function useColumnName(known: readonly ValueKey[]): (key: string) => string {
     tags: words.tags,
     values: words.values,
     battery: words.battery,
+    place: words.place,
   };
   return (written) => {
     const column = readColumnKey(written);

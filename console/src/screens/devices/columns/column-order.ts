@@ -74,7 +74,9 @@ function readColumn(written: string): ChosenColumn {
 // Keys of the columns of the device list, as its address has them.
 
 export const standardColumns = ['seen', 'type', 'tags', 'values', 'battery'] as const;
-export type StandardColumn = (typeof standardColumns)[number];
+/** Those that a list has only when they are chosen are last. */
+export const namedColumns = [...standardColumns, 'place'] as const;
+export type StandardColumn = (typeof namedColumns)[number];
 
 type ColumnName =
   | { readonly kind: 'standard'; readonly name: StandardColumn }
@@ -91,7 +93,7 @@ export function columnKey(column: ColumnName): string {
 
 /** Undefined for an unknown key, such as a mistake in an address. */
 export function readColumnKey(key: string): ColumnName | undefined {
-  const name = standardColumns.find((one) => one === key);
+  const name = namedColumns.find((one) => one === key);
   if (name !== undefined) return { kind: 'standard', name };
   const [kind, first = '', second = ''] = key.split(':').map(decoded);
   if (kind === 'field' && first !== '') return { kind, name: first };

@@ -6,12 +6,8 @@ import { usePageActions } from '../../../ui/page-actions.ts';
 import { Button } from '../../../ui/button.tsx';
 import { late } from '../../../ui/late.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import {
-  type DeviceSearch,
-  decodeFilter,
-  encodeFilter,
-  type FilterExpression,
-} from '../device-search.ts';
+import { type DeviceSearch, decodeFilter, type FilterExpression } from '../device-search.ts';
+import { encodeFilter } from '../list-request.ts';
 import { filterOptions } from './filter-options.ts';
 import { sentenceOf } from './filter-sentence.ts';
 import { replacedAt, rootOf } from './filter-tree.ts';

@@ -13,12 +13,11 @@ import { countDevices } from '../device-list.ts';
 import {
   decodeFilter,
   type DeviceSearch,
-  encodeFilter,
   type FilterExpression,
   type FilterGroup,
   type FilterLeaf,
-  listBody,
 } from '../device-search.ts';
+import { encodeFilter, listBody } from '../list-request.ts';
 import {
   countOf,
   type FilterOption,
