@@ -52,8 +52,9 @@ function isShared(
   if (place === undefined) return scope === 'asset';
   if (place.workspaceId !== share.workspaceId) return false;
   if (scope === 'dashboard') return place.what === 'dashboard' && place.id === share.dashboardId;
+  if (scope === 'blob') return place.what === 'blob' && share.blobs.has(place.id);
   if (scope !== 'asset') return false;
-  return (place.what === 'device' || place.what === 'tag') && share.series.has(place.id);
+  return ['device', 'tag', 'place'].includes(place.what) && share.series.has(place.id);
 }
 
 type Where = Pick<Place, 'organizationId' | 'workspaceId'>;

@@ -2,19 +2,29 @@
 import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import { seriesOfTiles, type SharedSeries, shareTokenPrefix } from '../model/shared-dashboard.ts';
+import {
+  namesOfShare,
+  type SharedNames,
+  type SharedSeries,
+  shareTokenPrefix,
+  withDevices,
+} from '../model/shared-dashboard.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
   dashboardOfToken,
   findConfiguration,
   type SharedBy,
 } from '../storage/records/rows/dashboards.ts';
+import { devicesWithValue } from '../storage/records/rows/custom-fields.ts';
+import { devicesByPlace } from '../storage/records/rows/places.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { RequestHeaders } from './authenticator.ts';
 
 const tokenLengthMax = 200;
-const dashboardsKept = 1_000;
+const sharesKept = 1_000;
+/** Devices at the places and with the values of custom fields that a token reads, each. */
+const devicesMax = 2_000;
 
 /** A token in use is noted in the audit log once in this time. */
 const useEveryMs = hourMs;
@@ -23,8 +33,8 @@ export class ShareAuthenticator {
   readonly #db: RecordsDb;
   readonly #now: () => EpochMs;
   readonly #used: (share: SharedBy, before: EpochMs) => void;
-  /** By dashboard and version, because a configuration may be large. */
-  readonly #known = createBoundedMap<string, SharedSeries>(dashboardsKept);
+  /** By share and version of the dashboard, because a configuration may be large. */
+  readonly #known = createBoundedMap<string, SharedNames>(sharesKept);
 
   constructor(parts: {
     readonly db: RecordsDb;
@@ -51,14 +61,28 @@ export class ShareAuthenticator {
     return this.#principalOf(token);
   }
 
-  async #seriesOf({ dashboardId, version }: SharedBy): Promise<SharedSeries> {
-    const kept = this.#known.use(`${dashboardId} ${version}`);
+  async #namesOf({ id, dashboardId, version, variables }: SharedBy): Promise<SharedNames> {
+    const kept = this.#known.use(`${id} ${version}`);
     if (kept !== undefined) return kept;
     const current = await findConfiguration(this.#db, dashboardId);
     if (current === undefined) throw problem('invalidToken');
-    const series = seriesOfTiles(current.configuration);
-    this.#known.set(`${dashboardId} ${current.version}`, series);
-    return series;
+    const names = namesOfShare(current.configuration, variables);
+    this.#known.set(`${id} ${current.version}`, names);
+    return names;
+  }
+
+  /** Devices come and go at places, so they are looked up for each request. */
+  async #seriesOf({ series, places, fields }: SharedNames): Promise<SharedSeries> {
+    if (places.size === 0 && fields.length === 0) return series;
+    const atPlaces = await devicesByPlace(this.#db, [...places], devicesMax);
+    const found = atPlaces.flatMap(({ placeId, deviceId }) => {
+      const topics = series.get(placeId);
+      return topics === undefined ? [] : [{ deviceId, topics }];
+    });
+    for (const { metaId, value, topics } of fields)
+      for (const deviceId of await devicesWithValue(this.#db, { metaId, value, max: devicesMax }))
+        found.push({ deviceId, topics });
+    return withDevices(series, found);
   }
 
   async #principalOf(token: string): Promise<Principal> {
@@ -68,6 +92,7 @@ export class ShareAuthenticator {
     const { id, dashboardId, organizationId, workspaceId, lastUsed } = found;
     const before = this.#now() - useEveryMs;
     if (lastUsed === null || lastUsed < before) this.#used(found, before);
+    const names = await this.#namesOf(found);
     return {
       // Like a key without any permission; only `share` says what it reads.
       kind: 'API_KEY',
@@ -76,7 +101,7 @@ export class ShareAuthenticator {
       organizationId,
       workspaces: new Set(),
       permissions: {},
-      share: { dashboardId, workspaceId, series: await this.#seriesOf(found) },
+      share: { dashboardId, workspaceId, blobs: names.blobs, series: await this.#seriesOf(names) },
     };
   }
 }

@@ -76,6 +76,7 @@ export const blobs = {
     summary: 'Download a file',
     description: 'Returns the content of a file with its content type.',
     tag,
+    takesShares: 'narrowed',
     access: { scope: 'blob', verb: 'read', resource: 'path' },
     params: idParams,
     answerTypes: { '*/*': binary },

@@ -126,6 +126,22 @@ const expires = orNull(
     description: 'Expiration time, or null if the link is valid until revoked.',
   }),
 );
+const shareVariables = Type.Record(
+  Type.String({ maxLength: 40 }),
+  Type.Union([
+    Type.String({ maxLength: 500 }),
+    Type.Array(Type.String({ maxLength: 500 }), { minItems: 1, maxItems: 200 }),
+  ]),
+  {
+    description:
+      'Values of the variables of the dashboard, which the link fixes: IDs of devices, tags, or places, values of a custom field, or texts. A variable that is not named gets its default. One without a default is required.',
+  },
+);
+const fixedVariables = Type.Unsafe<Readonly<Record<string, readonly string[]>>>({
+  type: 'object',
+  additionalProperties: { type: 'array', items: { type: 'string' } },
+  description: 'Values of the variables, which the link fixes. Absent for a dashboard without any.',
+});
 const shareBody = namedObject('DashboardShareBody', {
   expires: optional(
     Type.String({
@@ -133,6 +149,7 @@ const shareBody = namedObject('DashboardShareBody', {
         'Expiration time, a future ISO-8601 date-time, or null for no expiration. Defaults to 90 days from now.',
     }),
   ),
+  variables: optional(shareVariables),
 });
 const newShareSchema = namedObject('NewDashboardShare', {
   id: Type.String({ description: 'ID of the share link, as in the list and in the audit log.' }),
@@ -148,6 +165,7 @@ const sharesSchema = namedObject('DashboardShares', {
       id,
       created: time,
       expires,
+      variables: Type.Optional(fixedVariables),
       lastUsed: orNull(
         Type.String({
           format: 'date-time',
@@ -263,7 +281,7 @@ export const dashboards = {
     ...shares,
     summary: 'Create a share link',
     description:
-      'Creates a link whose token grants read access to the dashboard and the data of its devices, without an account.',
+      'Creates a link whose token grants read access to the dashboard and the data that its tiles show for the given values of its variables, without an account.',
     access: { ...change, also: [['asset', 'read']] },
     body: Type.Optional(shareBody),
     status: 201,

@@ -218,6 +218,7 @@ function seriesEndpoints(path: string, source: string) {
       summary: `Query time series for a place from ${source}`,
       description: `Returns one time series per device at the place and below it, calculated from ${source}.`,
       tag,
+      takesShares,
       access: ofResource,
       params: placeParams,
       query: kpiPageQuery,

@@ -1,17 +1,40 @@
-// Shared dashboard: what its token reads, which are the series of its tiles and nothing else (contract 42).
+// Shared dashboard: what its token reads, which are the series of its tiles and nothing else (contract 39.1, 42).
 import type { Json, JsonObject } from './json.ts';
 
 /** Distinguishes tokens of dashboards from those of OAuth clients. */
 export const shareTokenPrefix = 'share_';
 
-/** Data keys by topic, by id of a device or tag. */
-export type SharedSeries = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
+/** Data keys by topic. */
+type SharedTopics = ReadonlyMap<string, ReadonlySet<string>>;
+/** By id of a device, tag or place. */
+export type SharedSeries = ReadonlyMap<string, SharedTopics>;
 
 export interface SharedDashboard {
   readonly dashboardId: string;
-  /** Devices and tags of other workspaces are not read. */
+  /** Devices, tags, places and files of other workspaces are not read. */
   readonly workspaceId: string;
   readonly series: SharedSeries;
+  /** Files whose content is shown. */
+  readonly blobs: ReadonlySet<string>;
+}
+
+/** By name of the variable; a variable without any has its default in the configuration. */
+export type ShareValues = Readonly<Record<string, readonly string[]>>;
+
+/** What a configuration and the values of its variables name. */
+export interface SharedNames {
+  readonly series: SharedSeries;
+  /** Places among the series: devices at them and below are read too. */
+  readonly places: ReadonlySet<string>;
+  /** Devices whose custom field has the value are read. */
+  readonly fields: readonly SharedField[];
+  readonly blobs: ReadonlySet<string>;
+}
+
+export interface SharedField {
+  readonly metaId: string;
+  readonly value: string;
+  readonly topics: SharedTopics;
 }
 
 const everyTopic = '*';
@@ -25,45 +48,129 @@ export function sharedKey(dataKey: unknown, expression: unknown): string | undef
   return typeof expression === 'string' ? `\u0000${expression}` : undefined;
 }
 
-/** The series in the tiles of a configuration: objects with a data key and a device or tag. */
-export function seriesOfTiles(configuration: JsonObject): SharedSeries {
-  const series = new Map<string, Map<string, Set<string>>>();
+/**
+ * What the tiles read: the sources of objects with a data key, which are a device, a tag, a place or
+ * a variable, and of tables of devices those with their columns. Tiles that send to devices read
+ * nothing.
+ */
+export function namesOfShare(configuration: JsonObject, values: ShareValues = {}): SharedNames {
+  const names = new NamesOfShare(configuration, values);
   const { tiles } = configuration;
-  if (!Array.isArray(tiles)) return series;
-  for (const tile of tiles) {
-    const isMap = isObject(tile) && tile['kind'] === 'map';
-    for (const { id, topic, dataKey } of seriesIn(tile)) {
-      const topics = series.get(id) ?? new Map<string, Set<string>>();
-      const keys = topics.get(topic) ?? new Set();
-      for (const key of isMap ? [dataKey, ...placeKeys] : [dataKey]) keys.add(key);
-      series.set(id, topics.set(topic, keys));
+  if (Array.isArray(tiles)) for (const tile of tiles) if (isObject(tile)) names.addTile(tile);
+  return names;
+}
+
+class NamesOfShare implements SharedNames {
+  readonly series = new Map<string, Map<string, Set<string>>>();
+  readonly places = new Set<string>();
+  readonly blobs = new Set<string>();
+  readonly #fields = new Map<string, SharedField & { topics: Map<string, Set<string>> }>();
+  /** Declared ones by name. */
+  readonly #variables = new Map<string, JsonObject>();
+  readonly #values: ShareValues;
+
+  constructor({ variables }: JsonObject, values: ShareValues) {
+    this.#values = values;
+    for (const variable of Array.isArray(variables) ? variables : [])
+      if (isObject(variable) && typeof variable['name'] === 'string')
+        this.#variables.set(variable['name'], variable);
+  }
+
+  get fields(): readonly SharedField[] {
+    return [...this.#fields.values()];
+  }
+
+  addTile(tile: JsonObject): void {
+    const { kind, blobId, columns } = tile;
+    if (kind === 'control') return;
+    if (kind === 'plan' && typeof blobId === 'string') this.blobs.add(blobId);
+    const more = kind === 'map' ? placeKeys : [];
+    const left: Json[] = [tile];
+    for (let value = left.pop(); value !== undefined; value = left.pop()) {
+      if (typeof value !== 'object' || value === null) continue;
+      left.push(...Object.values(value));
+      if (!isObject(value)) continue;
+      const key = sharedKey(value['dataKey'], value['expression']);
+      if (key !== undefined) this.#add(value, value['topic'], [key, ...more]);
+      if (kind !== 'devices' || !Array.isArray(columns)) continue;
+      for (const column of columns)
+        if (isObject(column) && typeof column['dataKey'] === 'string')
+          this.#add(value, column['topic'], [column['dataKey']]);
     }
   }
-  return series;
-}
 
-interface TileSeries {
-  readonly id: string;
-  readonly topic: string;
-  readonly dataKey: string;
-}
+  #add(source: JsonObject, topic: Json | undefined, keys: readonly string[]): void {
+    for (const topics of this.#topicsOf(source)) {
+      const name = typeof topic === 'string' ? topic : defaultTopic;
+      const known = topics.get(name) ?? new Set();
+      for (const key of keys) known.add(key);
+      topics.set(name, known);
+    }
+  }
 
-function* seriesIn(tile: Json): Iterable<TileSeries> {
-  const left: Json[] = [tile];
-  for (let value = left.pop(); value !== undefined; value = left.pop()) {
-    if (typeof value !== 'object' || value === null) continue;
-    left.push(...Object.values(value));
-    if (!isObject(value)) continue;
-    const { deviceId, tagId, topic = defaultTopic } = value;
-    const dataKey = sharedKey(value['dataKey'], value['expression']);
-    // As the console: the device, if a series names both.
+  /** As the console: the device, if a series names both. */
+  #topicsOf({ deviceId, tagId, placeId, variable }: JsonObject): Map<string, Set<string>>[] {
     const id = deviceId ?? tagId;
-    if (typeof id !== 'string' || dataKey === undefined) continue;
-    yield { id, dataKey, topic: typeof topic === 'string' ? topic : defaultTopic };
+    if (typeof id === 'string') return [this.#ofRecord(id)];
+    if (typeof placeId === 'string') return [this.#ofPlace(placeId)];
+    const declared = typeof variable === 'string' ? this.#variables.get(variable) : undefined;
+    if (declared === undefined) return [];
+    const { kind, fieldMetaId } = declared;
+    return valuesOf(declared, this.#values).flatMap((value) => {
+      if (kind === 'DEVICE' || kind === 'TAG') return [this.#ofRecord(value)];
+      if (kind === 'PLACE') return [this.#ofPlace(value)];
+      if (kind !== 'CUSTOM_FIELD' || typeof fieldMetaId !== 'string') return [];
+      return [this.#ofField(fieldMetaId, value)];
+    });
+  }
+
+  #ofRecord(id: string): Map<string, Set<string>> {
+    const topics = this.series.get(id) ?? new Map<string, Set<string>>();
+    this.series.set(id, topics);
+    return topics;
+  }
+
+  #ofPlace(id: string): Map<string, Set<string>> {
+    this.places.add(id);
+    return this.#ofRecord(id);
+  }
+
+  #ofField(metaId: string, value: string): Map<string, Set<string>> {
+    const name = `${metaId} ${value}`;
+    const field = this.#fields.get(name) ?? { metaId, value, topics: new Map() };
+    this.#fields.set(name, field);
+    return field.topics;
   }
 }
 
-function isObject(value: Json): value is JsonObject {
+/** The values of a variable: those that were given, else its default, else none. */
+export function valuesOf(variable: JsonObject, values: ShareValues): readonly string[] {
+  const { name, default: standard } = variable;
+  const given = typeof name === 'string' && Object.hasOwn(values, name) ? values[name] : undefined;
+  if (given !== undefined) return given;
+  return [standard].flat().filter((value) => typeof value === 'string');
+}
+
+/** The series with those of further devices, each of which has the topics of what found it. */
+export function withDevices(
+  series: SharedSeries,
+  found: readonly { readonly deviceId: string; readonly topics: SharedTopics }[],
+): SharedSeries {
+  const all = new Map(series);
+  for (const { deviceId, topics } of found) {
+    const known = all.get(deviceId);
+    all.set(deviceId, known === undefined ? topics : union(known, topics));
+  }
+  return all;
+}
+
+function union(one: SharedTopics, other: SharedTopics): SharedTopics {
+  const all = new Map(one);
+  for (const [topic, keys] of other) all.set(topic, all.get(topic)?.union(keys) ?? keys);
+  return all;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

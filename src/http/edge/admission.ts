@@ -241,7 +241,7 @@ interface AskedSeries {
 }
 
 /**
- * Throws 403 for a series that no tile of the shared dashboard shows. Devices and tags that it does
+ * Throws 403 for a series that no tile of the shared dashboard shows. Devices, tags and places that it does
  * not name at all are refused with those that do not exist.
  */
 export function refuseUnshared(
@@ -251,7 +251,9 @@ export function refuseUnshared(
     params,
     body,
   }: {
-    readonly params: { readonly deviceId?: string; readonly tagId?: string } | undefined;
+    readonly params:
+      | { readonly deviceId?: string; readonly tagId?: string; readonly placeId?: string }
+      | undefined;
     readonly body:
       | (AskedSeries & {
           readonly deviceIds?: readonly string[];
@@ -267,7 +269,7 @@ export function refuseUnshared(
   const { expression } = body ?? {};
   const dataKey = data?.key ?? body?.dataKey;
   const one = { topic: data?.topic ?? body?.topic, dataKey, expression };
-  const ids = [params?.deviceId ?? params?.tagId ?? [], deviceIds].flat();
+  const ids = [params?.deviceId ?? params?.tagId ?? params?.placeId ?? [], deviceIds].flat();
   const asked: readonly AskedSeries[] = series ?? ids.map((id) => ({ ...one, deviceId: id }));
   if (asked.length === 0) throw problem('permissionDenied');
   for (const { deviceId = '', topic = '', ...read } of asked) {

@@ -130,6 +130,7 @@ function shareRoutes(parts: DashboardParts): Route[] {
         shareDashboard(step, input.params.id, {
           publicUrl: publicUrl(),
           expires: input.body?.expires,
+          variables: input.body?.variables ?? {},
         }),
       ),
     ),

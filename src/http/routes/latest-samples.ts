@@ -7,6 +7,7 @@ import { fixedDurationMs } from '../../model/iso-duration.ts';
 import { pageOf, type PageRequest, pageSizeDefault, pageSizeMax } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import type { SharedDashboard } from '../../model/shared-dashboard.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import { latestOfDevices, type Moment } from '../../query/latest-samples.ts';
 import type { ReadingStore } from '../../query/accumulation.ts';
@@ -96,6 +97,8 @@ async function devicesOf(
     const shown = devices.slice(page * size, (page + 1) * size);
     return { ids: shown.map(({ id }) => id), total: devices.length };
   }
+  if (principal.share !== undefined && placeId && !expression)
+    return sharedDevices(placeId, request, principal.share, principal, parts);
   const { rows, total } = await listDevicePage(
     parts.records,
     principal,
@@ -103,6 +106,19 @@ async function devicesOf(
     request,
   );
   return { ids: rows.map(({ id }) => id), total };
+}
+
+/** The devices of the place that the token of a shared dashboard reads. */
+async function sharedDevices(
+  placeId: string,
+  { page, size }: PageRequest,
+  { series }: SharedDashboard,
+  principal: Principal,
+  { authorize, ownerOfPlace, devicesOfPlace }: LatestSamplesParts,
+): Promise<DevicePage> {
+  authorize(principal, 'asset', 'read', await ownerOfPlace(placeId));
+  const ids = (await devicesOfPlace(placeId)).map(({ id }) => id).filter((id) => series.has(id));
+  return { ids: ids.slice(page * size, (page + 1) * size), total: ids.length };
 }
 
 /** The workspace, or the tag or place with its workspace, as a filter of devices. */

@@ -5,10 +5,11 @@ import type { AuditAction, FieldChange } from '../../model/audit-entry.ts';
 import { type Dashboard, dashboardVersionsMax } from '../../model/arrangements.ts';
 import { newId } from '../../model/ids.ts';
 import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { shareTokenPrefix } from '../../model/shared-dashboard.ts';
+import { shareTokenPrefix, type ShareValues, valuesOf } from '../../model/shared-dashboard.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
   dashboardGroupRows,
@@ -25,6 +26,7 @@ import {
   sharesOf,
 } from '../../storage/records/rows/dashboards.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
+import { findPlace } from '../../storage/records/rows/resource-refs.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { transaction } from '../../storage/records/transaction.ts';
 import { auditEntry } from '../audit/audit.ts';
@@ -192,9 +194,11 @@ export async function shareDashboard(
   {
     publicUrl,
     expires,
+    variables: sent,
   }: {
     readonly publicUrl: string;
     readonly expires?: string | null | undefined;
+    readonly variables: Readonly<Record<string, string | readonly string[]>>;
   },
 ) {
   const token = shareTokenPrefix + randomBytes(tokenBytes).toString('base64url');
@@ -206,6 +210,7 @@ export async function shareDashboard(
     );
     const now = step.now();
     const end = endOf(expires, now);
+    const variables = await fixedValues(step, dashboard, sent);
     await removeExpiredShares(step.db, dashboardId, now);
     if ((await sharesOf(step.db, dashboardId, now)).length >= sharesMax)
       throw problem('quotaReached', {
@@ -218,6 +223,7 @@ export async function shareDashboard(
       id: newId('dashboardShare'),
       tokenHash: secretHash(token),
       dashboardId,
+      variables,
       created: now,
       expiresAt: end,
       lastUsed: null,
@@ -228,12 +234,67 @@ export async function shareDashboard(
     await auditShare(step, 'CREATE', { ...dashboard, id: made.id }, [
       { field: 'dashboardId', after: dashboardId },
       expiry,
+      ...Object.entries(variables).map(([name, after]) => ({ field: `variables.${name}`, after })),
     ]);
     return made;
   });
   // Behind the number sign, where neither servers nor their logs see it.
   const url = `${publicUrl.replace(/\/+$/, '')}/shared/dashboards/${dashboardId}#${token}`;
   return { id: share.id, url, token, expires: formatInstantOrNull(share.expiresAt) };
+}
+
+/** Kinds of variables whose values are ids of records. */
+const recordOfVariable: ReadonlyMap<unknown, 'device' | 'tag' | 'place'> = new Map([
+  ['DEVICE', 'device'],
+  ['TAG', 'tag'],
+  ['PLACE', 'place'],
+]);
+
+/**
+ * The values of all variables of the dashboard: those that were sent, else the defaults. Throws 400
+ * for one that is not declared, has no value, or names no record of the workspace.
+ */
+async function fixedValues(
+  { db }: Step,
+  { workspaceId, configuration }: Dashboard,
+  sent: Readonly<Record<string, string | readonly string[]>>,
+): Promise<ShareValues> {
+  const refuse = (name: string, reason: string): never => {
+    throw problem('invalidRequest', { reason: `body variables.${name}: ${reason}` });
+  };
+  const declared = declaredVariables(configuration);
+  const names = new Set(declared.map(({ name }) => name));
+  for (const name of Object.keys(sent))
+    if (!names.has(name)) refuse(name, 'no variable has this name');
+  const given = Object.fromEntries(
+    Object.entries(sent).map(([name, values]) => [name, [values].flat()]),
+  );
+  const fixed: [string, readonly string[]][] = [];
+  for (const variable of declared) {
+    const { name, kind, multiple } = variable;
+    const values = valuesOf(variable, given);
+    if (values.length === 0) refuse(name, 'is required, because the variable has no default');
+    if (values.length > 1 && multiple !== true) refuse(name, 'must be one value');
+    const record = recordOfVariable.get(kind);
+    if (record !== undefined)
+      for (const id of new Set(values))
+        if ((await findPlace(db, record, id))?.workspaceId !== workspaceId)
+          refuse(name, `no ${record} with id ${id} in this workspace`);
+    fixed.push([name, values]);
+  }
+  return Object.fromEntries(fixed);
+}
+
+/** Of a configuration that declares none, or that of another client, none. */
+function declaredVariables({ variables }: JsonObject): (JsonObject & { readonly name: string })[] {
+  if (!Array.isArray(variables)) return [];
+  return variables.filter(
+    (one): one is JsonObject & { readonly name: string } =>
+      typeof one === 'object' &&
+      one !== null &&
+      !Array.isArray(one) &&
+      typeof one['name'] === 'string',
+  );
 }
 
 type Audited = Pick<SharedBy, 'id' | 'name' | 'organizationId' | 'workspaceId'>;
@@ -288,10 +349,11 @@ export async function noteShareUse(
 export async function readShares({ db, now }: Records, dashboardId: string) {
   const shares = await sharesOf(db, dashboardId, now());
   return {
-    shares: shares.map(({ id, created, expiresAt, lastUsed }) => ({
+    shares: shares.map(({ id, created, expiresAt, variables, lastUsed }) => ({
       id,
       created: formatInstant(created),
       expires: formatInstantOrNull(expiresAt),
+      ...(Object.keys(variables).length > 0 && { variables }),
       lastUsed: formatInstantOrNull(lastUsed),
     })),
   };

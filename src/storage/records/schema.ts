@@ -470,6 +470,7 @@ interface ConsoleTables {
     lastUsed: number | null;
     tokenHash: string;
     dashboardId: string;
+    variables: JsonText;
     created: number;
     expiresAt: number | null;
   };

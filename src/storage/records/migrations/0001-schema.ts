@@ -563,6 +563,8 @@ const inventory: Tables = {
       // For the audit log and the interface, which do not know the token.
       id: withDefault(text, ''),
       dashboardId: partOf('dashboards'),
+      // Values of the dashboard's variables.
+      variables: text,
       created: bigint,
       expiresAt: optional(bigint),
       lastUsed: optional(bigint),

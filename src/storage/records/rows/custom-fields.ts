@@ -101,6 +101,32 @@ export async function devicesUsingCustomField(
   return rows.map((row) => `device ${row.name} (${row.id})`);
 }
 
+/** Ids of devices whose value of the field is the text, or the number or instant that it is of. */
+export async function devicesWithValue(
+  db: RecordsDb,
+  { metaId, value, max }: { readonly metaId: string; readonly value: string; readonly max: number },
+): Promise<string[]> {
+  const isNumber = value.trim() !== '' && Number.isFinite(Number(value));
+  const number = isNumber ? Number(value) : parseInstant(value);
+  const rows = await db
+    .selectFrom('deviceCustomFields')
+    .select('deviceId')
+    .where('metaId', '=', metaId)
+    .where((is) =>
+      is.or([
+        is.and([is('textKey', '=', keyOf(value)), is('value', '=', toJsonText(value))]),
+        ...(number === undefined ? [] : [is('numberKey', '=', number)]),
+        ...(['true', 'false'].includes(value)
+          ? [is.and([is('textKey', 'is', null), is('value', '=', value)])]
+          : []),
+      ]),
+    )
+    .orderBy('deviceId')
+    .limit(max)
+    .execute();
+  return rows.map(({ deviceId }) => deviceId);
+}
+
 /** The values of each device in order of the fields' names; devices without any are absent. */
 export async function customFieldsOfDevices(
   db: RecordsDb,

@@ -6,6 +6,7 @@ import type { Dashboard, DashboardGroup, DashboardVersion } from '../../../model
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
+import type { ShareValues } from '../../../model/shared-dashboard.ts';
 import { fromJsonText, searchTextOf, toJsonText } from '../columns.ts';
 import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
@@ -167,16 +168,30 @@ export interface DashboardShare {
   readonly id: string;
   readonly tokenHash: string;
   readonly dashboardId: string;
+  /** Values of the dashboard's variables, which the link fixes. */
+  readonly variables: ShareValues;
   readonly created: EpochMs;
   /** Null for a token that is valid until it is revoked. */
   readonly expiresAt: EpochMs | null;
   readonly lastUsed: EpochMs | null;
 }
 
-const columns = ['id', 'tokenHash', 'dashboardId', 'created', 'expiresAt', 'lastUsed'] as const;
+const columns = [
+  'id',
+  'tokenHash',
+  'dashboardId',
+  'variables',
+  'created',
+  'expiresAt',
+  'lastUsed',
+] as const;
 
 export async function insertShare(db: RecordsDb, share: DashboardShare): Promise<void> {
-  await db.insertInto('dashboardShares').values(share).execute();
+  const variables = toJsonText(share.variables);
+  await db
+    .insertInto('dashboardShares')
+    .values({ ...share, variables })
+    .execute();
 }
 
 /** Those that are valid, oldest first. */
@@ -185,13 +200,14 @@ export async function sharesOf(
   dashboardId: string,
   now: EpochMs,
 ): Promise<DashboardShare[]> {
-  return db
+  const rows = await db
     .selectFrom('dashboardShares')
     .select(columns)
     .where('dashboardId', '=', dashboardId)
     .where((is) => is.or([is('expiresAt', 'is', null), is('expiresAt', '>', now)]))
     .orderBy('created')
     .execute();
+  return rows.map((row) => ({ ...row, variables: fromJsonText<ShareValues>(row.variables) }));
 }
 
 export async function removeShares(db: RecordsDb, dashboardId: string): Promise<void> {
@@ -228,6 +244,7 @@ export interface SharedBy {
   /** Of the share. */
   readonly id: string;
   readonly lastUsed: EpochMs | null;
+  readonly variables: ShareValues;
   /** Of the dashboard. */
   readonly name: string;
   readonly dashboardId: string;
@@ -242,14 +259,15 @@ export async function dashboardOfToken(
   tokenHash: string,
   now: EpochMs,
 ): Promise<SharedBy | undefined> {
-  return db
+  const row = await db
     .selectFrom('dashboardShares')
     .innerJoin('dashboards', 'dashboards.id', 'dashboardShares.dashboardId')
-    .select(['dashboardShares.id', 'lastUsed', 'dashboardId'])
+    .select(['dashboardShares.id', 'lastUsed', 'dashboardId', 'variables'])
     .select(['name', 'organizationId', 'workspaceId', 'version'])
     .where('tokenHash', '=', tokenHash)
     .where((is) => is.or([is('expiresAt', 'is', null), is('expiresAt', '>', now)]))
     .executeTakeFirst();
+  return row && { ...row, variables: fromJsonText<ShareValues>(row.variables) };
 }
 
 /** With its version, because it may have changed since the version was read. */
