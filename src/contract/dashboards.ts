@@ -1,5 +1,6 @@
 // Schemas and endpoints of dashboards (contract 32).
 import Type, { type Static } from 'typebox';
+import type { JsonObject } from '../model/json.ts';
 import { dashboardConfiguration } from './dashboard-configuration.ts';
 import { endpoint } from './endpoint.ts';
 import { commonSortFields, pageParameters, workspaceListParameters } from './list-parameters.ts';
@@ -177,6 +178,47 @@ const sharesSchema = namedObject('DashboardShares', {
   ),
 });
 
+const importBody = namedObject('DashboardImportBody', {
+  workspaceId: id,
+  format: oneOf(['GRAFANA']),
+  source: Type.Unsafe<JsonObject>({
+    type: 'object',
+    description:
+      'Dashboard of Grafana as JSON: the classic model, or a resource of version 1 with `spec`.',
+  }),
+  name: optional(name),
+  dryRun: optional(
+    Type.Boolean({ description: 'True to return the report and the configuration only.' }),
+  ),
+});
+const panelId = Type.Unsafe<number | string | null>({ type: ['number', 'string', 'null'] });
+const importReport = {
+  mapped: list(
+    namedObject('MappedPanel', {
+      panelId,
+      title: text,
+      from: Type.String({ description: 'Type of the panel in Grafana.' }),
+      to: Type.String({ description: 'Kind of the tile.' }),
+    }),
+  ),
+  notMapped: list(
+    namedObject('NotMappedPanel', {
+      panelId,
+      title: text,
+      reason: Type.String({ description: 'What is left out, and why.' }),
+    }),
+  ),
+};
+const importedDashboard = namedObject('ImportedDashboard', {
+  dashboard: dashboardSchema,
+  ...importReport,
+});
+const importPreview = namedObject('DashboardImportPreview', {
+  dashboard: Type.Null({ description: 'Always null.' }),
+  configuration: object,
+  ...importReport,
+});
+
 const records = recordEndpoints({
   path: '/v3/dashboards',
   tag: 'Dashboards',
@@ -275,6 +317,20 @@ export const dashboards = {
     needsAlso: 'Changing the configuration of a shared dashboard also requires `asset` `read`.',
     body: Type.Optional(versionBody),
     response: dashboardSchema,
+  }),
+  import: endpoint({
+    method: 'POST',
+    path: '/v3/dashboards/import',
+    tag: 'Dashboards',
+    summary: 'Import a dashboard',
+    description:
+      'Creates a dashboard from one of Grafana, and reports what was mapped and what was left out. With `dryRun`, nothing is created.',
+    access: { scope: 'dashboard', verb: 'create', resource: 'body' },
+    bodyBytesMax: 4 * 1024 * 1024,
+    body: importBody,
+    status: 201,
+    response: importedDashboard,
+    otherAnswers: { 200: importPreview },
   }),
   share: endpoint({
     method: 'POST',

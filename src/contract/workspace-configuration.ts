@@ -64,7 +64,11 @@ const configurationDocument = namedObject('ConfigurationDocument', {
         deviceType: optional(
           Type.String({ description: 'Name of the device type whose devices show the dashboard.' }),
         ),
-        configuration: optional(object),
+        configuration: Type.Optional(
+          Type.Union([object, Type.Null()], {
+            description: 'Configuration, in which names and physical device IDs replace IDs.',
+          }),
+        ),
       }),
     ),
   ),

@@ -130,5 +130,11 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
   ),
   'GET /v3/annotations/:id': record('workspace', ['dashboard', 'read'], annotation),
   'PUT /v3/annotations/:id': record('workspace', ['dashboard', 'update'], annotation, () => ({})),
+  'POST /v3/dashboards/import': record(
+    'workspace',
+    ['dashboard', 'create'],
+    () => '/v3/dashboards/import',
+    (of) => ({ workspaceId: of.workspace, format: 'GRAFANA', source: { panels: [] } }),
+  ),
   'DELETE /v3/annotations/:id': record('workspace', ['dashboard', 'delete'], annotation),
 };

@@ -117,6 +117,10 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
       outputs: [{ key: 'devices', count: 'TOTAL' }],
     }),
   ],
+  '/v3/dashboards/import': [
+    () => '/v3/dashboards/import',
+    () => ({ workspaceId: of.workspace, format: 'GRAFANA', source: { panels: [] } }),
+  ],
   '/v3/annotations': [
     () => '/v3/annotations',
     () => ({ workspaceId: of.workspace, at: '2026-01-01T00:00:00Z', text: 'x' }),

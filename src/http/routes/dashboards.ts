@@ -1,6 +1,7 @@
 // Routes of dashboards, their versions and shares, and their groups (contract 32, 39).
 import { dashboardGroups } from '../../contract/dashboard-groups.ts';
 import { dashboards } from '../../contract/dashboards.ts';
+import { importGrafana } from '../../dashboards/grafana.ts';
 import { findDeviceType } from '../../inventory/data-flows/device-types.ts';
 import { listReach } from '../../inventory/list-scope.ts';
 import { type Inventory, placeOf } from '../../inventory/record-crud.ts';
@@ -31,10 +32,10 @@ import type { Principal } from '../../model/principal.ts';
 import { generatedDashboard } from '../../query/generated-dashboard.ts';
 import { declaredSchemas, inferSchema, withCalculated } from '../../query/inferred-schema.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { alsoNeeds, resourceRoute, route, type Route } from '../edge/route.ts';
-import { answeredOnce } from './create-once.ts';
+import { alsoNeeds, Answer, resourceRoute, route, type Route } from '../edge/route.ts';
+import { answeredOnce, createdOnce } from './create-once.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export interface DashboardParts extends RecordParts {
@@ -42,7 +43,7 @@ export interface DashboardParts extends RecordParts {
 }
 
 export function dashboardRoutes(parts: DashboardParts): Route[] {
-  return [...crudRoutes(parts), ...versionRoutes(parts), ...shareRoutes(parts)];
+  return [...crudRoutes(parts), ...versionRoutes(parts), importRoute(parts), ...shareRoutes(parts)];
 }
 
 // Dashboards of device types: the stored one of the workspace, else one made from schemas (contract 39).
@@ -112,6 +113,25 @@ function versionRoutes(parts: DashboardParts): Route[] {
       },
     ),
   ];
+}
+
+function importRoute(parts: DashboardParts): Route {
+  return resourceRoute(dashboards.import, byWorkspace(parts), async (input, principal) => {
+    const { workspaceId, source, dryRun } = input.body;
+    const { configuration, name: title, ...report } = importGrafana(source);
+    checkDashboardConfiguration(configuration);
+    // `otherAnswers` describes it.
+    if (dryRun === true)
+      return new Answer(200, { dashboard: null, configuration, ...report } as never);
+    const name = input.body.name ?? title ?? 'Grafana';
+    const dashboard = await createdOnce(
+      parts,
+      { input, principal },
+      (step) => createDashboard(step, { workspaceId, name, configuration }),
+      (id) => readDashboard(parts.records, id),
+    );
+    return { dashboard, ...report };
+  });
 }
 
 /** What the configuration names is read by all who have a link to the dashboard. */
