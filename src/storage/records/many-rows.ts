@@ -1,5 +1,5 @@
 // Many rows: inserts and replaces any number of rows by statements of few lengths, each compiled once.
-import { CompiledQuery, type Insertable } from 'kysely';
+import { CompiledQuery, type Insertable, type RawBuilder, type SqlBool } from 'kysely';
 import type { RecordsDb } from './records.ts';
 import type { RecordTables } from './schema.ts';
 
@@ -13,13 +13,16 @@ const lengths = [256, 128, 64, 32, 16, 8, 4, 2, 1] as const;
 /** What happens to the row that has the same key already. */
 interface Replacement<T extends Table> {
   readonly key: readonly Column<T>[];
-  /** Column to the column of the new row that it takes. */
-  readonly set: Readonly<Partial<Record<Column<T>, Column<T>>>>;
+  /** Column to the column of the new row that it takes, or to what is calculated of both rows. */
+  readonly set: Readonly<Partial<Record<Column<T>, Column<T> | RawBuilder<unknown>>>>;
+  /** Under which the row is changed at all. */
+  readonly where?: RawBuilder<SqlBool>;
 }
 
 /**
  * Inserts the rows in their order. With a replacement, a row whose key exists changes that one; a
- * key may be there once only. All rows set the same columns, and none of them to an expression.
+ * key may be there once only. All rows set the same columns, and none of them to an expression. A
+ * replacement that calculates must be one object for all calls: its text is kept with it.
  */
 export async function insertRows<T extends Table>(
   db: RecordsDb,
@@ -43,10 +46,31 @@ export async function insertRows<T extends Table>(
   }
 }
 
-/** By the adapter of an engine: the texts of its statements. */
-const texts = new WeakMap<object, Map<string, string>>();
+/**
+ * The text of a statement, made once for each engine and `owner`: building it costs Kysely more than
+ * running it costs SQLite. The key says what it depends on.
+ */
+export function keptText(
+  db: RecordsDb,
+  owner: object,
+  key: string,
+  make: () => { readonly sql: string },
+): string {
+  const { adapter } = db.getExecutor();
+  const ofEngine = texts.get(adapter) ?? new WeakMap<object, Map<string, string>>();
+  texts.set(adapter, ofEngine);
+  const known = ofEngine.get(owner) ?? new Map<string, string>();
+  ofEngine.set(owner, known);
+  const text = known.get(key) ?? make().sql;
+  known.set(key, text);
+  return text;
+}
 
-/** Building a statement costs Kysely more than running it costs SQLite. */
+/** By the adapter of an engine, then by owner. */
+const texts = new WeakMap<object, WeakMap<object, Map<string, string>>>();
+/** Of statements that are described by their key alone. */
+const plain = {};
+
 function textOf<T extends Table>(
   db: RecordsDb,
   table: T,
@@ -54,14 +78,13 @@ function textOf<T extends Table>(
   length: number,
   replacement: Replacement<T> | undefined,
 ): string {
-  const { adapter } = db.getExecutor();
-  const known = texts.get(adapter) ?? new Map<string, string>();
-  texts.set(adapter, known);
   const { key: ofKey = [], set = {} } = replacement ?? {};
-  const key = JSON.stringify([table, length, columns, ofKey, set]);
-  const text = known.get(key) ?? compiled(db, table, columns, length, replacement);
-  known.set(key, text);
-  return text;
+  const calculates =
+    replacement?.where !== undefined || Object.values(set).some((to) => typeof to !== 'string');
+  const key = JSON.stringify([table, length, columns, ...(calculates ? [] : [ofKey, set])]);
+  return keptText(db, calculates ? (replacement ?? plain) : plain, key, () =>
+    compiled(db, table, columns, length, replacement),
+  );
 }
 
 function compiled<T extends Table>(
@@ -70,23 +93,27 @@ function compiled<T extends Table>(
   columns: readonly string[],
   length: number,
   replacement: Replacement<T> | undefined,
-): string {
+): CompiledQuery {
   const row = Object.fromEntries(columns.map((column) => [column, '']));
   // Kysely checks statements of one table at a time.
   const insert = db.insertInto(table as 'tags').values(Array(length).fill(row));
-  if (replacement === undefined) return insert.compile().sql;
-  const { key, set } = replacement as unknown as Replacement<'tags'>;
+  if (replacement === undefined) return insert.compile();
+  const { key, set, where } = replacement as unknown as Replacement<'tags'>;
   return insert
-    .onConflict((conflict) =>
-      conflict
+    .onConflict((conflict) => {
+      const changed = conflict
         .columns(key)
         .doUpdateSet(({ ref }) =>
           Object.fromEntries(
-            Object.entries(set).map(([column, from]) => [column, ref(`excluded.${from}`)]),
+            Object.entries(set).map(([column, to]) => [
+              column,
+              typeof to === 'string' ? ref(`excluded.${to}`) : to,
+            ]),
           ),
-        ),
-    )
-    .compile().sql;
+        );
+      return where === undefined ? changed : changed.where(where);
+    })
+    .compile();
 }
 
 /** The first items, as many as together have this size, but at least one. */

@@ -1,5 +1,5 @@
 // What is known of each device's last uplink, and the state its decoder keeps.
-import { type Selectable, sql } from 'kysely';
+import { CompiledQuery, type Selectable, sql, type SqlBool } from 'kysely';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import {
@@ -8,13 +8,10 @@ import {
   withLastKnown,
 } from '../../../model/uplink-metrics.ts';
 import { fromJsonText, toJsonText } from '../columns.ts';
-import { padded } from '../engine.ts';
+import { idsPerStatement, padded } from '../engine.ts';
+import { insertRows, keptText, type Replacement } from '../many-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
-
-// One statement writes this many rows: few enough for every engine's parameter limit, many enough
-// to be quick.
-const rowsPerStatement = 100;
 
 /**
  * With several nodes: the epoch of the device's owner that writes, and the position of its journal.
@@ -25,11 +22,10 @@ type StatusFence = (deviceId: string) => {
   readonly position: number;
 };
 
-/** The only platform writes without a fence. */
-function isNewer(table: 'deviceStatus' | 'deviceState', fence: StatusFence | undefined) {
-  if (fence === undefined) return sql<boolean>`true`;
-  return sql<boolean>`(${sql.ref(`${table}.epoch`)}, ${sql.ref(`${table}.position`)}) <= (${sql.ref('excluded.epoch')}, ${sql.ref('excluded.position')})`;
-}
+/** What a later owner has written, or this one at a later position, stays. */
+const isNewerStatus = sql<SqlBool>`(${sql.ref('deviceStatus.epoch')}, ${sql.ref('deviceStatus.position')}) <= (${sql.ref('excluded.epoch')}, ${sql.ref('excluded.position')})`;
+const isNewerState = sql<SqlBool>`(${sql.ref('deviceState.epoch')}, ${sql.ref('deviceState.position')}) <= (${sql.ref('excluded.epoch')}, ${sql.ref('excluded.position')})`;
+const isLaterUplink = sql<SqlBool>`${sql.ref('deviceStatus.lastUplinkAt')} <= ${sql.ref('excluded.lastUplinkAt')}`;
 
 /** A device that was not online before an uplink, or that is gone with it. */
 interface OnlineChange {
@@ -53,8 +49,8 @@ export async function saveUplinkMetrics(
 ): Promise<readonly OnlineChange[]> {
   const changes: OnlineChange[] = [];
   const newestOfEach = newestByDevice(metrics);
-  for (let from = 0; from < newestOfEach.length; from += rowsPerStatement) {
-    const some = newestOfEach.slice(from, from + rowsPerStatement);
+  for (let from = 0; from < newestOfEach.length; from += idsPerStatement) {
+    const some = newestOfEach.slice(from, from + idsPerStatement);
     // What a device reported earlier stays until it reports it again.
     const earlier = await findStatuses(
       step,
@@ -80,26 +76,12 @@ export async function saveUplinkMetrics(
         ...onlineColumns(known, devices.get(known.deviceId)),
         ...fence?.(known.deviceId),
       }));
-    await step
-      .insertInto('deviceStatus')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .column('deviceId')
-          .doUpdateSet(({ ref }) => ({
-            lastUplinkAt: ref('excluded.lastUplinkAt'),
-            uplinkMetrics: ref('excluded.uplinkMetrics'),
-            batteryLevel: ref('excluded.batteryLevel'),
-            onlineUntil,
-            ...(fence !== undefined && {
-              epoch: ref('excluded.epoch'),
-              position: ref('excluded.position'),
-            }),
-          }))
-          .whereRef('deviceStatus.lastUplinkAt', '<=', 'excluded.lastUplinkAt')
-          .where(isNewer('deviceStatus', fence)),
-      )
-      .execute();
+    await insertRows(
+      step,
+      'deviceStatus',
+      rows,
+      fence === undefined ? newerStatus : newerFencedStatus,
+    );
   }
   return changes;
 }
@@ -109,6 +91,30 @@ const onlineUntil = sql<number>`case
   when ${sql.ref('excluded.onlineUntil')} <= ${sql.ref('excluded.lastUplinkAt')} then ${sql.ref('excluded.onlineUntil')}
   when ${sql.ref('deviceStatus.onlineUntil')} <= ${sql.ref('deviceStatus.lastUplinkAt')} then ${sql.ref('excluded.onlineUntil')}
   else ${sql.ref('deviceStatus.onlineUntil')} + ${sql.ref('excluded.lastUplinkAt')} - ${sql.ref('deviceStatus.lastUplinkAt')} end`;
+
+/** The only platform writes without a fence. */
+const newerStatus: Replacement<'deviceStatus'> = {
+  key: ['deviceId'],
+  set: {
+    lastUplinkAt: 'lastUplinkAt',
+    uplinkMetrics: 'uplinkMetrics',
+    batteryLevel: 'batteryLevel',
+    onlineUntil,
+  },
+  where: isLaterUplink,
+};
+const newerFencedStatus: Replacement<'deviceStatus'> = {
+  key: ['deviceId'],
+  set: { ...newerStatus.set, epoch: 'epoch', position: 'position' },
+  where: sql<SqlBool>`${isLaterUplink} and ${isNewerStatus}`,
+};
+
+const newState: Replacement<'deviceState'> = { key: ['deviceId'], set: { state: 'state' } };
+const newerFencedState: Replacement<'deviceState'> = {
+  key: ['deviceId'],
+  set: { ...newState.set, epoch: 'epoch', position: 'position' },
+  where: isNewerState,
+};
 
 /** A statement writes each row once. Of equal times the last one counts. */
 function newestByDevice(metrics: readonly DeviceMetrics[]): readonly DeviceMetrics[] {
@@ -205,13 +211,16 @@ async function findStatuses(
   db: RecordsDb,
   deviceIds: readonly string[],
 ): Promise<Map<string, StatusRow>> {
-  if (deviceIds.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('deviceStatus')
-    .selectAll()
-    .where('deviceId', 'in', [...deviceIds])
-    .execute();
-  return new Map(rows.map((row) => [row.deviceId, row]));
+  const statuses = new Map<string, StatusRow>();
+  for (let from = 0; from < deviceIds.length; from += idsPerStatement) {
+    const ids = padded(deviceIds.slice(from, from + idsPerStatement));
+    const text = keptText(db, findStatuses, String(ids.length), () =>
+      db.selectFrom('deviceStatus').selectAll().where('deviceId', 'in', ids).compile(),
+    );
+    const { rows } = await db.executeQuery<StatusRow>(CompiledQuery.raw(text, ids));
+    for (const row of rows) statuses.set(row.deviceId, row);
+  }
+  return statuses;
 }
 
 /**
@@ -241,24 +250,7 @@ export async function saveDeviceStates(
     state: toJsonText(state),
     ...fence?.(deviceId),
   }));
-  for (let from = 0; from < rows.length; from += rowsPerStatement) {
-    await step
-      .insertInto('deviceState')
-      .values(rows.slice(from, from + rowsPerStatement))
-      .onConflict((conflict) =>
-        conflict
-          .column('deviceId')
-          .doUpdateSet(({ ref }) => ({
-            state: ref('excluded.state'),
-            ...(fence !== undefined && {
-              epoch: ref('excluded.epoch'),
-              position: ref('excluded.position'),
-            }),
-          }))
-          .where(isNewer('deviceState', fence)),
-      )
-      .execute();
-  }
+  await insertRows(step, 'deviceState', rows, fence === undefined ? newState : newerFencedState);
 }
 
 // Offline devices: those whose online time ended within a period, without reading the others.
