@@ -30,6 +30,8 @@ export function createBoundedMap<K, V>(
   // A new iterator passes the places of all deleted entries, thousands in a large map. This one
   // continues behind the last evicted entry: no entry is ever added before it.
   let oldest = entries.entries();
+  // Moving an entry to the end makes the Map grow and be compacted, and most uses are of the same key.
+  let newest: K | undefined;
 
   function evictOldest(): void {
     while (entries.size > max) {
@@ -45,7 +47,8 @@ export function createBoundedMap<K, V>(
   }
 
   function set(key: K, value: V): void {
-    entries.delete(key);
+    if (key !== newest) entries.delete(key);
+    newest = key;
     entries.set(key, value);
     if (entries.size > max) evictOldest();
   }
@@ -57,7 +60,7 @@ export function createBoundedMap<K, V>(
     get: (key) => entries.get(key),
     use(key) {
       const value = entries.get(key);
-      if (value !== undefined) set(key, value);
+      if (value !== undefined && key !== newest) set(key, value);
       return value;
     },
     has: (key) => entries.has(key),

@@ -51,6 +51,8 @@ interface Line<Run> {
   /** Expected duration of its next run. */
   expectedMs: number;
   idleSince: number;
+  /** When it was put behind the other lines of its kind. */
+  movedAt: number;
 }
 
 interface LaneState<Run> {
@@ -89,6 +91,7 @@ function lineOf<Run extends Waiting>(state: QueueState<Run>, { tenant, kind }: R
   const lines = state.lines[kind];
   const known = lines.get(tenant);
   if (known !== undefined) return known;
+  const now = state.now();
   const line: Line<Run> = {
     tenant,
     kind,
@@ -99,7 +102,8 @@ function lineOf<Run extends Waiting>(state: QueueState<Run>, { tenant, kind }: R
     lane: firstLanes[kind],
     balanceMs: quantumMs,
     expectedMs: expectedMsAtFirst,
-    idleSince: state.now(),
+    idleSince: now,
+    movedAt: now,
   };
   lines.set(tenant, line);
   if (lines.size > linesMax) evictIdle(lines);
@@ -331,6 +335,8 @@ function nextIn<Run>(ring: Map<string, Line<Run>>): Line<Run> | undefined {
   return undefined;
 }
 
+const movedMs = 1_000;
+
 /** Runs that were taken stay in the array of a line up to this number. */
 const headMax = 1_024;
 
@@ -372,7 +378,10 @@ function chargeTo<Run extends Waiting>(state: QueueState<Run>, line: Line<Run>, 
   updateRing(state, line);
   if (waitingIn(line) > 0 || line.underWay > 0) return;
   line.idleSince = state.now();
-  // The longest idle line is the first of the map.
+  // The longest idle line is the first of the map, to the second: a map compacts itself after so
+  // many moves.
+  if (line.idleSince - line.movedAt < movedMs) return;
+  line.movedAt = line.idleSince;
   if (lines[line.kind].delete(line.tenant)) lines[line.kind].set(line.tenant, line);
 }
 

@@ -11,7 +11,7 @@ type Column<T extends Table> = Extract<keyof RecordTables[T], string>;
 const lengths = [256, 128, 64, 32, 16, 8, 4, 2, 1] as const;
 
 /** What happens to the row that has the same key already. */
-interface Replacement<T extends Table> {
+export interface Replacement<T extends Table> {
   readonly key: readonly Column<T>[];
   /** Column to the column of the new row that it takes, or to what is calculated of both rows. */
   readonly set: Readonly<Partial<Record<Column<T>, Column<T> | RawBuilder<unknown>>>>;
