@@ -65,6 +65,50 @@ const rawUplinkLimits = {
 
 type RawUplinkLimits = { readonly [K in keyof typeof rawUplinkLimits]: number };
 
+const firstBytes = 64 * 1024;
+/** What one long line took is given back. */
+const keptBytesMax = 1024 * 1024;
+const lineFeed = 0x0a;
+/** The bytes of longer lines are counted, those of shorter ones at their most. */
+const shortLineMax = 4_096;
+
+/**
+ * Lines as the bytes of a block. Thousands of strings that live for a second are copied twice by the
+ * garbage collector; these bytes are written once.
+ */
+class LineBytes {
+  #block = Buffer.allocUnsafe(firstBytes);
+  #end = 0;
+
+  /** Valid until the next line is added. */
+  get bytes(): Buffer {
+    return this.#block.subarray(0, this.#end);
+  }
+
+  lines(): string[] {
+    return this.#end === 0 ? [] : this.bytes.toString('utf8').split('\n');
+  }
+
+  add(line: string): void {
+    const isShort = line.length <= shortLineMax;
+    this.#makeRoom(1 + (isShort ? line.length * 3 : Buffer.byteLength(line)));
+    if (this.#end > 0) this.#block[this.#end++] = lineFeed;
+    this.#end += this.#block.write(line, this.#end, 'utf8');
+  }
+
+  clear(): void {
+    this.#end = 0;
+    if (this.#block.length > keptBytesMax) this.#block = Buffer.allocUnsafe(firstBytes);
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#end + bytes <= this.#block.length) return;
+    const larger = Buffer.allocUnsafe(2 * (this.#end + bytes));
+    this.#block.copy(larger, 0, 0, this.#end);
+    this.#block = larger;
+  }
+}
+
 /**
  * Everything here is called by one caller at a time. What fails may be called again and goes on
  * where it stopped.
@@ -76,10 +120,9 @@ class SegmentWriter {
   readonly #disk: Disk;
   #open: SegmentAppender<WrittenSegment> | undefined;
   #nextNumber: number;
-  #lines: string[] = [];
+  readonly #lines = new LineBytes();
   /** Of the same lines. */
   #heads: LineHead[] = [];
-  #lineBytes = 0;
   readonly #newest = { position: -1, receivedAt: 0 };
   #lastPosition: number;
   #unsyncedBytes = 0;
@@ -121,7 +164,7 @@ class SegmentWriter {
 
   /** Lines that are in no block yet, oldest first. */
   get lines(): readonly string[] {
-    return this.#lines;
+    return this.#lines.lines();
   }
 
   /** The segment that is being written; undefined before its first block. */
@@ -143,9 +186,8 @@ class SegmentWriter {
     for (const uplink of uplinks) {
       if (uplink.position <= this.#lastPosition) continue;
       const line = lineOf(uplink, this.#limits.outcomeBytesMax);
-      this.#lines.push(line);
+      this.#lines.add(line);
       this.#heads.push({ deviceId: uplink.deviceId, receivedAt: uplink.receivedAt });
-      this.#lineBytes += line.length;
       this.#lastPosition = uplink.position;
       this.#newest.position = uplink.position;
       this.#newest.receivedAt = Math.max(uplink.receivedAt, this.#newest.receivedAt);
@@ -158,21 +200,20 @@ class SegmentWriter {
   }
 
   #hasFullBlock(): boolean {
-    return this.#lineBytes >= this.#limits.blockBytes;
+    return this.#lines.bytes.length >= this.#limits.blockBytes;
   }
 
   async #flush(): Promise<void> {
-    const lines = this.#lines;
-    if (lines.length === 0) return;
+    const { bytes } = this.#lines;
+    if (bytes.length === 0) return;
     const { position } = this.#newest;
-    const frame = await blockOf(lines, this.#newest);
+    const frame = await blockOf(bytes, this.#newest);
     this.#open ??= await this.#create();
     const at = { offset: await this.#open.append(frame), bytes: frame.length };
     this.#open.segment.contents.add(at, this.#heads, position);
     this.#unsyncedBytes += frame.length;
-    this.#lines = [];
+    this.#lines.clear();
     this.#heads = [];
-    this.#lineBytes = 0;
   }
 
   async #create(): Promise<SegmentAppender<WrittenSegment>> {

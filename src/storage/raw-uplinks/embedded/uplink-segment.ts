@@ -148,13 +148,16 @@ function headOf(line: string): LineHead {
     : { deviceId: deviceOfLine(line), receivedAt: Number(receivedAt) };
 }
 
-/** The frame of a block of lines; the position and the time are those of its newest uplink. */
+/**
+ * The frame of a block of lines, separated by line feeds; the position and the time are those of its
+ * newest uplink.
+ */
 export async function blockOf(
-  lines: readonly string[],
+  lines: Uint8Array,
   { position, receivedAt }: { readonly position: number; readonly receivedAt: EpochMs },
 ): Promise<Buffer> {
   const type = blockFrameType + rawUplinkFormat - 1;
-  const block = await compressBlock(Buffer.from(lines.join('\n')));
+  const block = await compressBlock(lines);
   return frameOf({ type, position, storedAt: receivedAt }, block);
 }
 
@@ -202,7 +205,8 @@ export async function copySegment(
         const last = lines.at(-1);
         if (last === undefined) continue;
         const { position } = uplinkOf(last);
-        const frame = await blockOf(lines, { position, receivedAt: place.to });
+        const block = Buffer.from(lines.join('\n'));
+        const frame = await blockOf(block, { position, receivedAt: place.to });
         const at = { offset: await target.append(frame), bytes: frame.length };
         contents.add(at, lines.map(headOf), position);
       }
