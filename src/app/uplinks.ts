@@ -13,7 +13,7 @@ import { parsedJson } from '../model/json-keys.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { keptOf, type KeptSamples } from '../model/kept-samples.ts';
 import type { Principal } from '../model/principal.ts';
-import type { Uplink } from '../model/uplink.ts';
+import type { Uplink, UplinkScript } from '../model/uplink.ts';
 import { calendarZone } from '../query/accumulation.ts';
 import { offsetsOf } from '../query/expression-reads.ts';
 import { storedNames } from '../query/inferred-schema.ts';
@@ -131,7 +131,7 @@ export interface Uplinks {
   readonly sampleChanges: SampleChangesOfNode;
   readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
   /** State of the device's decoder. */
-  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  readonly stateOf: (deviceId: string) => JsonObject | Promise<JsonObject>;
   readonly runScript: (
     source: string,
     event: Json,
@@ -298,7 +298,9 @@ function uplinkStagesOf(
   calculated: CalculatedKeys,
 ): UplinkStages {
   const { stateBytes } = config.quotas;
-  const decode = decodeUplink(scripts, stateBytes);
+  const decode = decodeUplink(scripts, stateBytes, (script, decoded, given) =>
+    noteRun(quickScripts, script, decoded, given),
+  );
   const { admit } = new DeviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
   return {
     intake,
@@ -306,11 +308,7 @@ function uplinkStagesOf(
     stateOf,
     setState,
     isStateless,
-    async decode(uplink, state) {
-      const decoded = await decode(uplink, state);
-      noteRun(quickScripts, uplink, decoded, state);
-      return decoded;
-    },
+    decode,
     decodeEarly: (uplink, { entries }) =>
       decodedOf(uplink, parsedJson(entries) as unknown as Emit[], stateBytes),
     passThrough,
@@ -350,12 +348,12 @@ function calculatedKeysOf(parts: Parts): CalculatedKeys {
 
 function noteRun(
   decoders: QuickScripts,
-  { script }: Uplink,
+  script: UplinkScript,
   { scriptMs, state: left }: DecodedUplink,
   given: JsonObject,
 ): void {
   const hasState = left !== undefined || Object.keys(given).length > 0;
-  if (script !== null) decoders.note(script, scriptMs, hasState);
+  decoders.note(script, scriptMs, hasState);
 }
 
 function backfillStagesOf(

@@ -102,29 +102,29 @@ export class ScriptMachine {
    * the problem `intakeFull` (too many runs wait), `quotaBusy` (too many trials of the tenant
    * wait) or `stopping`.
    */
-  readonly run = async ({
-    tenant,
-    source,
-    event,
-    ...options
-  }: ScriptRun): Promise<ScriptResult> => {
-    const { entry = 'decodeUplink', nonFinite = 'text', kind = 'live', signal } = options;
-    const eventText = JSON.stringify(event);
-    const refusal =
-      tooLarge('script', source, this.#limits.sourceBytesMax) ??
-      tooLarge('event', eventText, this.#limits.eventBytesMax);
-    if (refusal !== undefined)
-      return { emits: [{ type: 'ERROR', event: { message: refusal } }], durationMs: 0 };
-    const mode = modeNumber(entry, nonFinite);
-    const script = this.#registry.of(tenant, source);
-    const answer = await enqueue(
-      this.#machine,
-      { tenant, kind, script, mode, event: eventText },
-      signal,
-    );
-    const emits = parsedJson(answer.entries) as unknown as Emit[];
-    if (answer !== dropped) this.#ran(figuresOf(kind, answer, emits));
-    return { emits, durationMs: answer.durationMs };
+  readonly run = (run: ScriptRun): Promise<ScriptResult> => {
+    const { entry = 'decodeUplink', nonFinite = 'text', kind = 'live' } = run;
+    const { tenant, source, event, signal } = run;
+    return new Promise((resolve, reject) => {
+      const eventText = JSON.stringify(event);
+      const refusal =
+        tooLarge('script', source, this.#limits.sourceBytesMax) ??
+        tooLarge('event', eventText, this.#limits.eventBytesMax);
+      if (refusal !== undefined)
+        return resolve({
+          emits: [{ type: 'ERROR', event: { message: refusal } }],
+          durationMs: 0,
+        });
+      const mode = modeNumber(entry, nonFinite);
+      const script = this.#registry.of(tenant, source);
+      const answered = (answer: RunAnswer) => {
+        const emits = parsedJson(answer.entries) as unknown as Emit[];
+        if (answer !== dropped) this.#ran(figuresOf(kind, answer, emits));
+        resolve({ emits, durationMs: answer.durationMs });
+      };
+      const waiting = { tenant, kind, script, mode, event: eventText };
+      enqueue(this.#machine, waiting, { answered, failed: reject }, signal);
+    });
   };
 
   /** Ends all workers. Waiting and running runs are rejected with `stopping`. */
@@ -137,12 +137,10 @@ export class ScriptMachine {
   async check(tenant: string, source: string): Promise<readonly ScriptErrorEvent[]> {
     const refusal = tooLarge('script', source, this.#limits.sourceBytesMax);
     if (refusal !== undefined) return [{ message: refusal }];
-    const { entries } = await enqueue(this.#machine, {
-      tenant,
-      kind: 'trial',
-      mode: 0,
-      event: source,
-    });
+    const trial = { tenant, kind: 'trial', mode: 0, event: source } as const;
+    const { entries } = await new Promise<RunAnswer>((answered, failed) =>
+      enqueue(this.#machine, trial, { answered, failed }),
+    );
     return parsedJson(entries) as unknown as ScriptErrorEvent[];
   }
 
@@ -161,33 +159,51 @@ export class ScriptMachine {
   }
 }
 
-function enqueue(machine: MachineState, run: NewRun, signal?: AbortSignal): Promise<RunAnswer> {
+/** Called instead of a promise, which every run would wait for once more. */
+interface RunCaller {
+  answered(answer: RunAnswer): void;
+  failed(error: unknown): void;
+}
+
+function enqueue(
+  machine: MachineState,
+  run: NewRun,
+  { answered, failed }: RunCaller,
+  signal?: AbortSignal,
+): void {
   const { queue, pool, limits } = machine;
-  return new Promise((resolve, reject) => {
-    const failure = pool.error();
-    if (failure !== undefined) return reject(failure);
-    if (signal?.aborted === true) return resolve(dropped);
-    const queuedAt = performance.now();
-    const pending: PendingRun = {
-      ...run,
-      number: nextNumber(machine),
-      bytes: run.event.length + (run.script?.source.length ?? 0),
-      isRepeated: false,
-      finish(entries, durationMs, outcome) {
-        signal?.removeEventListener('abort', drop);
-        const waitMs = Math.max(0, performance.now() - queuedAt - durationMs);
-        resolve({ entries, durationMs, outcome, waitMs });
-      },
-      fail: reject,
-    };
-    function drop(): void {
-      if (queue.remove(pending)) resolve(dropped);
-    }
-    const pushed = queue.push(pending);
-    if (pushed !== 'taken') return reject(rejectionOf(pushed, run.kind, limits));
-    signal?.addEventListener('abort', drop, { once: true });
-    pool.dispatchSoon();
-  });
+  const failure = pool.error();
+  if (failure !== undefined) return failed(failure);
+  if (signal?.aborted === true) return answered(dropped);
+  const queuedAt = performance.now();
+  const { tenant, kind, script, mode, event } = run;
+  const pending: PendingRun = {
+    tenant,
+    kind,
+    script,
+    mode,
+    event,
+    number: nextNumber(machine),
+    bytes: event.length + (script?.source.length ?? 0),
+    isRepeated: false,
+    finish(entries, durationMs, outcome) {
+      signal?.removeEventListener('abort', drop);
+      const waitMs = Math.max(0, performance.now() - queuedAt - durationMs);
+      try {
+        answered({ entries, durationMs, outcome, waitMs });
+      } catch (error) {
+        failed(error);
+      }
+    },
+    fail: failed,
+  };
+  function drop(): void {
+    if (queue.remove(pending)) answered(dropped);
+  }
+  const pushed = queue.push(pending);
+  if (pushed !== 'taken') return failed(rejectionOf(pushed, run.kind, limits));
+  signal?.addEventListener('abort', drop, { once: true });
+  pool.dispatchSoon();
 }
 
 function nextNumber(machine: MachineState): number {

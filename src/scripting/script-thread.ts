@@ -19,7 +19,7 @@ import {
 export interface PendingRun extends Waiting {
   readonly number: number;
   /** Absent when a source is only checked. The source is then in `event`. */
-  readonly script?: ScriptRegistration;
+  readonly script?: ScriptRegistration | undefined;
   readonly mode: number;
   readonly event: string;
   /** Its thread was already ended once because its heartbeat stopped. */

@@ -16,7 +16,8 @@ interface Share {
 
 export class Intake {
   readonly #limits: IntakeLimits;
-  readonly #tails = new Map<string, Promise<unknown>>();
+  /** By device: resolves when the uplink before has been handed to the store, or refused. */
+  readonly #tails = new Map<string, Promise<void>>();
   readonly #drainWaiters: (() => void)[] = [];
   /** What each organization has in progress. */
   readonly #shares = new Map<string, Share>();
@@ -84,24 +85,29 @@ export class Intake {
     if (this.#uplinks === 0) for (const done of this.#drainWaiters.splice(0)) done();
   }
 
-  async #storeInOrder<D, S>(
+  #storeInOrder<D, S>(
     deviceId: string,
     decoding: Promise<D>,
     store: (decoded: D) => Promise<S>,
   ): Promise<S> {
-    // Storing begins in the same turn as decoding ends, so entries keep their order, and its fsync
-    // holds up nobody.
-    const turn = decoding.then((decoded) => {
-      const stored = store(decoded);
-      stored.catch(() => undefined);
-      return { stored };
+    return new Promise((resolve, reject) => {
+      const over = () => {
+        if (this.#tails.get(deviceId) === turn) this.#tails.delete(deviceId);
+      };
+      // Storing begins in the same turn as decoding ends, so entries keep their order, and its fsync
+      // holds up nobody.
+      const turn = decoding.then(
+        (decoded) => {
+          over();
+          store(decoded).then(resolve, reject);
+        },
+        () => {
+          over();
+          decoding.catch(reject);
+        },
+      );
+      this.#tails.set(deviceId, turn);
     });
-    this.#tails.set(deviceId, turn);
-    const forget = () => {
-      if (this.#tails.get(deviceId) === turn) this.#tails.delete(deviceId);
-    };
-    turn.then(forget, forget);
-    return (await turn).stored;
   }
 
   #work<D, S>(
@@ -110,7 +116,7 @@ export class Intake {
     store: (decoded: D) => Promise<S>,
   ): Promise<S> {
     const before = this.#tails.get(deviceId);
-    const decoded = before === undefined ? decode() : before.then(decode, decode);
+    const decoded = before === undefined ? decode() : before.then(decode);
     // Without a script there is nothing to wait for, and nothing that a later uplink can pass.
     if (!(decoded instanceof Promise)) return store(decoded);
     return this.#storeInOrder(deviceId, decoded, store);

@@ -45,7 +45,7 @@ export interface UplinkStages {
   /** Organizations take turns; absent where none is shared. */
   readonly turns?: Pick<WorkTurns, 'run' | 'charge'> | undefined;
   /** The state that the device's last run emitted; `{}` at first. */
-  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  readonly stateOf: (deviceId: string) => JsonObject | Promise<JsonObject>;
   /**
    * The next run of the device sees this state, even before it is durable; undefined goes back to
    * the durable one.
@@ -118,22 +118,29 @@ function earlyEntryOf(
   run: EarlyRun,
   on: UplinkStages,
 ): JournalEntry | Promise<JournalEntry> {
-  const { receivedAt: dataReceived } = uplink;
-  const { startedAt: scriptRunUplinkStart, endedAt: scriptRunUplinkEnd } = run;
-  const script = { scriptRunUplinkStart, scriptRunUplinkEnd };
-  const times = { dataReceived, processingStart: scriptRunUplinkStart, ...script };
+  const { startedAt, endedAt } = run;
+  const times = {
+    dataReceived: uplink.receivedAt,
+    processingStart: startedAt,
+    scriptRunUplinkStart: startedAt,
+    scriptRunUplinkEnd: endedAt,
+  };
   return decodedEntryOf(uplink, on.decodeEarly(uplink, run), times, on);
 }
 
 /** Only a script has a state, and asking for one may read the records. */
 async function scriptedEntryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> {
   const processingStart = on.now();
-  const state = await on.stateOf(uplink.device.id);
+  const known = on.stateOf(uplink.device.id);
+  const state = known instanceof Promise ? await known : known;
   const scriptRunUplinkStart = on.now();
   const decoded = await on.decode(uplink, state);
-  const scriptRunUplinkEnd = on.now();
-  const script = { scriptRunUplinkStart, scriptRunUplinkEnd };
-  const times = { dataReceived: uplink.receivedAt, processingStart, ...script };
+  const times = {
+    dataReceived: uplink.receivedAt,
+    processingStart,
+    scriptRunUplinkStart,
+    scriptRunUplinkEnd: on.now(),
+  };
   return decodedEntryOf(uplink, decoded, times, on);
 }
 
@@ -152,7 +159,7 @@ function decodedEntryOf(
   const calculate = (samples: readonly Validated[]) => on.calculate(id, samples);
   const checked = admitted instanceof Promise ? admitted.then(calculate) : calculate(admitted);
   const finished = (samples: readonly Validated[]) =>
-    validatedEntryOf(uplink, { ...decoded, validated: samples }, times, on);
+    validatedEntryOf(uplink, decoded, samples, times, on);
   return checked instanceof Promise ? checked.then(finished) : finished(checked);
 }
 
@@ -184,12 +191,13 @@ async function largeEntryOf(
   // A payload that passed through is written once, as the data of its sample.
   if (validated.length !== 1 || validated[0]?.sample.data !== body)
     await inTurns(() => rememberBodyJson(body));
-  return inTurns(() => validatedEntryOf(uplink, { ...decoded, validated }, times, on));
+  return inTurns(() => validatedEntryOf(uplink, decoded, validated, times, on));
 }
 
 function validatedEntryOf(
   uplink: Uplink,
-  { validated, state, notes: ofScript }: Omit<Decoded, 'samples'> & ValidatedSamples,
+  { state, notes: ofScript }: Omit<Decoded, 'samples'>,
+  validated: readonly Validated[],
   times: StartTimes,
   on: UplinkStages,
 ): JournalEntry {
@@ -197,11 +205,9 @@ function validatedEntryOf(
   if (state !== undefined) on.setState(device.id, state);
   const metrics = withReported(metricsOf(uplink), validated);
   const samples = validated.map(({ sample }) => sampleEntryOf(sample, uplink));
-  const notes = [
-    ...ofScript,
-    ...validated.flatMap((one) => one.notes),
-    ...ageNotes(samples, uplink),
-  ];
+  const notes = [...ofScript];
+  for (const one of validated) notes.push(...one.notes);
+  notes.push(...ageNotes(samples, uplink));
   const entry = {
     deviceId: device.id,
     receivedAt: uplink.receivedAt,
@@ -224,15 +230,16 @@ function withReported(metrics: UplinkMetrics, validated: readonly Validated[]): 
 
 type StartTimes = Omit<ProcessingTimes, 'processingEnd'>;
 
-interface ValidatedSamples {
-  readonly validated: readonly Validated[];
-}
-
 function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
   const { duplicateKey, rulesSkipped, onlyNote, encoding } = uplink;
-  const kept = onlyNote === undefined || encoding !== undefined ? { raw: rawOf(uplink) } : {};
-  const trace = { ...kept, times, ...(rulesSkipped && { rulesSkipped }) };
-  return duplicateKey === undefined ? trace : { duplicateKey, ...trace };
+  const isKept = onlyNote === undefined || encoding !== undefined;
+  const kept = isKept ? { raw: rawOf(uplink), times } : { times };
+  if (rulesSkipped === undefined && duplicateKey === undefined) return kept;
+  return {
+    ...(duplicateKey !== undefined && { duplicateKey }),
+    ...kept,
+    ...(rulesSkipped && { rulesSkipped }),
+  };
 }
 
 function rawOf(uplink: Uplink): RawPayload {
@@ -274,13 +281,16 @@ function sampleEntryOf(sample: Sample, uplink: Uplink): JournalEntry['samples'][
   };
 }
 
+const noNotes: readonly Note[] = Object.freeze([]);
+
 /** What retention would remove at once is told instead. */
 function ageNotes(
   samples: JournalEntry['samples'],
   { keptDays, receivedAt }: Pick<Uplink, 'keptDays' | 'receivedAt'>,
-): Note[] {
-  if (keptDays === null) return [];
-  const old = samples.filter(({ timestamp }) => isTooOld(timestamp, keptDays, receivedAt));
+): readonly Note[] {
+  const isOld = ({ timestamp }: Sample) => isTooOld(timestamp, keptDays, receivedAt);
+  if (keptDays === null || !samples.some(isOld)) return noNotes;
+  const old = samples.filter(isOld);
   const [first] = old.map(({ timestamp }) => timestamp).sort((one, other) => one - other);
   if (first === undefined) return [];
   const message = `${old.length} of ${samples.length} samples are older than the retention of ${keptDays} days and not stored; the oldest is dated ${formatInstant(first)}`;
@@ -313,20 +323,20 @@ function metricsOf({
   receivedAt,
   metrics,
 }: Uplink): UplinkMetrics {
-  return {
+  const port = portOf(body);
+  const own = {
     uplinkId: correlationId,
     deviceId: device.id,
     uplinkSize: bodyBytes,
     timestamp: receivedAt,
-    ...portOf(body),
-    ...metrics,
   };
+  if (metrics === undefined) return port === undefined ? own : { ...own, port };
+  return { ...own, ...(port !== undefined && { port }), ...metrics };
 }
 
 /** The LoRaWAN port, when the body has one. */
-function portOf(body: Uplink['body']): Pick<UplinkMetrics, 'port'> {
-  if (!isJsonObject(body)) return {};
+function portOf(body: Uplink['body']): number | undefined {
+  if (!isJsonObject(body)) return undefined;
   const { port } = body;
-  if (typeof port !== 'number' || !Number.isInteger(port)) return {};
-  return { port };
+  return typeof port === 'number' && Number.isInteger(port) ? port : undefined;
 }

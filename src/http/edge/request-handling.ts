@@ -74,8 +74,13 @@ export function admitRequest(
   { request, reply }: Exchange,
   guard: Guard,
 ): undefined | Promise<void> {
-  if ('open' in route.access)
-    return admitOpen(route, request).then(() => takeTurns(request, guard));
+  if ('open' in route.access) {
+    const found = admitOpen(route, request);
+    if (found instanceof Promise)
+      return found.then((known: unknown) => foundOpen(request, known, guard));
+    foundOpen(request, found, guard);
+    return undefined;
+  }
   const principal = admit(route, request, reply, guard);
   if (principal instanceof Promise)
     return principal.then((found) => admitted(request, found, guard));
@@ -94,11 +99,16 @@ function takeTurns(request: EdgeRequest, { turns }: Guard): void {
   if (turns !== undefined && organizationId !== undefined) state.turn = { organizationId, turns };
 }
 
-async function admitOpen(route: Route, request: EdgeRequest): Promise<void> {
+/** What the route finds of its sender, or a promise of it. */
+function admitOpen(route: Route, request: EdgeRequest): unknown {
   const { 'x-api-key': key, authorization } = request.headers;
   if (key !== undefined && authorization !== undefined) throw problem('twoCredentials');
-  if (route.admit !== undefined)
-    stateOf(request).found = await route.admit(request.headers, request.query as never);
+  return route.admit?.(request.headers, request.query as never);
+}
+
+function foundOpen(request: EdgeRequest, found: unknown, guard: Guard): void {
+  stateOf(request).found = found;
+  takeTurns(request, guard);
 }
 
 /** Of the caller, or of the device connector that it sends for; undefined for others. */
@@ -195,19 +205,18 @@ function streamedBody(
   return anyBodyType ? body : utf8Chunks(body);
 }
 
-async function outputOf(
-  route: Route,
-  input: Input,
-  guard: Guard,
-  { request }: Exchange,
-): Promise<unknown> {
+/** What the handler returns: a value, or mostly a promise of it. */
+function outputOf(route: Route, input: Input, guard: Guard, { request }: Exchange): unknown {
   const { principal, found } = stateOf(request);
-  const named = principal && admitBody(route, input.body, principal, guard);
-  const admitted = named instanceof Promise ? await named : named;
-  if (admitted?.share !== undefined) refuseUnshared(route, admitted.share, input as never);
-  const handle = () =>
-    charged(request, () => route.handle(input as never, (admitted ?? found) as never));
-  // What a request changes is announced under the name of its principal; a GET changes nothing.
-  const isNamed = principal !== undefined && route.method !== 'GET';
-  return isNamed && guard.actAs ? guard.actAs(actorOf(principal, request), handle) : handle();
+  if (principal === undefined)
+    return charged(request, () => route.handle(input as never, found as never));
+  const handle = (admitted: Principal) => {
+    if (admitted.share !== undefined) refuseUnshared(route, admitted.share, input as never);
+    const work = () => charged(request, () => route.handle(input as never, admitted as never));
+    // What a request changes is announced under the name of its principal; a GET changes nothing.
+    const isNamed = route.method !== 'GET';
+    return isNamed && guard.actAs ? guard.actAs(actorOf(principal, request), work) : work();
+  };
+  const named = admitBody(route, input.body, principal, guard);
+  return named instanceof Promise ? named.then(handle) : handle(named);
 }

@@ -51,7 +51,8 @@ export function captureRoute(parts: CaptureParts): Route {
     capture.payload,
     (headers, query) => parts.findSender(query, headers),
     async ({ query, headers, body, bodyBytes, edge }, found) => {
-      const sender = await found.current();
+      const current = found.current();
+      const sender = current instanceof Promise ? await current : current;
       if (sender.kind === 'networkServer') {
         const { connector } = sender;
         const webhook = { connector, body: webhookBodyOf(body.body), bodyBytes, query };

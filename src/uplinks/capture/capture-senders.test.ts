@@ -40,8 +40,8 @@ const senders = new CaptureSenders({
   },
 });
 
-const problemOf = async (work: Promise<unknown>): Promise<string> =>
-  work.then(
+const problemOf = async (work: () => Promise<unknown>): Promise<string> =>
+  work().then(
     () => 'none',
     (error: unknown) => (error instanceof Problem ? error.problem : String(error)),
   );
@@ -77,7 +77,7 @@ test.each([
   [{ secret: 'plain', deviceId: 'd1', timestamp: 'noon' }, 'timestampInvalid'],
   [{ secret: 'plain', deviceId: 'd2' }, 'notFound'],
 ])('%j is rejected with %s', async (query, expected) => {
-  expect(await problemOf(senders.ofCapture(query, {}))).toBe(expected);
+  expect(await problemOf(async () => senders.ofCapture(query, {}))).toBe(expected);
 });
 
 test('a sender is looked up once, and again only after a change of the records', async () => {
@@ -87,14 +87,14 @@ test('a sender is looked up once, and again only after a change of the records',
   expect(lookups).toEqual(['connector plain', 'device c1 d1']);
   revision += 1;
   connectors.delete('plain');
-  expect(await problemOf((async () => found.current())())).toBe('uplinkSecretUnknown');
+  expect(await problemOf(async () => found.current())).toBe('uplinkSecretUnknown');
 });
 
 test('security 4: with one uplink secret only so many requests a second are taken', async () => {
   let now = 0;
   const directory = { revision: 0, connector: () => plain, byConnector: () => route };
   const limited = new CaptureSenders(directory, new UplinkLimit(2, () => now));
-  const find = () => problemOf(limited.ofSecret('plain'));
+  const find = () => problemOf(async () => limited.ofSecret('plain'));
   const burst = await Promise.all(Array.from({ length: 22 }, find));
   expect(burst.filter((one) => one === 'none')).toHaveLength(20);
   expect(burst.at(-1)).toBe('rateLimited');
@@ -114,7 +114,8 @@ test('review security 9: requests for devices that a secret does not have count 
     },
   };
   const limited = new CaptureSenders(directory, new UplinkLimit(2, () => 0));
-  const find = () => problemOf(limited.ofCapture({ secret: 'plain', deviceId: 'd2' }, {}));
+  const find = () =>
+    problemOf(async () => limited.ofCapture({ secret: 'plain', deviceId: 'd2' }, {}));
   const burst = await Promise.all(Array.from({ length: 22 }, find));
   expect(burst.filter((one) => one === 'deviceNotOnConnector')).toHaveLength(20);
   expect(burst.at(-1)).toBe('rateLimited');

@@ -59,18 +59,18 @@ export class CaptureSenders {
   readonly ofCapture = (
     query: CaptureQuery,
     headers: IncomingHttpHeaders,
-  ): Promise<Found<DeviceSender | ServerSender>> =>
+  ): Looked<Found<DeviceSender | ServerSender>> =>
     this.#find((counted) => this.#senderOf(query, headers, counted));
 
   /** Finds the connector of the uplink secret. Throws Problem 401. */
   readonly ofWebhook = (
     query: CaptureQuery,
     headers: IncomingHttpHeaders,
-  ): Promise<Found<DeviceConnector>> =>
+  ): Looked<Found<DeviceConnector>> =>
     this.#find((counted) => this.#connectorOf(captureSecretOf(query, headers), counted));
 
   /** The same for a secret that was sent in another way. */
-  readonly ofSecret = (uplinkSecret: string): Promise<Found<DeviceConnector>> =>
+  readonly ofSecret = (uplinkSecret: string): Looked<Found<DeviceConnector>> =>
     this.#find((counted) => this.#connectorOf(uplinkSecret, counted));
 
   /** `counted` is called with the connector, before its device is looked up: guesses count. */
@@ -111,21 +111,20 @@ export class CaptureSenders {
     return route instanceof Promise ? route.then(found) : found(route);
   }
 
-  async #find<S extends Sender | DeviceConnector>(
+  #find<S extends Sender | DeviceConnector>(
     lookUp: (counted: Counted) => Looked<S>,
-  ): Promise<Found<S>> {
+  ): Looked<Found<S>> {
     const { revision } = this.#directory;
     let organizationId = '';
     const looked = lookUp((connector) => {
       ({ organizationId } = connector);
       this.#limit?.take(connector.id);
     });
-    const sender = looked instanceof Promise ? await looked : looked;
-    const again = () => lookUp(() => undefined);
-    return {
+    const found = (sender: S): Found<S> => ({
       organizationId,
-      current: () => (this.#directory.revision === revision ? sender : again()),
-    };
+      current: () => (this.#directory.revision === revision ? sender : lookUp(() => undefined)),
+    });
+    return looked instanceof Promise ? looked.then(found) : found(looked);
   }
 }
 

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Note } from '../../model/entry-trace.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
 import { timestampOf, timestampRefusal } from '../../model/timestamp.ts';
-import type { Uplink } from '../../model/uplink.ts';
+import type { Uplink, UplinkScript } from '../../model/uplink.ts';
 import type { Emit } from '../../scripting/emit.ts';
 import type { ScriptMachine } from '../../scripting/script-machine.ts';
 import { conversionNotes, deviceEvent, errorNote } from './downlink-command.ts';
@@ -23,19 +23,23 @@ export interface DecodedUplink {
 /**
  * Makes the decoder: an uplink and the state that the device's last run passed on in, samples,
  * notes and the new state out, which has at most `stateBytesMax` as JSON. What a script does wrong is a note; what it emitted before an error
- * is kept (contract 35). Rejects only with the problems of the script machine: too busy, or
- * stopping.
+ * is kept (contract 35). `ran` is told of each run of a script and the state that it got. Rejects
+ * only with the problems of the script machine: too busy, or stopping.
  */
 export function decodeUplink(
   scripts: Pick<ScriptMachine, 'run'>,
   stateBytesMax: number,
+  ran: (script: UplinkScript, decoded: DecodedUplink, given: JsonObject) => void = () => undefined,
 ): (uplink: Uplink, state: JsonObject) => Promise<DecodedUplink> {
   return async (uplink, state) => {
-    if (uplink.script === null) return passThrough(uplink);
-    const { tenant, code: source } = uplink.script;
+    const { script } = uplink;
+    if (script === null) return passThrough(uplink);
+    const { tenant, code: source } = script;
     const event = decoderEvent(uplink, state);
     const { emits, durationMs } = await scripts.run({ tenant, source, event, nonFinite: 'marked' });
-    return { ...decodedOf(uplink, emits, stateBytesMax), scriptMs: durationMs };
+    const decoded = { ...decodedOf(uplink, emits, stateBytesMax), scriptMs: durationMs };
+    ran(script, decoded, state);
+    return decoded;
   };
 }
 

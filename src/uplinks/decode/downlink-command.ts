@@ -26,7 +26,7 @@ export interface CommandedDevice {
 
 interface CommandStages {
   readonly encode: (command: CommandToEncode) => Promise<EncodedCommand>;
-  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  readonly stateOf: (deviceId: string) => JsonObject | Promise<JsonObject>;
 }
 
 export interface PlannedDownlinks {

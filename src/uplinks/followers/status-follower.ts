@@ -267,8 +267,11 @@ interface StatusRecords {
 const statesKept = 100_000;
 
 interface DeviceStatus {
-  /** The newest state that the device's decoder emitted; empty without one. */
-  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  /**
+   * The newest state that the device's decoder emitted; empty without one. A promise only when the
+   * records are read.
+   */
+  readonly stateOf: (deviceId: string) => JsonObject | Promise<JsonObject>;
   /** Whether it is known without a read that the decoder left no state. */
   readonly isStateless: (deviceId: string) => boolean;
   /**
@@ -333,19 +336,22 @@ export function createDeviceStatus(
   const newest = (deviceId: string): JsonObject | undefined =>
     emitted.get(deviceId) ?? pending.get(deviceId)?.state ?? known.get(deviceId);
 
+  async function readState(deviceId: string): Promise<JsonObject> {
+    const read = await records.readState(deviceId);
+    // What came in while the records were read is newer.
+    const since = newest(deviceId);
+    if (since !== undefined) return since;
+    if (read === undefined && stateless.add(deviceId)) return {};
+    const state = read ?? {};
+    known.set(deviceId, state);
+    return state;
+  }
+
   return {
-    async stateOf(deviceId) {
+    stateOf(deviceId) {
       const found = newest(deviceId);
       if (found !== undefined) return found;
-      if (stateless.has(deviceId)) return {};
-      const read = await records.readState(deviceId);
-      // What came in while the records were read is newer.
-      const since = newest(deviceId);
-      if (since !== undefined) return since;
-      if (read === undefined && stateless.add(deviceId)) return {};
-      const state = read ?? {};
-      known.set(deviceId, state);
-      return state;
+      return stateless.has(deviceId) ? {} : readState(deviceId);
     },
     isStateless: (deviceId) => stateless.has(deviceId) && newest(deviceId) === undefined,
     setState(deviceId, state) {
