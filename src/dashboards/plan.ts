@@ -146,11 +146,12 @@ export function seriesOfDevice(series: DeviceSeries, dataKey: string): DeviceSer
 function accumulatorsOf(tile: BoundTile, accumulator: string): readonly string[] {
   if (tile.kind === 'value') return ['AVG', 'LAST'];
   if (tile.kind === 'bar') return accumulator === 'AVG' ? ['AVG', 'COUNT'] : [accumulator];
+  if (tile.kind === 'heatmap') return [accumulator];
   return accumulator === 'AVG' ? ['AVG', 'MIN', 'MAX'] : [accumulator];
 }
 
 /** Tiles whose values over time are read in buckets. */
-const drawn: ReadonlySet<BoundTile['kind']> = new Set(['value', 'line', 'bar']);
+const drawn: ReadonlySet<BoundTile['kind']> = new Set(['value', 'line', 'bar', 'heatmap']);
 
 interface SeriesName {
   readonly deviceId?: string;
@@ -294,6 +295,7 @@ export function groupBody(
 ): LatestBody {
   const read = { size, ...keysOf(tiles) };
   if (source.kind === 'TAG') return { tagId: source.id, ...read };
+  if (source.kind === 'WORKSPACE') return { workspaceId, ...read };
   if (source.kind === 'PLACE') return { placeId: source.id, ...read };
   const value = 'value' in source ? source.value : '';
   const expression = fieldFilter(fieldNames.get(source.id) ?? source.id, value);
@@ -311,8 +313,8 @@ function fieldFilter(customFieldName: string, value: string) {
 
 function keysOf(tiles: readonly BoundTile[]): { readonly keys?: string[] } {
   const places = tiles.some(({ kind }) => kind === 'map') ? ['latitude', 'longitude'] : [];
-  const named = tiles.flatMap(({ series, columns, marks }) =>
-    [...series, ...(columns ?? []), ...(marks ?? [])].flatMap(({ dataKey }) => dataKey ?? []),
+  const named = tiles.flatMap(({ series, marks }) =>
+    [...series, ...(marks ?? [])].flatMap(({ dataKey }) => dataKey ?? []),
   );
   const keys = [...new Set([...named, ...places])];
   return keys.length === 0 || keys.length > keysMax ? {} : { keys };

@@ -73,9 +73,12 @@ export function chosenValues(
 
 // Sources: which devices a series is of, without the names of variables.
 
-/** One device, or all that belong to a tag, to a place and below it, or that have a value in a custom field. */
+/**
+ * One device, or all that belong to a tag, to a place and below it, to the workspace, or that have a
+ * value in a custom field.
+ */
 export type Source =
-  | { readonly kind: 'DEVICE' | 'TAG' | 'PLACE'; readonly id: string }
+  | { readonly kind: 'DEVICE' | 'TAG' | 'PLACE' | 'WORKSPACE'; readonly id: string }
   | { readonly kind: 'CUSTOM_FIELD'; readonly id: string; readonly value: string };
 
 export const sourceKey = (source: Source): string =>
@@ -182,7 +185,20 @@ function boundTile(tile: Tile, binding: Binding): BoundTile {
       source.kind === 'DEVICE' ? [{ ...mark, deviceId: source.id }] : [],
     ),
   );
-  return { ...tile, ...texts, ...(marks && { marks }), series, sources: sourcesOf(tile, binding) };
+  const bound = { ...tile, ...texts, ...(marks && { marks }), sources: sourcesOf(tile, binding) };
+  if (tile.kind === 'devices') return { ...bound, ...devicesOf(tile, bound.sources) };
+  // Hours of days are made of hours.
+  const hourly = tile.kind === 'heatmap' && !tile.bucketInterval ? { bucketInterval: 'PT1H' } : {};
+  return { ...bound, ...hourly, series };
+}
+
+/** A series for each column of each device; the devices of the workspace, where the tile names none. */
+function devicesOf({ columns }: Tile, named: readonly Source[]) {
+  const sources: readonly Source[] = named.length === 0 ? [{ kind: 'WORKSPACE', id: '' }] : named;
+  const series = (columns ?? []).flatMap(({ spark: _, ...column }) =>
+    sources.map((source) => ({ ...column, source, isOfMany: true })),
+  );
+  return { sources, series };
 }
 
 type Sent = string | null | undefined;

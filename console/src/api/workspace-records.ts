@@ -86,34 +86,3 @@ export function useDevicesById(
 }
 
 const nothing: ReadonlyMap<string, FoundDevice> = new Map();
-
-// Devices that match: the first ones by name, for a field that searches.
-
-/** A condition of a filter expression (interface 2.9). */
-export interface DeviceFilter {
-  readonly field: string;
-  readonly predicate: 'EQUALS' | 'CONTAINS_ANY';
-  readonly values: string[];
-}
-
-export function devicesMatching(
-  workspaceId: string,
-  search: string,
-  size: number,
-  filters: readonly DeviceFilter[],
-) {
-  const expression = { operator: 'AND' as const, expressions: [...filters] };
-  const body = {
-    workspaceIds: [workspaceId],
-    ...(search === '' ? {} : { search }),
-    ...(filters.length === 0 ? {} : { expression }),
-  };
-  return queryOptions({
-    queryKey: ['devices matching', body, size],
-    queryFn: async ({ signal }): Promise<readonly FoundDevice[]> => {
-      const query = { size, sort: 'name,asc', fields };
-      const found = platform.POST('/v3/assets/list', { signal, params: { query }, body });
-      return (await ask(found)).content;
-    },
-  });
-}

@@ -1,29 +1,26 @@
 // Search text: parameters of an address; those of variables, `var.NAME`, are texts and can be repeated.
 import { defaultParseSearch, defaultStringifySearch } from '@tanstack/react-router';
 
-const variablePrefix = 'var.';
+const prefix = 'var.';
 type Search = Record<string, unknown>;
 
-/** Values of variables are in `var`, by name. */
+/** Values of variables are in `var`, by name. The router would read an id of digits only as a number. */
 export function parseSearch(text: string): Search {
   const search: Search = defaultParseSearch(text);
-  const parameters = new URLSearchParams(text);
-  const values: Record<string, readonly string[]> = {};
-  for (const parameter of Object.keys(search)) {
-    if (!parameter.startsWith(variablePrefix)) continue;
-    delete search[parameter];
-    // The router would read an id of digits only as a number.
-    values[parameter.slice(variablePrefix.length)] = parameters.getAll(parameter);
-  }
-  return Object.keys(values).length === 0 ? search : { ...search, var: values };
+  const values: Record<string, string[]> = {};
+  for (const [parameter, value] of new URLSearchParams(text))
+    if (parameter.startsWith(prefix)) {
+      delete search[parameter];
+      (values[parameter.slice(prefix.length)] ??= []).push(value);
+      search['var'] = values;
+    }
+  return search;
 }
 
 export function stringifySearch({ var: values, ...others }: Search): string {
-  const text = defaultStringifySearch(others);
-  const repeated = new URLSearchParams();
+  let text = defaultStringifySearch(others);
   for (const [name, list] of Object.entries(values ?? {}))
-    if (Array.isArray(list))
-      for (const one of list) repeated.append(`${variablePrefix}${name}`, String(one));
-  if (repeated.size === 0) return text;
-  return `${text === '' ? '?' : `${text}&`}${repeated.toString()}`;
+    for (const value of [list].flat())
+      text += `${text === '' ? '?' : '&'}${prefix}${name}=${encodeURIComponent(String(value))}`;
+  return text;
 }

@@ -14,6 +14,8 @@ export interface DashboardSearch {
   readonly tz?: 'mine';
   readonly kiosk?: true;
   readonly edit?: true;
+  /** Shows the dashboard as it was at this version of its record. */
+  readonly version?: number;
 }
 
 export function readDashboardSearch(search: Record<string, unknown>): DashboardSearch {
@@ -27,6 +29,7 @@ export function readDashboardSearch(search: Record<string, unknown>): DashboardS
     ...(search['tz'] === 'mine' ? { tz: 'mine' as const } : {}),
     ...(search['kiosk'] === true ? { kiosk: true as const } : {}),
     ...(search['edit'] === true ? { edit: true as const } : {}),
+    ...(Number.isSafeInteger(search['version']) ? { version: search['version'] as number } : {}),
   };
 }
 

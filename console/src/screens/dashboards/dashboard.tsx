@@ -1,7 +1,17 @@
 // Dashboard: one page of tiles, found by its id, with its loading and error states.
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Expand, Pencil, Plus, Share2, Shrink, SlidersHorizontal, Undo2 } from 'lucide-react';
+import {
+  Braces,
+  Expand,
+  History,
+  Pencil,
+  Plus,
+  Share2,
+  Shrink,
+  SlidersHorizontal,
+  Undo2,
+} from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
 import { useWorkspaces } from '../../session/session.ts';
@@ -39,6 +49,7 @@ export function DashboardPage() {
   const { workspaceId, dashboardId } = useParams({
     from: '/signed-in/shell/w/$workspaceId/dashboards/$dashboardId',
   });
+  const search = useSearch({ from: '/signed-in/shell/w/$workspaceId/dashboards/$dashboardId' });
   const answer = useQuery(dashboardOf(dashboardId, useReader()));
   const request: CurlRequest = { path: `/v3/dashboards/${dashboardId}` };
   const list = (
@@ -59,6 +70,10 @@ export function DashboardPage() {
       </Answered>,
     );
   const dashboard = answer.data;
+  if (search.version !== undefined && search.version !== dashboard.version)
+    return (
+      <VersionPage dashboard={dashboard} version={search.version} search={search} list={list} />
+    );
   const configuration = readConfiguration(dashboard.configuration);
   if (configuration === undefined)
     return inPage(dashboard.name, <Empty title={words.foreign} note={words.foreignNote} />);
@@ -135,6 +150,15 @@ const ShareDialog = late(
   'ShareDialog',
   async () => (await import('./share/share-dialog.tsx')).ShareDialog,
 );
+const VersionPage = late(
+  'VersionPage',
+  async () => (await import('./version-page.tsx')).VersionPage,
+);
+const VersionsDialog = late(
+  'VersionsDialog',
+  async () => (await import('./versions-dialog.tsx')).VersionsDialog,
+);
+const JsonDialog = late('JsonDialog', async () => (await import('./json-dialog.tsx')).JsonDialog);
 const TileForm = late('TileForm', async () => (await import('./form/tile-form.tsx')).TileForm);
 
 interface DashboardEditorProps {
@@ -143,7 +167,7 @@ interface DashboardEditorProps {
   readonly list: ReactNode;
 }
 
-type Open = 'share' | 'settings' | Tile | undefined;
+type Open = 'share' | 'settings' | 'versions' | 'json' | Tile | undefined;
 
 function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProps) {
   const { id, workspaceId } = dashboard;
@@ -219,6 +243,12 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
       )}
       {search.kiosk === true && <Kiosk leave={() => change(withoutKiosk(search))} />}
       {open === 'share' && <ShareDialog dashboard={dashboard} close={() => setOpen(undefined)} />}
+      {open === 'versions' && (
+        <VersionsDialog dashboard={dashboard} zone={zone} close={() => setOpen(undefined)} />
+      )}
+      {open === 'json' && (
+        <JsonDialog name={name} configuration={shown} close={() => setOpen(undefined)} />
+      )}
       {open === 'settings' && (
         <DashboardSettings
           edit={editor.value}
@@ -264,7 +294,7 @@ interface ActionsProps {
   readonly dashboard: Dashboard;
   readonly isEditing: boolean;
   readonly change: (part: Partial<DashboardSearch>) => void;
-  readonly open: (what: 'share' | 'settings' | 'tile') => void;
+  readonly open: (what: 'share' | 'settings' | 'tile' | 'versions' | 'json') => void;
   readonly leave: () => void;
 }
 
@@ -282,6 +312,14 @@ function Actions({ dashboard, isEditing, change, open, leave }: ActionsProps) {
           <Button needs="dashboard: update" onClick={() => open('settings')}>
             <SlidersHorizontal aria-hidden="true" />
             {words.dashboardSettings}
+          </Button>
+          <Button onClick={() => open('versions')}>
+            <History aria-hidden="true" />
+            {words.versions}
+          </Button>
+          <Button onClick={() => open('json')}>
+            <Braces aria-hidden="true" />
+            {words.json}
           </Button>
         </>
       ) : (

@@ -67,6 +67,45 @@ export const shareWords = wordSet(
   },
 );
 
+// Words of the versions of a dashboard, and of its configuration as JSON.
+
+export const versionWords = wordSet(
+  {
+    title: (name: string) => `Versions of ${name}`,
+    version: 'Version',
+    saved: 'Saved at',
+    by: 'By',
+    name: 'Name',
+    current: (version: number) => `Version ${grouped(version)} (current)`,
+    look: (version: number) => `Version ${grouped(version)}`,
+    platform: 'Platform',
+    savedAt: (version: number, at: string) =>
+      `Version ${grouped(version)}, saved at ${at}, with current data`,
+    back: 'Back to current version',
+    restore: 'Restore',
+    restored: (version: number) => `Version ${grouped(version)} restored`,
+    json: (name: string) => `Configuration of ${name}`,
+    copy: 'Copy',
+  },
+  {
+    title: (name: string) => `Versionen von ${name}`,
+    version: 'Version',
+    saved: 'Gespeichert am',
+    by: 'Von',
+    name: 'Name',
+    current: (version: number) => `Version ${grouped(version)} (aktuell)`,
+    look: (version: number) => `Version ${grouped(version)}`,
+    platform: 'Plattform',
+    savedAt: (version: number, at: string) =>
+      `Version ${grouped(version)}, gespeichert am ${at}, mit aktuellen Daten`,
+    back: 'Zurück zur aktuellen Version',
+    restore: 'Wiederherstellen',
+    restored: (version: number) => `Version ${grouped(version)} wiederhergestellt`,
+    json: (name: string) => `Konfiguration von ${name}`,
+    copy: 'Kopieren',
+  },
+);
+
 export const dashboardsWords = wordSet(
   {
     undo: 'Undo',
@@ -114,6 +153,8 @@ export const dashboardsWords = wordSet(
     share: 'Share',
     addTile: 'Add tile',
     dashboardSettings: 'Dashboard settings',
+    versions: 'Versions',
+    json: 'JSON',
     last: {
       '1h': 'Last hour',
       '24h': 'Last 24 hours',
@@ -207,6 +248,8 @@ export const dashboardsWords = wordSet(
     share: 'Teilen',
     addTile: 'Kachel hinzufügen',
     dashboardSettings: 'Dashboard-Einstellungen',
+    versions: 'Versionen',
+    json: 'JSON',
     last: {
       '1h': 'Letzte Stunde',
       '24h': 'Letzte 24 Stunden',

@@ -7,14 +7,8 @@ import {
   type VariableValues,
   variablesOf,
 } from '../../../../src/dashboards/variables.ts';
-import {
-  customFieldsOf,
-  type DeviceFilter,
-  devicesMatching,
-  placesOf,
-  tagsOf,
-  useDevicesById,
-} from '../../api/workspace-records.ts';
+import { customFieldsOf, placesOf, tagsOf, useDevicesById } from '../../api/workspace-records.ts';
+import { type DeviceFilter, devicesMatching } from '../../api/matching-devices.ts';
 import { changePreferences, usePreferences } from '../../ui/preferences.ts';
 import { useReader } from './dashboard-requests.ts';
 import type { DashboardSearch } from './dashboard-search.ts';

@@ -95,7 +95,8 @@ function useNewest(
   fields: CustomFields,
 ) {
   const refetchInterval = reader.isShared ? latestMs.shared : latestMs.session;
-  const groups = groupsOf(tiles);
+  // A shared link reads no workspace.
+  const groups = groupsOf(tiles).filter(({ kind }) => kind !== 'WORKSPACE' || !reader.isShared);
   const bodies = [
     ...groups.map((source) => groupBody(tiles, source, groupDevicesMax, fields)),
     ...latestBodies(tiles),

@@ -21,15 +21,23 @@ import { formWords } from './form-words.ts';
 import styles from './form.module.css';
 import type { ShownVariables } from '../variable-values.ts';
 import { FieldRows } from './field-rows.tsx';
+import { KindFields } from './kind-fields.tsx';
 import { blankSeries, SeriesFields } from './series-fields.tsx';
 
 const offeredKinds = [
   'value',
   'line',
   'bar',
+  'gauge',
   'state',
+  'timeline',
+  'histogram',
+  'heatmap',
   'map',
   'table',
+  'devices',
+  'alarms',
+  'links',
   'text',
 ] as const satisfies readonly TileKind[];
 
@@ -74,7 +82,7 @@ export function TileForm(props: TileFormProps) {
           value={edited.text ?? ''}
           onChange={({ target }) => setEdited({ ...edited, text: target.value })}
         />
-      ) : (
+      ) : kinds[edited.kind].series === 'NONE' ? null : (
         <SeriesFields
           workspaceId={workspaceId}
           variables={variables}
@@ -83,6 +91,12 @@ export function TileForm(props: TileFormProps) {
           change={(series) => setEdited({ ...edited, series: [...series] })}
         />
       )}
+      <KindFields
+        workspaceId={workspaceId}
+        variables={variables}
+        tile={edited}
+        change={setEdited}
+      />
       {kinds[edited.kind].isDrawn === true && <BucketField tile={edited} change={setEdited} />}
       {kinds[edited.kind].hasThresholds === true && (
         <ThresholdFields
@@ -114,7 +128,11 @@ function BasicFields({ tile, isNew, change }: BasicFieldsProps) {
     const [width, height] = kinds[kind].size;
     const size = isNew ? { width, height, x: Math.min(tile.x, columns - width) } : {};
     const series = kinds[kind].series === 'ONE' ? seriesOf(tile).slice(0, 1) : seriesOf(tile);
-    change({ ...tile, ...size, kind, series: [...series] });
+    const rows = {
+      ...(kind === 'devices' && !tile.columns && { columns: [{ dataKey: '' }] }),
+      ...(kind === 'links' && !tile.links && { links: [{ label: '', url: '' }] }),
+    };
+    change({ ...tile, ...size, ...rows, kind, series: [...series] });
   };
   return (
     <div className={`columns align-start gap-12 ${styles['pair']}`}>
@@ -202,6 +220,10 @@ function BucketField({ tile: { bucketInterval, ...tile }, change }: BucketFieldP
 
 function isComplete(tile: Tile): boolean {
   if (tile.kind === 'text') return (tile.text ?? '').trim() !== '';
+  if (tile.kind === 'gauge' && (tile.min ?? 0) >= (tile.max ?? 100)) return false;
+  if (tile.kind === 'devices') return (tile.columns ?? []).length > 0;
+  if (tile.kind === 'links') return (tile.links ?? []).length > 0;
+  if (kinds[tile.kind].series === 'NONE') return true;
   const series = seriesOf(tile);
   const isNamed = ({ deviceId, tagId, placeId, variable }: TileSeries) =>
     Boolean(deviceId || tagId || placeId || variable);
@@ -214,14 +236,21 @@ function withoutExpected({ expected: _, ...series }: TileSeries): TileSeries {
 }
 
 /** Without what belongs to another kind. */
-function cleaned({ text, series, thresholds, bucketInterval, ...tile }: Tile): Tile {
-  if (tile.kind === 'text') return { ...tile, text: text ?? '' };
+function cleaned(edited: Tile): Tile {
+  const { text, series, thresholds, bucketInterval, min, max, columns, links, ...tile } = edited;
+  const { kind } = tile;
+  const { variable: _, ...unsourced } = tile;
+  if (kind === 'text') return { ...unsourced, text: text ?? '' };
+  if (kind === 'devices') return { ...tile, columns: columns ?? [] };
+  if (kind === 'alarms') return tile;
+  if (kind === 'links') return { ...unsourced, links: links ?? [] };
   const sorted = (thresholds ?? []).toSorted((a, b) => a.from - b.from);
   return {
-    ...tile,
-    series: (series ?? []).map((one) => (tile.kind === 'line' ? one : withoutExpected(one))),
-    ...(kinds[tile.kind].isDrawn && bucketInterval ? { bucketInterval } : {}),
-    ...(kinds[tile.kind].hasThresholds && sorted.length > 0 ? { thresholds: sorted } : {}),
+    ...unsourced,
+    series: (series ?? []).map((one) => (kind === 'line' ? one : withoutExpected(one))),
+    ...(kind === 'gauge' && { min: min ?? 0, max: max ?? 100 }),
+    ...(kinds[kind].isDrawn && bucketInterval ? { bucketInterval } : {}),
+    ...(kinds[kind].hasThresholds && sorted.length > 0 ? { thresholds: sorted } : {}),
   };
 }
 

@@ -25,6 +25,26 @@ const AlarmsTile = late<TileProps>(
   'AlarmsTile',
   async () => (await import('./alarms-tile.tsx')).AlarmsTile,
 );
+const GaugeTile = late<TileProps>(
+  'GaugeTile',
+  async () => (await import('./gauge-tile.tsx')).GaugeTile,
+);
+const HeatmapTile = late<TileProps>(
+  'HeatmapTile',
+  async () => (await import('./heatmap-tile.tsx')).HeatmapTile,
+);
+const HistogramTile = late<TileProps>(
+  'HistogramTile',
+  async () => (await import('./histogram-tile.tsx')).HistogramTile,
+);
+const DevicesTile = late<TileProps>(
+  'DevicesTile',
+  async () => (await import('./devices-tile.tsx')).DevicesTile,
+);
+const LinksTile = late<TileProps>(
+  'LinksTile',
+  async () => (await import('./links-tile.tsx')).LinksTile,
+);
 
 const drawings: Readonly<Record<TileKind, ComponentType<TileProps>>> = {
   value: ValueTile,
@@ -36,13 +56,13 @@ const drawings: Readonly<Record<TileKind, ComponentType<TileProps>>> = {
   text: TextTile,
   timeline: TimelineTile,
   alarms: AlarmsTile,
-  gauge: NotDrawn,
-  heatmap: NotDrawn,
-  histogram: NotDrawn,
-  devices: NotDrawn,
+  gauge: GaugeTile,
+  heatmap: HeatmapTile,
+  histogram: HistogramTile,
+  devices: DevicesTile,
   plan: NotDrawn,
   control: NotDrawn,
-  links: NotDrawn,
+  links: LinksTile,
 };
 
 /** Kinds that only other clients draw so far. */

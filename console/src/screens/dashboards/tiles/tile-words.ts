@@ -75,6 +75,15 @@ export const tileWords = wordSet(
     explore: (title: string) => `Explore ${title}`,
     chart: (title: string, unit: string) => `${title}${unit === '' ? '' : ` in ${unit}`}`,
     needsSignIn: 'Sign in to see this tile',
+    noDevices: 'No devices',
+    gauge: (title: string, value: string, least: string, greatest: string) =>
+      `${title}: ${value}, from ${least} to ${greatest}`,
+    bin: (from: string, to: string, unit: string, count: number) =>
+      `${from} to ${to} ${unit}: ${grouped(count)}`,
+    newestOf: (count: number) => `${grouped(count)} newest values`,
+    valuesCounted: (count: number) => `${grouped(count)} ${plural(count, 'value', 'values')}`,
+    heatmap: (title: string, span: string) => `${title} by hour and day, ${span}`,
+    hoursByDay: 'Days from left to right, hours from top to bottom',
     noAlarms: 'No alarms',
     severity: 'Severity',
     alarm: 'Alarm',
@@ -125,6 +134,15 @@ export const tileWords = wordSet(
     explore: (title: string) => `${title} erkunden`,
     chart: (title: string, unit: string) => `${title}${unit === '' ? '' : ` in ${unit}`}`,
     needsSignIn: 'Melden Sie sich an, um diese Kachel zu sehen',
+    noDevices: 'Keine Geräte',
+    gauge: (title: string, value: string, least: string, greatest: string) =>
+      `${title}: ${value}, von ${least} bis ${greatest}`,
+    bin: (from: string, to: string, unit: string, count: number) =>
+      `${from} bis ${to} ${unit}: ${grouped(count)}`,
+    newestOf: (count: number) => `${grouped(count)} neueste Werte`,
+    valuesCounted: (count: number) => `${grouped(count)} ${plural(count, 'Wert', 'Werte')}`,
+    heatmap: (title: string, span: string) => `${title} nach Stunde und Tag, ${span}`,
+    hoursByDay: 'Tage von links nach rechts, Stunden von oben nach unten',
     noAlarms: 'Keine Alarme',
     severity: 'Schweregrad',
     alarm: 'Alarm',

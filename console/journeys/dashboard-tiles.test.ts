@@ -1,0 +1,124 @@
+// Kinds of tiles and versions of a dashboard in a real browser.
+import { expect, test } from 'vitest';
+import { startWorld, type World } from '../../tests/world/world.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
+
+const hourMs = 3_600_000;
+let dashboardId = '';
+
+journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
+  test('contract 39: every kind of tile shows its data', async () => {
+    const { page } = stage;
+    await stage.visit(`dashboards/${dashboardId}`);
+    await page.getByRole('img', { name: 'Pressure: 47 bar, from 0 to 60' }).waitFor();
+    await page.getByText('Critical').first().waitFor();
+    await page.getByRole('img', { name: /^By hour by hour and day, 0 – 47 bar/ }).waitFor();
+    const histogram = page.getByRole('region', { name: 'Spread' });
+    await histogram.getByText('48 values').waitFor();
+    const fleet = page.getByRole('region', { name: 'Fleet' });
+    await fleet.getByRole('link', { name: 'Pump' }).waitFor();
+    await fleet.getByRole('cell', { name: '47' }).waitFor();
+    await page.getByRole('img', { name: /^Mode: on, 7 changes/ }).waitFor();
+    const manual = page.getByRole('link', { name: 'Manual' });
+    expect(await manual.getAttribute('rel')).toBe('noreferrer noopener');
+    await stage.inspect('dashboard-tiles');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await histogram.getByText('48 values').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      390,
+    );
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+
+  test('contract 39: a gauge, links, and a table of devices are added in the form', async () => {
+    const { page } = stage;
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('button', { name: 'Add tile' }).click();
+    await page.getByLabel('Visualization').selectOption('Links');
+    await page.getByLabel('Title').fill('See also');
+    await page.getByLabel('Label').fill('Standards');
+    await page.getByLabel('Web address').fill('https://example.org/standards');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('link', { name: 'Standards' }).waitFor();
+    await page.getByRole('button', { name: 'Add tile' }).click();
+    await page.getByLabel('Visualization').selectOption('Devices');
+    await page.getByLabel('Title').fill('All pumps');
+    await page.getByLabel('Data key').fill('mode');
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    const table = page.getByRole('region', { name: 'All pumps' });
+    await table.getByRole('cell', { name: 'on' }).waitFor();
+    const saved = page.waitForResponse((answer) => answer.request().method() === 'PUT');
+    await page.keyboard.press('Control+s');
+    expect((await saved).status()).toBe(200);
+  });
+
+  test('contract 39: an earlier version is looked at and restored', async () => {
+    const { page } = stage;
+    await page.getByRole('button', { name: 'JSON' }).click();
+    await page.getByText('"heliograph-dashboard"').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Versions' }).click();
+    await page.getByText('Version 1 (current)').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Version 0' }).click();
+    await page.getByText('with current data').waitFor();
+    await page.getByRole('region', { name: 'Fleet' }).waitFor();
+    expect(await page.getByRole('region', { name: 'All pumps' }).count()).toBe(0);
+    await stage.inspect('dashboard-version');
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByRole('button', { name: 'Share' }).waitFor();
+    expect(await page.getByRole('region', { name: 'All pumps' }).count()).toBe(0);
+    const { version, configuration } = await stage.world.must(
+      'GET',
+      `/v3/dashboards/${dashboardId}`,
+    );
+    expect([version, configuration.tiles.length]).toEqual([2, 6]);
+  });
+});
+
+async function prepare(world: World): Promise<void> {
+  const { workspaceId } = world;
+  const { id: deviceId } = await world.device({ name: 'Pump' });
+  const now = Date.now();
+  const samples = Array.from({ length: 48 }, (_, at) => ({
+    deviceId,
+    timestamp: new Date(now - (47 - at) * hourMs).toISOString(),
+    data: { pressure: at, mode: at % 12 < 6 ? 'off' : 'on' },
+  }));
+  await world.must('POST', '/v3/samples/bulk', samples);
+  const series = [{ deviceId, dataKey: 'pressure', unit: 'bar', label: 'Pressure' }];
+  const tile = (id: string, kind: string, x: number, y: number, more: object) => {
+    return { id, kind, x, y, width: 4, height: 4, ...more };
+  };
+  const thresholds = [
+    { from: 0, tone: 'OK' },
+    { from: 40, tone: 'BAD' },
+  ];
+  const created = await world.must('POST', '/v3/dashboards', {
+    workspaceId,
+    name: 'Station',
+    configuration: {
+      schema: 'heliograph-dashboard',
+      version: 2,
+      range: { last: 'P3D' },
+      tiles: [
+        tile('g', 'gauge', 0, 0, { title: 'Pressure', series, min: 0, max: 60, thresholds }),
+        tile('h', 'histogram', 4, 0, { title: 'Spread', series }),
+        tile('m', 'heatmap', 8, 0, { title: 'By hour', series }),
+        tile('t', 'timeline', 0, 4, {
+          title: 'Modes',
+          series: [{ deviceId, dataKey: 'mode', label: 'Mode' }],
+        }),
+        tile('d', 'devices', 4, 4, { title: 'Fleet', columns: [{ dataKey: 'pressure' }] }),
+        tile('l', 'links', 8, 4, {
+          title: 'More',
+          links: [{ label: 'Manual', url: 'https://example.org/manual' }],
+        }),
+      ],
+    },
+  });
+  dashboardId = created.id;
+}
