@@ -2,7 +2,13 @@
 import type { Author } from '../model/actor.ts';
 import { randomUUID } from 'node:crypto';
 import { change, found, type Step } from '../inventory/record-change.ts';
-import { acknowledgedAlarm, clearedAlarm, commentedAlarm } from '../model/alarm-transitions.ts';
+import { muteOfAlarm } from '../inventory/alarms/mutes.ts';
+import {
+  acknowledgedAlarm,
+  clearedAlarm,
+  commentedAlarm,
+  mutedAlarm,
+} from '../model/alarm-transitions.ts';
 import { type Alarm, type AlarmEvent, alarmLimits, endlessSource } from '../model/alarm.ts';
 import { Problem, problem } from '../model/problem.ts';
 import type { BlockWaits, Rule } from '../model/rule.ts';
@@ -63,6 +69,21 @@ export class AlarmDesk {
   ): Promise<void> {
     const work = async (step: Step) => [await commented(step, id, { text, by })];
     await this.#perform(work, records);
+  }
+
+  /**
+   * Mutes the alarm within `step`, and marks it with its mute. Throws 404, 400, or 409 for a cleared
+   * alarm.
+   */
+  async mute(records: Records, id: string, sent: Parameters<typeof muteOfAlarm>[2]): Promise<void> {
+    await change(records, async (step) => {
+      const [known] = await findAlarms(step.db, [id]);
+      const alarm = found(known, 'alarm', id);
+      const muted = await muteOfAlarm(step, alarm, sent);
+      const ends = Math.max(muted.until, alarm.muted?.until ?? 0);
+      if (ends === muted.until) await saveAlarms(step.db, [mutedAlarm(alarm, muted, step.now())]);
+      step.announce({ kind: 'alarm', id, action: 'updated' });
+    });
   }
 
   /** Resolves to the number of changed alarms, and to those that could not be. */

@@ -1,16 +1,18 @@
 // Alarm notifications: messages to outputs, notes for devices and live events, with the change of the alarm (contract 37).
 import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-lists.ts';
-import type { AlarmChange, AlarmEvent, AlarmProperties } from '../model/alarm.ts';
+import type { AlarmChange, AlarmEvent, AlarmMute, AlarmProperties } from '../model/alarm.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import { formatInstant } from '../model/instant.ts';
 import { mailDelivery } from '../model/mail.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
+import { markMuted } from '../storage/records/rows/alarms.ts';
 import { findReadableProperties } from '../storage/records/rows/output-connectors.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
 import { alarmMail } from './alarm-mails.ts';
+import { mutesAt } from './alarm-mutes.ts';
 
 /** An event with the alarm as others see it. Values only, so that any part may keep it. */
 export interface ShownAlarmEvent {
@@ -53,14 +55,17 @@ export async function notifyOfAlarms(
 async function notifyOfSome(
   { sealer, enqueueDeliveries, linkTo }: AlarmNotificationParts,
   step: TransactionStep,
-  events: readonly AlarmEvent[],
+  sent: readonly AlarmEvent[],
 ): Promise<readonly ShownAlarmEvent[]> {
   const { db } = step;
+  const events = await withMutes(db, sent);
   const shown = await shownEvents(db, events);
   const isNotified = ({ change }: AlarmEvent) => change !== 'UPDATED' && change !== 'COMMENTED';
-  const connectorIds = new Set(events.filter(isNotified).map(({ alarm }) => alarm.connectorId));
+  const telling = new Set(events.filter((event) => isNotified(event) && !event.isMuted));
+  const connectorIds = new Set([...telling].map(({ alarm }) => alarm.connectorId));
   const properties = await findReadableProperties({ db, sealer }, [...connectorIds]);
   const drafts = events.flatMap((event, place) => {
+    if (!telling.has(event)) return [];
     const own = properties.get(event.alarm.connectorId) as AlarmProperties | undefined;
     const wanted = (own?.notify ?? []).filter(({ on }) => on === event.change);
     if (wanted.length === 0) return [];
@@ -78,6 +83,47 @@ async function notifyOfSome(
   if (drafts.length > 0) await enqueueDeliveries(drafts, step);
   await appendProcessingLog(db, events.flatMap(eventNotes));
   return shown;
+}
+
+/** An event, and whether a mute keeps it quiet. */
+interface MutedEvent extends AlarmEvent {
+  readonly isMuted: boolean;
+}
+
+/**
+ * Asks the mutes of the moment about what would be told. An alarm that opens under a mute is marked
+ * with it, so that it tells at its end; one that became too severe for its mute is due at once.
+ */
+async function withMutes(
+  db: RecordsDb,
+  events: readonly AlarmEvent[],
+): Promise<readonly MutedEvent[]> {
+  const isAsked = ({ change, alarm }: AlarmEvent) =>
+    (change !== 'UPDATED' && change !== 'COMMENTED') || alarm.muted !== null;
+  const asked = events.filter(isAsked);
+  if (asked.length === 0) return events.map((event) => ({ ...event, isMuted: false }));
+  const at = Math.max(...asked.map((event) => event.at));
+  const muteOf = await mutesAt(
+    db,
+    asked.map(({ alarm }) => alarm),
+    at,
+  );
+  const marked = new Map<string, AlarmMute>();
+  const told = events.map((event): MutedEvent => {
+    const { change, alarm } = event;
+    const muted = isAsked(event) ? muteOf(alarm) : null;
+    if (change === 'OPENED' && muted !== null) marked.set(alarm.id, muted);
+    if (change === 'UPDATED' && alarm.muted !== null && muted === null)
+      marked.set(alarm.id, { ...alarm.muted, until: at });
+    return { ...event, isMuted: muted !== null };
+  });
+  if (marked.size === 0) return told;
+  await markMuted(db, marked);
+  return told.map((event) => {
+    const muted = marked.get(event.alarm.id);
+    const isOpen = event.alarm.state !== 'CLEARED';
+    return muted === undefined || !isOpen ? event : { ...event, alarm: { ...event.alarm, muted } };
+  });
 }
 
 async function shownEvents(step: RecordsDb, events: readonly AlarmEvent[]) {

@@ -1,5 +1,5 @@
 // Alarm clock: clears alarms without a further trigger, escalates them, reminds of them, and removes old ones (contract 37, 38).
-import { type Alarm, type AlarmEvent, alarmLimits } from '../model/alarm.ts';
+import { type Alarm, type AlarmEvent, alarmLimits, type AlarmMute } from '../model/alarm.ts';
 import { clearedAlarm, escalatedAlarm, remindedAlarm } from '../model/alarm-transitions.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
@@ -11,6 +11,7 @@ import {
 } from '../storage/records/rows/alarms.ts';
 import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';
+import { mutesAt, remuted } from './alarm-mutes.ts';
 import { notifyOfAlarms } from './alarm-notifications.ts';
 
 const alarmsPerStep = 200;
@@ -38,17 +39,36 @@ async function runSome(
   at: EpochMs,
 ): Promise<number> {
   const due = await findDueAlarms(step.db, at, alarmsPerStep);
-  const events = due.map((alarm) => dueEvent(alarm, at));
+  const muteOf = await mutesAt(step.db, due, at);
+  const changed = due.map((alarm) => afterDue(alarm, muteOf(alarm), at));
   await saveAlarms(
     step.db,
-    events.map(({ alarm }) => alarm),
+    changed.map(({ alarm }) => alarm),
   );
+  const events = changed.flatMap(({ event }) => event ?? []);
   const shown = await notifyOfAlarms(parts, step, events);
   step.afterCommit(() => parts.changed(events, shown, 0));
-  return events.length;
+  return changed.length;
 }
 
-/** An alarm that is due for several is cleared, else escalated; it is still due for the rest then. */
+/**
+ * An alarm that is due for several is cleared, else its mute ends, else it escalates; it is still
+ * due for the rest then. A muted one neither escalates nor reminds.
+ */
+function afterDue(
+  alarm: Alarm,
+  muted: AlarmMute | null,
+  at: EpochMs,
+): { readonly alarm: Alarm; readonly event: AlarmEvent | undefined } {
+  const isOver = alarm.clearAt !== null && alarm.clearAt <= at;
+  const isMuteOver = alarm.muted !== null && alarm.muted.until <= at;
+  const escalates = alarm.escalateAt !== null && alarm.escalateAt <= at;
+  if (!isOver && (isMuteOver || (escalates && muted !== null))) return remuted(alarm, muted, at);
+  if (!isOver && muted !== null) return { alarm: remindedAlarm(alarm, at), event: undefined };
+  const event = dueEvent(alarm, at);
+  return { alarm: event.alarm, event };
+}
+
 function dueEvent(alarm: Alarm, at: EpochMs): AlarmEvent {
   const sampleTime = alarm.sampleTime?.last ?? null;
   const isOver = alarm.clearAt !== null && alarm.clearAt <= at;

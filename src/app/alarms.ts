@@ -2,6 +2,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
 import { dropOldAlarms, dropSurplusAlarms, runDueAlarms } from '../alarms/alarm-timers.ts';
+import { dropOldMutes, runDueMutes } from '../alarms/mute-clock.ts';
 import { AlarmEnds } from '../alarms/alarm-ends.ts';
 import { AlarmDesk } from '../alarms/alarm-actions.ts';
 import {
@@ -14,6 +15,7 @@ import { RuleTimers } from '../rules/rule-timers.ts';
 import type { EnqueueDeliveries } from '../rules/rule-writes.ts';
 import { type AlarmChange, alarmChanges, type AlarmCounts } from '../model/alarm.ts';
 import { countAlarms, moveAlarmTimes, nextAlarmTime } from '../storage/records/rows/alarms.ts';
+import { lookAtMutesAgain, nextMuteTime } from '../storage/records/rows/mutes.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
@@ -57,7 +59,8 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
         if (change === 'CLEARED') grown.add(alarm.workspaceId);
       }
       const isTimed = events.some(
-        ({ alarm }) => (alarm.clearAt ?? alarm.escalateAt ?? alarm.remindAt) !== null,
+        ({ alarm }) =>
+          (alarm.clearAt ?? alarm.escalateAt ?? alarm.remindAt ?? alarm.muted) !== null,
       );
       if (isTimed) timers.changed();
       alarmFeed.publish(shown);
@@ -65,10 +68,17 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   };
   const holds = () => sharedWork?.holds('maintenance') ?? true;
   const runDue = async () => {
-    if (holds()) await runDueAlarms({ ...effectParts, db, now });
+    if (!holds()) return;
+    await runDueMutes({ ...effectParts, db, now });
+    await runDueAlarms({ ...effectParts, db, now });
   };
   const timers = new RuleTimers({
-    nextTime: async () => (holds() ? nextAlarmTime(db) : undefined),
+    async nextTime() {
+      if (!holds()) return undefined;
+      const times = [await nextMuteTime(db), await nextAlarmTime(db)];
+      const known = times.filter((time) => time !== undefined);
+      return known.length === 0 ? undefined : Math.min(...known);
+    },
     runDue,
     now,
     setTimer,
@@ -82,9 +92,11 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
     setRepeatingTimer,
     setBack(byMs) {
       if (!holds()) return;
-      transaction(db, (step) => moveAlarmTimes(step.db, { now: now(), byMs })).then(
-        timers.changed,
-        (error) => telemetry.backgroundFailed('moving the times of alarms', error),
+      transaction(db, async (step) => {
+        await moveAlarmTimes(step.db, { now: now(), byMs });
+        await lookAtMutesAgain(step.db, now());
+      }).then(timers.changed, (error) =>
+        telemetry.backgroundFailed('moving the times of alarms', error),
       );
     },
   });
@@ -100,6 +112,12 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
     failed: (error) => telemetry.backgroundFailed('ending alarms of what is gone', error),
   });
   parts.followChanges(ends);
+  parts.followChanges({
+    recordChanged({ kind }) {
+      if (kind === 'mute') timers.changed();
+    },
+    changesMissed: timers.changed,
+  });
   ends.wake();
   // Other nodes change alarms too.
   const stopLooking =
@@ -118,6 +136,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
     async dropOld() {
       await ends.lookAtAll();
       await dropOldAlarms({ db, now, pause });
+      await dropOldMutes({ db, now, pause });
     },
     async dropSurplus() {
       const workspaceIds = [...grown];

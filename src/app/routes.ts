@@ -12,6 +12,7 @@ import { blobRoutes } from '../http/routes/blobs.ts';
 import { captureRoute } from '../http/routes/capture.ts';
 import { wantsVendorNames, withVendorEncodings } from '../http/routes/connector-view-options.ts';
 import { calculationRoutes } from '../http/routes/calculations.ts';
+import { muteRoutes } from '../http/routes/mutes.ts';
 import { customFieldRoutes } from '../http/routes/custom-fields.ts';
 import {
   dashboardGroupRoutes,
@@ -303,6 +304,7 @@ function recordRoutes(
     ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted: all.outputs }),
     ...customLogicRoutes(parts),
     ...calculationRoutes({ ...parts, previewCalculation }),
+    ...muteRoutes(parts),
     ...ruleRoutes({ ...showing, availableOutputs, lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write; one device is with its owner.
     ...[...deviceRoutes({ ...showing, dropSamples, networkServers }), ...assetRoutes(showing)].map(

@@ -64,6 +64,15 @@ const alarmSchema = namedObject('Alarm', {
     }),
   ),
   escalated: orNull(time),
+  muted: orNull(
+    Type.Object(
+      { until: time, muteId: id },
+      {
+        description:
+          'Mute that keeps the alarm quiet, and when it ends. Null for an alarm that sends messages.',
+      },
+    ),
+  ),
   data: Type.Unsafe<JsonObject>({
     type: 'object',
     description: 'Data of the last triggering sample, or the data emitted by custom logic.',
@@ -120,6 +129,18 @@ const alarmListQuery = Type.Object({
 const reason = optional(Type.String({ maxLength: alarmLimits.reasonCharactersMax }));
 
 const alarmClearBody = Type.Optional(namedObject('AlarmClearBody', { reason }));
+
+const alarmMuteBody = namedObject('AlarmMuteBody', {
+  for: optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        'ISO-8601 duration, from `PT1M` to `P366D`. Set exactly one of `for` and `until`.',
+    }),
+  ),
+  until: optional(Type.String({ description: 'ISO-8601 date-time, at most 366 days ahead.' })),
+  reason,
+});
 
 const alarmCommentBody = namedObject('AlarmCommentBody', {
   text: Type.String({
@@ -215,6 +236,20 @@ export const alarms = {
     access: one,
     params: idParams,
     body: alarmClearBody,
+    response: alarmSchema,
+  }),
+  mute: endpoint({
+    method: 'POST',
+    path: '/v3/alarms/:id/mute',
+    ownBody: true,
+    summary: 'Mute an alarm',
+    description:
+      'Mutes an alarm that is not cleared, by its key, for a duration or until a time, and creates the mute. Fails with 409 when the alarm is cleared.',
+    tag,
+    access: one,
+    params: idParams,
+    body: alarmMuteBody,
+    status: 201,
     response: alarmSchema,
   }),
   comment: endpoint({

@@ -10,6 +10,7 @@ import { auditLogs } from './audit-logs.ts';
 import { backfill } from './backfill.ts';
 import { blobs } from './blobs.ts';
 import { calculations } from './calculations.ts';
+import { mutes } from './mutes.ts';
 import { capture } from './capture.ts';
 import { customFields } from './custom-fields.ts';
 import { customLogic } from './custom-logic.ts';
@@ -104,6 +105,7 @@ export const endpoints = {
   operations,
   bulkWork,
   calculations,
+  mutes,
   organizations,
   secondFactorDemand,
   outputConnectors,

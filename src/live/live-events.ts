@@ -40,6 +40,7 @@ const scopeOfRecord: Partial<Readonly<Record<RecordKind, Scope>>> = {
   integration: 'integration',
   rule: 'rule',
   calculation: 'rule',
+  mute: 'rule',
   customLogic: 'customLogic',
   deviceCredential: 'deviceCredential',
   dashboard: 'dashboard',

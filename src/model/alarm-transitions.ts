@@ -3,6 +3,7 @@ import type { Author } from './actor.ts';
 import {
   type Alarm,
   type AlarmClearing,
+  type AlarmMute,
   alarmLimits,
   type AlarmTrigger,
   severityRank,
@@ -38,6 +39,8 @@ export function openedAlarm(id: string, trigger: AlarmTrigger): Alarm {
     escalateAt: after(at, escalateAfterMs),
     remindAt: after(at, remindEveryMs),
     remindEveryMs,
+    escalateAfterMs,
+    muted: null,
     sources: 0,
     commentCount: 0,
     orderedBy,
@@ -88,6 +91,7 @@ export function clearedAlarm(alarm: Alarm, cleared: AlarmClearing): Alarm {
     clearAt: null,
     escalateAt: null,
     remindAt: null,
+    muted: null,
     sources: 0,
     version: alarm.version + 1,
   };
@@ -95,6 +99,21 @@ export function clearedAlarm(alarm: Alarm, cleared: AlarmClearing): Alarm {
 
 export function escalatedAlarm(alarm: Alarm, at: EpochMs): Alarm {
   return { ...alarm, escalatedAt: at, escalateAt: null, version: alarm.version + 1 };
+}
+
+/**
+ * With another mute or none. One that tells again escalates after its whole time, because people
+ * learn of it only now.
+ */
+export function mutedAlarm(alarm: Alarm, muted: AlarmMute | null, at: EpochMs): Alarm {
+  const { escalateAfterMs, escalateAt, version } = alarm;
+  const from = muted === null ? at : muted.until;
+  return {
+    ...alarm,
+    muted,
+    escalateAt: escalateAt === null ? null : from + (escalateAfterMs ?? 0),
+    version: version + 1,
+  };
 }
 
 /** The next reminder keeps the rhythm of the first; those missed by a stopped platform are not sent. */

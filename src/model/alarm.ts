@@ -87,12 +87,21 @@ export interface Alarm {
   readonly remindAt: EpochMs | null;
   /** Time between reminders; null without any. */
   readonly remindEveryMs: number | null;
+  /** Time until it escalates, from when people learn of it; null for never. */
+  readonly escalateAfterMs: number | null;
+  /** The mute that keeps it quiet, until its time; null for one that tells. */
+  readonly muted: AlarmMute | null;
   /** Rules, outputs and devices that keep it open. */
   readonly sources: number;
   readonly commentCount: number;
   /** Its notifications keep the order of this device; empty for a key without a device. */
   readonly orderedBy: string;
   readonly version: number;
+}
+
+export interface AlarmMute {
+  readonly muteId: string;
+  readonly until: EpochMs;
 }
 
 export interface AlarmDevice {

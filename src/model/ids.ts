@@ -14,6 +14,7 @@ export const kindPrefixes = {
   deviceConfiguration: '16',
   view: '17',
   dashboardShare: '18',
+  mute: '44',
   rule: '21',
   alarm: '22',
   calculation: '23',

@@ -7,6 +7,12 @@ export const ruleProblems = {
     code: '40076_RULE_INVALID',
     message: (d: { field: string; reason: string }) => `body ${d.field}: ${d.reason}`,
   },
+  mutesFull: {
+    status: 409,
+    code: '40978_MUTES_FULL',
+    message: (d: { max: number }) =>
+      `The workspace has ${d.max} mutes that are not over, the maximum. Delete one and retry.`,
+  },
   calculationInvalid: {
     status: 400,
     code: '40088_CALCULATION_INVALID',

@@ -491,6 +491,16 @@ async function ruling(
     const alarms = await on.alarmsOf(rule, route.device.id);
     const own = alarms.find(({ correlationId }) => correlationId === subject.id) ?? alarms[0];
     if (own === undefined) continue;
+    if (own.muted !== null) {
+      add(trail, 'ALARM', 'WAITING', {
+        code: 'MUTED',
+        at: own.lastTriggered,
+        text: `The alarm ${own.name} is muted until ${formatInstant(own.muted.until)}: it sends no messages.`,
+        details: { alarmId: own.id, muteId: own.muted.muteId },
+        link: { kind: 'RULE', id: rule.id },
+      });
+      continue;
+    }
     add(trail, 'ALARM', 'OK', {
       at: own.lastTriggered,
       text: `The alarm ${own.name} is ${own.state.toLowerCase()}.`,

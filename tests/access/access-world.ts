@@ -50,6 +50,7 @@ export interface Fixtures {
   readonly sampleExport: string;
   readonly rule: string;
   readonly calculation: string;
+  readonly mute: string;
   /** Empty unless a test makes one: rules open them. */
   readonly alarm: string;
   readonly customLogic: string;
@@ -206,9 +207,12 @@ async function createOthers(owner: Acting, place: Place, mark: string, deviceId:
     target: { deviceId, topic: 'group' },
     outputs: [{ key: 'devices', count: 'TOTAL' }],
   });
+  const once = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
+  const mute = await owner.must('POST', '/v3/mutes', { ...named, what: { all: true }, once });
   return {
     rule: rule.id,
     calculation: calculation.id,
+    mute: mute.id,
     customLogic: customLogic.id,
     customField: field.id,
     blob: blob.id,

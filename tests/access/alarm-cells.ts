@@ -24,5 +24,6 @@ export const alarmCells: Readonly<Record<string, Cell>> = {
   'GET /v3/alarms/:id': record('workspace', ['rule', 'read'], (of) => `/v3/alarms/${of.alarm}`),
   'POST /v3/alarms/:id/acknowledge': ofAlarm('acknowledge'),
   'POST /v3/alarms/:id/clear': ofAlarm('clear', () => ({})),
+  'POST /v3/alarms/:id/mute': ofAlarm('mute', () => ({ for: 'PT1H' })),
   'POST /v3/alarms/:id/comments': ofAlarm('comments', () => ({ text: 'x' })),
 };

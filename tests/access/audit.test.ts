@@ -63,6 +63,7 @@ test('one record of each kind: created, changed and deleted', async () => {
   const paths = {
     RULE: `/v3/rules/${made.rule}`,
     CALCULATION: `/v3/calculations/${made.calculation}`,
+    MUTE: `/v3/mutes/${made.mute}`,
     CUSTOM_LOGIC: `/v3/rules/custom/${made.customLogic}`,
     TAG: `/v3/tags/${made.tag}`,
     PLACE: `/v3/places/${made.place}`,

@@ -65,6 +65,7 @@ async function everythingOf(of: Fixtures): Promise<string> {
     `/v3/exports/${of.sampleExport}`,
     `/v3/rules/${of.rule}`,
     `/v3/calculations/${of.calculation}`,
+    `/v3/mutes/${of.mute}`,
     `/v3/annotations/${of.annotation}`,
     `/v3/rules/custom/${of.customLogic}`,
     `/v3/devices/${of.device}/configuration`,
@@ -215,6 +216,15 @@ const refused: Record<string, Request> = {
     { placeId: victim.place },
   ],
   'the annotation of others': () => ['GET', `/v3/annotations/${victim.annotation}`],
+  'muting the device of others': (own) => [
+    'POST',
+    '/v3/mutes',
+    {
+      ...{ name: 'x', workspaceId: own.workspace, what: { deviceIds: [victim.device] } },
+      once: { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' },
+    },
+  ],
+  'the mute of others': () => ['GET', `/v3/mutes/${victim.mute}`],
   'the calculation of others': () => ['GET', `/v3/calculations/${victim.calculation}`],
   'a dashboard in the group of others': (own) => [
     'POST',

@@ -106,6 +106,14 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
     () => '/v3/devices/bulk/move',
     () => ({ ...bulk(), targetWorkspaceId: of.workspace, dataFlowId: of.dataFlow }),
   ],
+  '/v3/mutes': [
+    () => '/v3/mutes',
+    () => ({
+      ...inWorkspace(),
+      what: { all: true },
+      once: { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' },
+    }),
+  ],
   '/v3/calculations': [
     () => '/v3/calculations',
     () => ({
@@ -162,6 +170,7 @@ const elsewhere = new Set([
   '/v3/auth/password-reset',
   // Tried with an open alarm, in 37-alarm-desk.test.ts.
   '/v3/alarms/:id/comments',
+  '/v3/alarms/:id/mute',
   // Tried with a refused uplink, in 39.3-registered-refusals.test.ts.
   '/v3/device-connectors/:id/refusals/:refusalId/register',
   '/v3/workspaces/:id/refusals/:refusalId/register',

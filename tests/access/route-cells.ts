@@ -56,6 +56,10 @@ const ofType =
   (of) =>
     `/v3/device-types/${of.deviceType}${rest}`;
 const named: Bodies = (of) => ({ name: 'x', workspaceId: of.workspace });
+const mute: Bodies = (of) => ({
+  ...{ name: 'x', workspaceId: of.workspace, what: { all: true } },
+  once: { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' },
+});
 const calculation: Bodies = (of) => ({
   ...{ name: 'x', workspaceId: of.workspace, topic: 'default', period: 'PT1H' },
   deviceIds: [of.device],
@@ -299,6 +303,7 @@ const inventory: Record<string, Cell> = {
       (of) => ({ name: 'x', workspaceId: of.workspace, ...comparisonOf(of.device) }),
     ),
   ),
+  ...workspaceRecords('/v3/mutes', 'rule', 'mute', mute),
   ...workspaceRecords('/v3/calculations', 'rule', 'calculation', named),
   'POST /v3/calculations': readsAssets(
     record('workspace', ['rule', 'create'], () => '/v3/calculations', calculation),

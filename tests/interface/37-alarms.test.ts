@@ -44,6 +44,7 @@ describe('one open alarm of a key', () => {
       acknowledged: null,
       cleared: null,
       escalated: null,
+      muted: null,
       data: { temperature: 23 },
       correlationId: expect.any(String),
       comments: [],

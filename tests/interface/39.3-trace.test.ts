@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { traceCodes } from '../../src/model/device-trace.ts';
 import { type Receiver, startReceiver } from '../deliveries/receivers.ts';
 import { signIn } from '../access/access-world.ts';
+import { alarmRules } from '../world/alarm-rules.ts';
 import { comparison, customLogic } from '../world/rule-logic.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
@@ -462,6 +463,28 @@ test('steps without their scope are SKIPPED', async () => {
   ]);
 });
 
-test('every code was seen, but those of what does not exist yet', () => {
-  expect(traceCodes.filter((code) => !seen.has(code))).toEqual(['MUTED']);
+test('MUTED: the alarm of the uplink tells nobody until its mute ends', async () => {
+  const device = await world.device();
+  const { output, hotRule } = alarmRules(world);
+  await hotRule(device, [[20, await output()]]);
+  const { id: muteId } = await world.must('POST', '/v3/mutes', {
+    name: 'Maintenance',
+    workspaceId: world.workspaceId,
+    what: { deviceIds: [device.id] },
+    weekly: {
+      days: ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'],
+      from: '00:00',
+      to: '00:00',
+      timeZone: 'UTC',
+    },
+  });
+  await send(device, { temperature: 30 });
+  const muted = await verdict(device, 'MUTED');
+  expect(muted.fix?.link).toMatchObject({ kind: 'RULE' });
+  await world.must('DELETE', `/v3/mutes/${muteId}`);
+  await verdict(device, 'OK');
+});
+
+test('every code was seen', () => {
+  expect(traceCodes.filter((code) => !seen.has(code))).toEqual([]);
 });

@@ -47,6 +47,18 @@ export function alarmRoutes(parts: AlarmParts): Route[] {
     resourceRoute(alarms.clear, place, ({ params, body }, principal) =>
       acted(params.id, { action: 'CLEAR', reason: body?.reason ?? null }, principal),
     ),
+    resourceRoute(alarms.mute, place, (input, principal) => {
+      const { id } = input.params;
+      return createdOnce(
+        parts,
+        { input, principal },
+        async (step) => {
+          await desk.mute(step, id, input.body);
+          return readAlarm(step, id);
+        },
+        (known) => readAlarm(records, known),
+      );
+    }),
     resourceRoute(alarms.comment, place, (input, principal) => {
       const { id } = input.params;
       const comment = { id, text: input.body.text, by: actorOf(principal) };

@@ -164,6 +164,10 @@ function alarmView(alarm: Alarm, comments: readonly AlarmComment[]) {
       reason: cleared.reason,
     },
     escalated: formatInstantOrNull(alarm.escalatedAt),
+    muted: alarm.muted && {
+      until: formatInstant(alarm.muted.until),
+      muteId: alarm.muted.muteId,
+    },
     data: alarm.data,
     correlationId: alarm.correlationId,
     comments: comments.map(({ id, at, by, text }) => ({ id, at: formatInstant(at), by, text })),

@@ -149,6 +149,7 @@ const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
   alarm: 'rule',
   rule: 'rule',
   calculation: 'rule',
+  mute: 'rule',
   workspace: 'workspace',
   member: 'workspace.member',
   deviceType: null,

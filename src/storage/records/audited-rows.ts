@@ -54,6 +54,7 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   integration: 'integrations',
   rule: 'rules',
   calculation: 'calculations',
+  mute: 'mutes',
   alarm: 'alarms',
   customLogic: 'customLogicBlocks',
   view: 'views',
@@ -93,13 +94,13 @@ const sealedProperties = new Set<RecordKind>(['outputConnector', 'integration'])
 const unshown = new Set<string>([
   ...'id searchText created updated version organizationId lastUsed content plan done'.split(' '),
   ...'failed activatedAt activation nextExecution nameKey loraKeys'.split(' '),
-  ...'openKey severityRank orderedBy sources commentCount clearAt escalateAt remindAt remindEveryMs'.split(
+  ...'openKey severityRank orderedBy sources commentCount clearAt escalateAt remindAt remindEveryMs escalateAfterMs nextAt'.split(
     ' ',
   ),
   ...deviceKeyColumns,
 ]);
 const jsonColumns = new Set<string>([
-  ...'settings properties permissions workspaceIds meta schemas sampleData calculatedKeys'.split(
+  ...'settings properties permissions workspaceIds meta schemas sampleData calculatedKeys what weekly'.split(
     ' ',
   ),
   ...'uplinkScript downlinkScript configuration selectOptions dataSources'.split(' '),

@@ -603,6 +603,17 @@ interface RuleTables {
     trigger: JsonText;
   };
   ruleRuns: { ruleId: string; runs: JsonText };
+  mutes: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    what: JsonText;
+    severityBelow: string | null;
+    startsAt: number | null;
+    endsAt: number | null;
+    weekly: JsonText | null;
+    active: Flag;
+    nextAt: number | null;
+  };
   calculations: NamedColumns & {
     organizationId: string;
     workspaceId: string;
@@ -704,6 +715,9 @@ interface AlarmTables {
     escalateAt: number | null;
     remindAt: number | null;
     remindEveryMs: number | null;
+    escalateAfterMs: number | null;
+    muteId: string | null;
+    mutedUntil: number | null;
     sources: number;
     commentCount: number;
     orderedBy: string;

@@ -112,7 +112,7 @@ interface AddressFieldProps {
 }
 
 /** Addresses as typed, so that one that is not complete yet stays; disabled without a mail server. */
-export function AddressField({ emails, error, change }: AddressFieldProps) {
+function AddressField({ emails, error, change }: AddressFieldProps) {
   const words = useWords(formWords);
   const sendsMail = useQuery(aboutQuery).data?.features.mail;
   const [typed, setTyped] = useState(() => emails.join(', '));

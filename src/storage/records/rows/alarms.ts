@@ -4,6 +4,7 @@ import { type Insertable, type Selectable, sql, type SqlBool } from 'kysely';
 import {
   type Alarm,
   type AlarmComment,
+  type AlarmMute,
   type AlarmCounts,
   alarmSeverities,
   type AlarmSeverity,
@@ -31,12 +32,12 @@ import type { RecordTables } from '../schema.ts';
 
 type Row = RecordTables['alarms'];
 
-// Few enough for every engine's parameter limit: a row has 38 columns.
+// Few enough for every engine's parameter limit: a row has 41 columns.
 const alarmsPerStatement = 50;
 const keysPerStatement = 250;
 
 function toRow(alarm: Alarm): Insertable<Row> {
-  const { device, rule, sampleTime, acknowledged, cleared, data, ...columns } = alarm;
+  const { device, rule, sampleTime, acknowledged, cleared, data, muted, ...columns } = alarm;
   return {
     ...columns,
     severityRank: severityRank(alarm.severity),
@@ -53,6 +54,8 @@ function toRow(alarm: Alarm): Insertable<Row> {
     clearedAt: cleared?.at ?? null,
     clearedBy: toJsonTextOrNull(cleared?.by),
     clearReason: cleared?.reason ?? null,
+    muteId: muted?.muteId ?? null,
+    mutedUntil: muted?.until ?? null,
     data: toJsonText(data),
     searchText: searchTextOf(
       ...[alarm.name, alarm.key, device?.name ?? null, device?.deviceId ?? null, rule.name],
@@ -89,6 +92,8 @@ function alarmFromRow(row: Selectable<Row>): Alarm {
     escalateAt: row.escalateAt,
     remindAt: row.remindAt,
     remindEveryMs: row.remindEveryMs,
+    escalateAfterMs: row.escalateAfterMs,
+    muted: mutedOf(row),
     sources: row.sources,
     commentCount: row.commentCount,
     orderedBy: row.orderedBy,
@@ -104,6 +109,10 @@ function sampleTimeOf({ firstSampleAt, lastSampleAt }: Selectable<Row>): Alarm['
 function deviceOf({ deviceId, deviceName, devicePhysicalId }: Selectable<Row>): Alarm['device'] {
   if (deviceId === null) return null;
   return { id: deviceId, name: deviceName ?? '', deviceId: devicePhysicalId ?? '' };
+}
+
+function mutedOf({ muteId, mutedUntil }: Selectable<Row>): Alarm['muted'] {
+  return muteId === null || mutedUntil === null ? null : { muteId, until: mutedUntil };
 }
 
 function clearingOf({ clearedBy, clearReason }: Selectable<Row>, at: EpochMs): Alarm['cleared'] {
@@ -145,15 +154,17 @@ export async function saveAlarms(step: RecordsDb, alarms: readonly Alarm[]): Pro
   );
 }
 
+/** Times that are counted from what happened to an alarm. */
+const countedColumns = ['clearAt', 'escalateAt', 'remindAt'] as const;
 /** Columns with the times at which something happens to an alarm by itself. */
-const timeColumns = ['clearAt', 'escalateAt', 'remindAt'] as const;
+const timeColumns = [...countedColumns, 'mutedUntil'] as const;
 
 /** Alarms are cleared, escalated and reminded of after the same time as before, although the clock was set back. */
 export async function moveAlarmTimes(
   step: RecordsDb,
   { now, byMs }: { readonly now: EpochMs; readonly byMs: number },
 ): Promise<void> {
-  for (const column of timeColumns)
+  for (const column of countedColumns)
     await step
       .updateTable('alarms')
       .set((eb) => ({ [column]: eb(column, '-', byMs) }))
@@ -189,6 +200,51 @@ export async function findOpenAlarms(
     for (const row of await query.execute()) found.push(alarmFromRow(row));
   }
   return found;
+}
+
+/** The next alarms of the workspace that are not cleared, in the order of their ids. */
+export async function openAlarmsAfter(
+  db: RecordsDb,
+  workspaceId: string,
+  after: string,
+  max: number,
+): Promise<Alarm[]> {
+  const query = db
+    .selectFrom('alarms')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .where('openKey', 'is not', null)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(max);
+  return (await query.execute()).map(alarmFromRow);
+}
+
+/** Marks open alarms with what keeps them quiet. */
+export async function markMuted(
+  step: RecordsDb,
+  marked: ReadonlyMap<string, AlarmMute>,
+): Promise<void> {
+  const byMute = new Map<string, { readonly mute: AlarmMute; readonly ids: string[] }>();
+  for (const [id, mute] of marked) {
+    const name = `${mute.muteId} ${mute.until}`;
+    const known = byMute.get(name) ?? { mute, ids: [] };
+    known.ids.push(id);
+    byMute.set(name, known);
+  }
+  for (const { mute, ids } of byMute.values())
+    for (const some of chunks(ids, keysPerStatement))
+      await step
+        .updateTable('alarms')
+        .set({ muteId: mute.muteId, mutedUntil: mute.until })
+        .where('id', 'in', [...some])
+        .where('openKey', 'is not', null)
+        .execute();
+}
+
+/** The alarms of a mute that ends early are due at the moment. */
+export async function endMuteOfAlarms(step: RecordsDb, muteId: string, at: EpochMs): Promise<void> {
+  await step.updateTable('alarms').set({ mutedUntil: at }).where('muteId', '=', muteId).execute();
 }
 
 /** Those whose time to be cleared, escalated or reminded of has come, the earliest first. */

@@ -19,6 +19,7 @@ const workspaceTables = {
   integration: { table: 'integrations', what: 'integration' },
   rule: { table: 'rules', what: 'rule' },
   calculation: { table: 'calculations', what: 'calculation' },
+  mute: { table: 'mutes', what: 'mute' },
   alarm: { table: 'alarms', what: 'alarm' },
   view: { table: 'views', what: 'view' },
   annotation: { table: 'annotations', what: 'annotation' },

@@ -1,0 +1,160 @@
+// Mutes: when alarms of a workspace tell nobody, once or every week (contract 39.4).
+import { type Alarm, type AlarmSeverity, severityRank } from './alarm.ts';
+import { dayMs, type EpochMs } from './instant.ts';
+import type { AuditFields } from './record.ts';
+import { lastMomentBeforeLocal, momentOfLocal, offsetAt, type TimeZone } from './time-zone.ts';
+
+/** From Monday; `MO` is the first day of a week. */
+export const weekdays = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
+export type Weekday = (typeof weekdays)[number];
+
+export const muteLimits = {
+  /** Mutes of a workspace that are not over. */
+  perWorkspaceMax: 1_000,
+  onceMsMax: 366 * dayMs,
+  idsMax: 1_000,
+  /** A mute that is over is removed after this time. */
+  keptMs: 30 * dayMs,
+} as const;
+
+/** An alarm is meant when one of the lists names it, its rule, its device or a group of its device. */
+export type MutedWhat =
+  | { readonly all: true }
+  | {
+      readonly ruleIds?: readonly string[];
+      readonly deviceIds?: readonly string[];
+      readonly tagIds?: readonly string[];
+      /** The places and what is below them. */
+      readonly placeIds?: readonly string[];
+      readonly alarmKeys?: readonly string[];
+    };
+
+/** Local times of a day as `HH:mm`; a window that does not end after its start ends on the next day. */
+export interface WeeklyMute {
+  readonly days: readonly Weekday[];
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone: string;
+}
+
+export interface Mute extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  /** Why; `reason` in answers. */
+  readonly description: string | null;
+  readonly what: MutedWhat;
+  /** Only alarms that are less severe. */
+  readonly severityBelow: AlarmSeverity | null;
+  readonly once: { readonly from: EpochMs; readonly to: EpochMs } | null;
+  readonly weekly: WeeklyMute | null;
+  readonly active: boolean;
+  /** When open alarms are looked at next, because the mute begins or has changed; null for never. */
+  readonly nextAt: EpochMs | null;
+}
+
+/** Half-open. */
+export interface MuteWindow {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
+
+/**
+ * The windows of the mute that touch `from` to `to`, in order of their start. In a week with a clock
+ * change, a window begins when the clock first shows its start and ends when it last shows its end:
+ * a night of 25 hours is one night.
+ */
+function muteWindows(
+  { active, once, weekly }: Pick<Mute, 'active' | 'once' | 'weekly'>,
+  zoneOf: (name: string) => TimeZone | undefined,
+  from: EpochMs,
+  to: EpochMs,
+): readonly MuteWindow[] {
+  if (!active) return [];
+  const windows = once === null ? weeklyWindows(weekly, zoneOf, from, to) : [once];
+  return windows.filter((window) => window.from <= to && window.to > from);
+}
+
+/** The most that one local day is longer than another, and a window over midnight. */
+const reachMs = 3 * dayMs;
+
+function weeklyWindows(
+  weekly: WeeklyMute | null,
+  zoneOf: (name: string) => TimeZone | undefined,
+  from: EpochMs,
+  to: EpochMs,
+): readonly MuteWindow[] {
+  const zone = weekly === null ? undefined : zoneOf(weekly.timeZone);
+  if (weekly === null || zone === undefined) return [];
+  const pieces = zone.pieces(from - 2 * reachMs, to + 2 * reachMs);
+  const days = new Set(weekly.days.map((day) => weekdays.indexOf(day)));
+  const [start, end] = [localTimeMs(weekly.from), localTimeMs(weekly.to)];
+  const length = end > start ? end - start : end - start + dayMs;
+  const windows: MuteWindow[] = [];
+  const first = dayOf(from - reachMs + offsetAt(zone, from - reachMs));
+  const last = dayOf(to + reachMs + offsetAt(zone, to + reachMs));
+  for (let day = first; day <= last; day += dayMs) {
+    if (!days.has(weekdayOf(day))) continue;
+    const begins = momentOfLocal(pieces, day + start);
+    const ends = lastMomentBeforeLocal(pieces, day + start + length);
+    if (begins !== undefined && ends !== undefined && begins < ends)
+      windows.push({ from: begins, to: ends });
+  }
+  return windows;
+}
+
+/** The start of a local day, as if it were UTC. */
+function dayOf(localMs: number): number {
+  return Math.floor(localMs / dayMs) * dayMs;
+}
+
+/** 1970-01-01 was a Thursday. */
+function weekdayOf(day: number): number {
+  return (((day / dayMs + 3) % 7) + 7) % 7;
+}
+
+/** Milliseconds since midnight. */
+export function localTimeMs(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return (hours * 60 + minutes) * 60_000;
+}
+
+/** The window that contains the moment and ends last. */
+export function muteWindowAt(
+  mute: Pick<Mute, 'active' | 'once' | 'weekly'>,
+  zoneOf: (name: string) => TimeZone | undefined,
+  at: EpochMs,
+): MuteWindow | undefined {
+  const windows = muteWindows(mute, zoneOf, at, at).filter(({ from }) => from <= at);
+  return windows.toSorted((a, b) => b.to - a.to)[0];
+}
+
+/** When the mute begins next, later than the moment; null for never. */
+export function nextMuteStart(
+  mute: Pick<Mute, 'active' | 'once' | 'weekly'>,
+  zoneOf: (name: string) => TimeZone | undefined,
+  at: EpochMs,
+): EpochMs | null {
+  if (mute.once !== null) return mute.active && mute.once.from > at ? mute.once.from : null;
+  const windows = muteWindows(mute, zoneOf, at, at + 9 * dayMs);
+  const starts = windows.map(({ from }) => from).filter((from) => from > at);
+  return starts.length === 0 ? null : Math.min(...starts);
+}
+
+/** Whether the mute means the alarm, at whatever time; `groups` are tags and places of its device. */
+export function mutes(
+  { what, severityBelow }: Pick<Mute, 'what' | 'severityBelow'>,
+  { severity, rule, device, key }: Pick<Alarm, 'severity' | 'rule' | 'device' | 'key'>,
+  groups: ReadonlySet<string>,
+): boolean {
+  if (severityBelow !== null && severityRank(severity) >= severityRank(severityBelow)) return false;
+  if ('all' in what) return true;
+  const { ruleIds, deviceIds, tagIds = [], placeIds = [], alarmKeys } = what;
+  return (
+    ruleIds?.includes(rule.id) === true ||
+    (device !== null && deviceIds?.includes(device.id) === true) ||
+    alarmKeys?.includes(key) === true ||
+    [...tagIds, ...placeIds].some((id) => groups.has(id))
+  );
+}

@@ -1,0 +1,131 @@
+// Mutes in the records store: when alarms of a workspace tell nobody.
+import type { Insertable, Selectable } from 'kysely';
+import type { AlarmSeverity } from '../../../model/alarm.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { Mute } from '../../../model/mute.ts';
+import type { PageRequest } from '../../../model/page.ts';
+import {
+  fromFlag,
+  fromJsonText,
+  fromJsonTextOrNull,
+  isOneOf,
+  searchTextOf,
+  toFlag,
+  toJsonText,
+  toJsonTextOrNull,
+} from '../columns.ts';
+import { sortColumns, type WorkspaceFilter } from '../list.ts';
+import type { RecordsDb } from '../records.ts';
+import type { RecordTables } from '../schema.ts';
+import { RecordRows } from './record-rows.ts';
+
+type Table = RecordTables['mutes'];
+
+function toRow({ what, once, weekly, active, ...record }: Mute): Insertable<Table> {
+  return {
+    ...record,
+    what: toJsonText(what),
+    startsAt: once?.from ?? null,
+    endsAt: once?.to ?? null,
+    weekly: toJsonTextOrNull(weekly),
+    active: toFlag(active),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+function fromRow({ searchText: _, startsAt, endsAt, ...row }: Selectable<Table>): Mute {
+  return {
+    ...row,
+    what: fromJsonText(row.what),
+    severityBelow: row.severityBelow as AlarmSeverity | null,
+    once: startsAt === null || endsAt === null ? null : { from: startsAt, to: endsAt },
+    weekly: fromJsonTextOrNull(row.weekly),
+    active: fromFlag(row.active),
+  };
+}
+
+interface MuteFilter extends WorkspaceFilter {
+  readonly active?: boolean | undefined;
+}
+
+class MuteRows extends RecordRows<'mutes', Mute> {
+  override async list(db: RecordsDb, filter: MuteFilter, page: PageRequest) {
+    let query = this.filtered(db, filter);
+    if (filter.active !== undefined) query = query.where('active', '=', toFlag(filter.active));
+    return this.page(db, query, page);
+  }
+
+  /** Those of the workspaces that are active and not over, in the order of their ids. */
+  async current(db: RecordsDb, workspaceIds: readonly string[], at: EpochMs): Promise<Mute[]> {
+    if (workspaceIds.length === 0) return [];
+    const query = this.select(db)
+      .where(isOneOf('workspaceId', workspaceIds))
+      .where('active', '=', 1)
+      .where((eb) => eb.or([eb('endsAt', 'is', null), eb('endsAt', '>', at)]))
+      .orderBy('id');
+    return this.readAll(db, query);
+  }
+
+  /** Those that begin or have changed, the earliest first. */
+  async due(db: RecordsDb, at: EpochMs, max: number): Promise<Mute[]> {
+    return this.readAll(db, this.select(db).where('nextAt', '<=', at).orderBy('nextAt').limit(max));
+  }
+}
+
+export const muteRows = new MuteRows('mutes', toRow, fromRow, {
+  columns: { ...sortColumns, active: 'active' },
+});
+
+/** When the next mute is due; undefined when none is. */
+export async function nextMuteTime(db: RecordsDb): Promise<EpochMs | undefined> {
+  const query = db
+    .selectFrom('mutes')
+    .select((eb) => eb.fn.min('nextAt').as('at'))
+    .where('nextAt', 'is not', null);
+  const at = (await query.executeTakeFirst())?.at;
+  return at === null || at === undefined ? undefined : Number(at);
+}
+
+/** Sets when the mute is due next, unless it was changed since it was read. */
+export async function setMuteTime(
+  step: RecordsDb,
+  { id, version }: Pick<Mute, 'id' | 'version'>,
+  nextAt: EpochMs | null,
+): Promise<void> {
+  await step
+    .updateTable('mutes')
+    .set({ nextAt })
+    .where('id', '=', id)
+    .where('version', '=', version)
+    .execute();
+}
+
+/** Every active mute is due, because the clock was set back. */
+export async function lookAtMutesAgain(step: RecordsDb, at: EpochMs): Promise<void> {
+  await step.updateTable('mutes').set({ nextAt: at }).where('active', '=', 1).execute();
+}
+
+/** Mutes of the workspace that are not over. */
+export async function countMutes(db: RecordsDb, workspaceId: string, at: EpochMs): Promise<number> {
+  const { count } = await db
+    .selectFrom('mutes')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspaceId', '=', workspaceId)
+    .where((eb) => eb.or([eb('endsAt', 'is', null), eb('endsAt', '>', at)]))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Removes at most `max` mutes that ended before the moment. Resolves to their number. */
+export async function removeMutesEndedBefore(
+  step: RecordsDb,
+  before: EpochMs,
+  max: number,
+): Promise<number> {
+  const old = step.selectFrom('mutes').select('id').where('endsAt', '<', before).limit(max);
+  const { numDeletedRows } = await step
+    .deleteFrom('mutes')
+    .where('id', 'in', old)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
