@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { type Route, settledRoute } from '../http/edge/route.ts';
 import { alarmRoutes } from '../http/routes/alarms.ts';
 import { annotationRoutes } from '../http/routes/annotations.ts';
+import { askRoute } from '../http/routes/ask.ts';
 import { assetRoutes } from '../http/routes/assets.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { blobRoutes } from '../http/routes/blobs.ts';
@@ -173,6 +174,7 @@ export function composeRoutes(
     aboutRoute(aboutParts(parts)),
     ...accessRoutes(parts, uplinks, extras),
     ...sampleQueryRoutes({ ...queries, typeOfDevice }),
+    askRoute({ ...queries, records: parts.records, typeOfDevice }),
     ...typeDashboardRoutes({ records: parts.records, store, now, typeOfDevice }),
     ...extras.exports.routes,
     ...extras.sampleChanges.routes,

@@ -4,6 +4,7 @@ import { activity } from './activity.ts';
 import { alarms } from './alarms.ts';
 import { apiKeys } from './api-keys.ts';
 import { annotations } from './annotations.ts';
+import { asking } from './ask.ts';
 import { assets } from './assets.ts';
 import { assistants } from './assistants.ts';
 import { auditLogs } from './audit-logs.ts';
@@ -137,6 +138,7 @@ export const endpoints = {
   storedUsage,
   views,
   annotations,
+  asking,
   workspaceConfiguration,
   workspaces,
   olderKpis: { batch: batchKpi },

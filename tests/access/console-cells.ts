@@ -130,6 +130,12 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
   ),
   'GET /v3/annotations/:id': record('workspace', ['dashboard', 'read'], annotation),
   'PUT /v3/annotations/:id': record('workspace', ['dashboard', 'update'], annotation, () => ({})),
+  'GET /v3/ask': {
+    needs: ['asset', 'read'],
+    who: 'permitted',
+    level: 'workspaceList',
+    path: (of) => `/v3/ask?q=x&workspaceId=${of.workspace}`,
+  },
   'POST /v3/dashboards/import': record(
     'workspace',
     ['dashboard', 'create'],

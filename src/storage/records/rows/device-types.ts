@@ -70,6 +70,27 @@ export const deviceTypeRows = new DeviceTypeRows('deviceTypes', toRow, fromRow, 
   columns: { ...sortColumns, type: 'type' },
 });
 
+/** Types of the data flows of the workspace, at most `max`, in order of id. */
+export async function typesOfWorkspace(
+  db: RecordsDb,
+  workspaceId: string,
+  max: number,
+): Promise<DeviceType[]> {
+  const rows = await db
+    .selectFrom('dataFlows')
+    .select('deviceTypeId')
+    .distinct()
+    .where('workspaceId', '=', workspaceId)
+    .where('deviceTypeId', 'is not', null)
+    .orderBy('deviceTypeId')
+    .limit(max)
+    .execute();
+  return deviceTypeRows.findAll(
+    db,
+    rows.flatMap(({ deviceTypeId }) => deviceTypeId ?? []),
+  );
+}
+
 /** Scripts and schemas make rows large. */
 const typesPerStatement = 100;
 

@@ -1,0 +1,77 @@
+// Route of questions: what their words mean among the names and data keys of a workspace (contract 39.5).
+import { asking } from '../../contract/ask.ts';
+import { ask, type AskedKey, type AskParts } from '../../inventory/search/ask.ts';
+import type { DeviceType } from '../../model/device-type.ts';
+import type { JsonObject } from '../../model/json.ts';
+import {
+  type CalendarOf,
+  type OpenZone,
+  type ReadingStore,
+  zoneOf,
+} from '../../query/accumulation.ts';
+import {
+  declaredSchemas,
+  inferSchema,
+  type TopicSchema,
+  withCalculated,
+} from '../../query/inferred-schema.ts';
+import { typesOfWorkspace } from '../../storage/records/rows/device-types.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { type Route, route } from '../edge/route.ts';
+
+interface AskRouteParts extends Pick<AskParts, 'records' | 'now'> {
+  readonly store: ReadingStore;
+  readonly typeOfDevice: (deviceId: string) => Promise<DeviceType | null>;
+  readonly calendarOf: CalendarOf;
+  readonly openZone: OpenZone;
+}
+
+/** Types of a workspace whose keys are known. */
+const typesMax = 200;
+const typesKept = 1_000;
+
+export function askRoute(parts: AskRouteParts): Route {
+  const { records, store, now, typeOfDevice } = parts;
+  /** By type and version, because schemas are large. */
+  const known = createBoundedMap<string, readonly AskedKey[]>(typesKept);
+  const keysOfType = (type: DeviceType): readonly AskedKey[] => {
+    const name = `${type.id} ${type.version}`;
+    const kept = known.use(name);
+    if (kept !== undefined) return kept;
+    const schemas = withCalculated('', declaredSchemas(type.schemas), type.calculatedKeys);
+    const keys = keysOf(schemas);
+    known.set(name, keys);
+    return keys;
+  };
+  const askParts: AskParts = {
+    records,
+    now,
+    async keysOfWorkspace(workspaceId) {
+      const types = await typesOfWorkspace(records.db, workspaceId, typesMax);
+      return types.flatMap(keysOfType);
+    },
+    async keysOfDevice(deviceId) {
+      const type = await typeOfDevice(deviceId);
+      const schemas = await inferSchema(deviceId, type?.schemas ?? {}, store, now());
+      return keysOf(withCalculated(deviceId, schemas, type?.calculatedKeys ?? []));
+    },
+  };
+  return route(asking.ask, ({ query: { q, workspaceId, timeZone } }, principal) => {
+    const zone = () => zoneOf(timeZone, { id: '', workspaceId }, parts.calendarOf, parts.openZone);
+    return ask(askParts, principal, { q, workspaceId, zone });
+  });
+}
+
+function keysOf(schemas: Readonly<Record<string, TopicSchema>>): AskedKey[] {
+  return Object.entries(schemas).flatMap(([topic, { properties }]) =>
+    Object.entries(properties).map(([dataKey, property]) => {
+      const { title, unit } = (property ?? {}) as JsonObject;
+      return {
+        topic,
+        dataKey,
+        title: typeof title === 'string' ? title : null,
+        unit: typeof unit === 'string' ? unit : null,
+      };
+    }),
+  );
+}
