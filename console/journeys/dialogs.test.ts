@@ -105,7 +105,6 @@ const dialogs: readonly (readonly [string, RegExp])[] = [
   ['/w/$workspaceId/rules/$ruleId/edit', /^Delete/],
   ['/w/$workspaceId/places', /^Import/],
   ['/w/$workspaceId/places', /^Add place/],
-  ['/w/$workspaceId/places/$placeId', /^Add device/],
   ['/w/$workspaceId/places/$placeId/$tab', /^Edit/],
   ['/w/$workspaceId/places/$placeId/$tab', /^Move/],
   ['/w/$workspaceId/places/$placeId/$tab', /^Delete/],

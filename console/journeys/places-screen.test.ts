@@ -84,6 +84,10 @@ journey('the places screen', { start: startWorld, prepare }, (stage) => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Floor 2', level: 1 }).waitFor();
     await page.getByText('1 device, 1 open alarm').waitFor();
+    await page
+      .getByRole('navigation', { name: 'Pages of the place' })
+      .getByRole('link', { name: 'Devices' })
+      .click();
     await page.getByRole('link', { name: 'Probe <i>7</i>' }).waitFor();
     await stage.inspect('places-devices');
     await page

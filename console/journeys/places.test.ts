@@ -40,6 +40,7 @@ journey('places', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('combobox', { name: 'Search or jump to' }).fill('floor 2');
     await page.getByRole('option', { name: /Floor 2/ }).click();
     await page.getByRole('heading', { name: 'Floor 2', level: 1 }).waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'Devices' }).last().click();
     await page.getByRole('link', { name: 'Probe' }).waitFor();
   });
 

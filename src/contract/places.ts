@@ -98,6 +98,9 @@ const records = recordEndpoints({
           description: 'Only places directly below this one. `null`: those at the top of the tree.',
         }),
       ),
+      hasPlan: Type.Optional(
+        Type.Boolean({ description: 'Only places with a plan, or only those without one.' }),
+      ),
     }),
     response: pageSchema(placeSchema),
   },

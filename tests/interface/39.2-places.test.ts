@@ -248,6 +248,13 @@ describe('plans', () => {
     const path = `/v3/places/${place.id}`;
     const { plan } = await world.must('PUT', path, { plan: { blobId: second } });
     expect(plan).toEqual({ blobId: second, width: 200.5, height: 100 });
+    const planned = async (hasPlan: boolean) => {
+      const query = `workspaceId=${world.workspaceId}&hasPlan=${hasPlan}&size=1000`;
+      const { content } = await world.must('GET', `/v3/places?${query}`);
+      return content.map((one: { id: string }) => one.id);
+    };
+    expect(await planned(true)).toEqual([place.id]);
+    expect(await planned(false)).not.toContain(place.id);
     expect((await world.must('PUT', path, { name: 'Still' })).plan).toEqual(plan);
     expect((await world.must('PUT', path, { plan: null })).plan).toBeNull();
   });

@@ -20,9 +20,11 @@ export interface LiveEvent {
   readonly [member: string]: unknown;
 }
 
-/** What can be listened to: a device, or kinds of events of a workspace. */
+/** What can be listened to: a device, the devices at a place and below it, or kinds of events of a workspace. */
 export type Interest =
   | { readonly assetId: string }
+  /** Samples of its devices arrive among those of others. */
+  | { readonly placeId: string }
   | {
       readonly workspaceId: string;
       readonly kinds: readonly string[];
@@ -162,11 +164,11 @@ function receive(message: ServerMessage): void {
 
 function concerns(interest: Interest, sample: { readonly deviceId: string }): boolean {
   if ('assetId' in interest) return interest.assetId === sample.deviceId;
-  return interest.kinds.includes('SAMPLE');
+  return 'placeId' in interest || interest.kinds.includes('SAMPLE');
 }
 
 function itemOf(interest: Interest): object {
-  return 'assetId' in interest ? { ...interest, topic: '*' } : interest;
+  return 'workspaceId' in interest ? interest : { ...interest, topic: '*' };
 }
 
 function send(message: object): void {

@@ -182,12 +182,13 @@ export async function listPlaces(
   filter: ListScope & {
     readonly search?: string | undefined;
     readonly parentId?: string | undefined;
+    readonly hasPlan?: boolean | undefined;
   },
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, filter);
-  const { search, parentId } = filter;
-  const wanted = { ...reach, search, parentId: parentId === 'null' ? null : parentId };
+  const { search, parentId, hasPlan } = filter;
+  const wanted = { ...reach, search, hasPlan, parentId: parentId === 'null' ? null : parentId };
   const { rows, total } = await placeRows.list(records.db, wanted, page);
   return pageOf(await views(records, rows), total, page);
 }

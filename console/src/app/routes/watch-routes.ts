@@ -4,6 +4,7 @@ import { readActivitySearch } from '../../screens/activity/activity-search.ts';
 import { readAlarmSearch } from '../../screens/alarms/alarm-search.ts';
 import { readDashboardSearch } from '../../screens/dashboards/dashboard-search.ts';
 import { readMapSearch } from '../../screens/map/map-search.ts';
+import { readPlacesSearch } from '../../screens/places/places-search.ts';
 import { readListSearch } from '../../ui/list-search.ts';
 import { root, screen, workspace } from './frame.ts';
 
@@ -49,7 +50,7 @@ export const deviceMap = createRoute({
 const placesRoot = createRoute({
   getParentRoute: () => workspace,
   path: '/places',
-  validateSearch: readListSearch,
+  validateSearch: readPlacesSearch,
   component: screen(() => import('../../screens/places/places.tsx'), 'Places'),
 });
 

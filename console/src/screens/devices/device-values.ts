@@ -91,7 +91,7 @@ interface Speaker {
 }
 
 /** One device speaks for all of its type. */
-function speakersOf(devices: readonly Device[]): readonly Speaker[] {
+function speakersOf(devices: readonly Pick<Device, 'id' | 'dataFlow'>[]): readonly Speaker[] {
   const speakers = new Map<string, Speaker>();
   for (const { id, dataFlow } of devices) {
     const typeId = dataFlow.deviceType?.id;
@@ -135,6 +135,20 @@ async function fetchLatest(deviceIds: string[], keys: readonly string[], signal?
     };
     return [deviceId, newest] as const;
   });
+}
+
+/** Types whose schemas are asked for; a place seldom has more. */
+const speakersMax = 20;
+
+/** The values that the types of the devices declare or have sent. */
+export async function fetchValueKeys(
+  devices: readonly Pick<Device, 'id' | 'dataFlow'>[],
+): Promise<readonly ValueKey[]> {
+  const asked = speakersOf(devices)
+    .slice(0, speakersMax)
+    .map((one) => answers.ensureQueryData(schemaQuery(one)));
+  const found = await Promise.all(asked);
+  return found.flatMap(([, schema]) => keysOf(schema)).map(([, key]) => key);
 }
 
 /** The newest values of at most 1,000 devices, without lines. */

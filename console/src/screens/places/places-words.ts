@@ -91,6 +91,26 @@ export const placesWords = wordSet(
     imported: (count: string, many: number) =>
       plural(many, '1 place imported', `${count} places imported`),
     close: 'Close',
+    noPlan: 'No plan yet',
+    noPlanNote: 'A plan is a picture of the place, such as a floor plan, with its devices on it.',
+    uploadPlan: 'Upload plan',
+    replacePlan: 'Replace plan',
+    removePlan: 'Remove plan',
+    planSaved: 'Plan saved',
+    planRemoved: 'Plan removed',
+    arrange: 'Arrange devices',
+    arrangeNote:
+      'Drag a device onto the plan, or select it and press the arrow keys. Changes are saved.',
+    colorBy: 'Color by',
+    colorByState: 'State',
+    planCut: 'A plan shows at most 5,000 devices.',
+    value: 'Value',
+    notPlaced: 'not on plan',
+    planDevices: 'Devices of the plan',
+    missing: (count: string, many: number) =>
+      plural(many, '1 device is not on the plan', `${count} devices are not on the plan`),
+    openDevice: (name: string) => `Open ${name}`,
+    below: 'Places below',
   },
   {
     title: 'Orte',
@@ -187,5 +207,25 @@ export const placesWords = wordSet(
     imported: (count: string, many: number) =>
       plural(many, '1 Ort importiert', `${count} Orte importiert`),
     close: 'Schließen',
+    noPlan: 'Noch kein Plan',
+    noPlanNote: 'Ein Plan ist ein Bild des Ortes, etwa ein Grundriss, mit seinen Geräten darauf.',
+    uploadPlan: 'Plan hochladen',
+    replacePlan: 'Plan ersetzen',
+    removePlan: 'Plan entfernen',
+    planSaved: 'Plan gespeichert',
+    planRemoved: 'Plan entfernt',
+    arrange: 'Geräte anordnen',
+    arrangeNote:
+      'Ziehen Sie ein Gerät auf den Plan, oder wählen Sie es aus und drücken Sie die Pfeiltasten. Änderungen werden gespeichert.',
+    colorBy: 'Färben nach',
+    colorByState: 'Zustand',
+    planCut: 'Ein Plan zeigt höchstens 5’000 Geräte.',
+    value: 'Wert',
+    notPlaced: 'nicht auf dem Plan',
+    planDevices: 'Geräte des Plans',
+    missing: (count: string, many: number) =>
+      plural(many, '1 Gerät ist nicht auf dem Plan', `${count} Geräte sind nicht auf dem Plan`),
+    openDevice: (name: string) => `${name} öffnen`,
+    below: 'Orte darunter',
   },
 );

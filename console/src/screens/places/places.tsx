@@ -212,8 +212,13 @@ interface OfPlace {
   readonly placeId: string;
 }
 
+const PlacePlan = late<OfPlace>(
+  'PlacePlan',
+  async () => (await import('./plan-tab.tsx')).PlacePlan,
+);
 const tabs = () => import('./place-tabs.tsx');
 const pages = {
+  plan: PlacePlan,
   devices: late<OfPlace>('PlaceDevices', async () => (await tabs()).PlaceDevices),
   alarms: late<OfPlace>('PlaceAlarms', async () => (await tabs()).PlaceAlarms),
   settings: late<OfPlace>('PlaceSettings', async () => (await tabs()).PlaceSettings),
@@ -228,7 +233,7 @@ export function PlacePages() {
   const { placeId = '', tab } = useParams({ strict: false });
   const place = useQuery(placeOf(workspaceId, placeId));
   const params = { workspaceId, placeId };
-  const [first = 'devices', ...others] = pageNames;
+  const [first = 'plan', ...others] = pageNames;
   const links = [
     { label: words.tabs[first], link: { to: address, params } as const },
     ...others.map((name) => ({

@@ -46,6 +46,7 @@ function fromRow({ searchText: _, nameKey: __, ...row }: Selectable<Table>): Pla
 interface PlaceFilter extends WorkspaceFilter {
   /** Null: those at the top. */
   readonly parentId?: string | null | undefined;
+  readonly hasPlan?: boolean | undefined;
 }
 
 /** The closure is written with the rows: a query never walks the tree. */
@@ -54,6 +55,8 @@ class PlaceRows extends RecordRows<'places', PlaceRecord> {
     let query = this.filtered(db, filter);
     if (filter.parentId === null) query = query.where('parentId', 'is', null);
     else if (filter.parentId !== undefined) query = query.where('parentId', '=', filter.parentId);
+    if (filter.hasPlan !== undefined)
+      query = query.where('plan', filter.hasPlan ? 'is not' : 'is', null);
     return this.page(db, query, page);
   }
 
