@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { allEndpoints } from '../src/contract/endpoint-table.ts';
-import { operationIdOf } from '../src/contract/operation-id.ts';
+import { operationIdOf } from '../src/contract/endpoint.ts';
 import type { RecordedRequest } from '../tests/world/recorded-examples.ts';
 import { chosenExamples, type OperationExample } from './examples/chosen-examples.ts';
 

@@ -1,5 +1,5 @@
 // InfluxDB: points of an export, one line a field, sorted on disk and joined to samples.
-import { lineProtocolDefaults } from '../../src/model/connector-mappings.ts';
+import { lineProtocolDefaults } from '../../src/model/connector.ts';
 import type { Json } from '../../src/model/json.ts';
 import { isFault, type Point, timeReader } from '../../src/transports/line-protocol/line-reader.ts';
 import {

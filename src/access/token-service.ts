@@ -11,11 +11,10 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose';
-import type { OAuthClient } from '../model/credential.ts';
+import { type OAuthClient, tokenPaths } from '../model/credential.ts';
 import { dayMs, type EpochMs, isWithin } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-import { tokenPaths } from '../model/token-paths.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import {
   findOAuthClientByClientId,

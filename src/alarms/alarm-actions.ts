@@ -1,5 +1,5 @@
 // Alarm desk: what people do to alarms, each with its audit entry and messages in one transaction (contract 37).
-import type { Author } from '../model/actor.ts';
+import type { Author } from '../model/principal.ts';
 import { randomUUID } from 'node:crypto';
 import { change, found, type Step } from '../inventory/record-change.ts';
 import { muteOfAlarm } from '../inventory/alarms/mutes.ts';

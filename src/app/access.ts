@@ -22,7 +22,7 @@ import {
 import type { Config } from '../config/config.ts';
 import type { Guard } from '../http/edge/admission.ts';
 import { noteShareUse } from '../inventory/workspaces/dashboards.ts';
-import type { Actor } from '../model/actor.ts';
+import type { Actor } from '../model/principal.ts';
 import { minuteMs } from '../model/instant.ts';
 import type { ChangeFollower } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';

@@ -1,7 +1,7 @@
 // Sharing of changes: answers wait for it, whether their requests succeed or are refused.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
-import type { Actor } from '../model/actor.ts';
+import type { Actor } from '../model/principal.ts';
 import { actingRequests } from './change-sharing.ts';
 
 const actor = { id: 'a' } as unknown as Actor;

@@ -2,7 +2,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { Parts } from './platform-parts.ts';
 import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
-import type { Actor } from '../model/actor.ts';
+import type { Actor } from '../model/principal.ts';
 
 /** What requests change, and how it is shared before they are answered. */
 interface ActingRequests {

@@ -18,7 +18,7 @@ import {
 import { QuotaUse } from '../inventory/workspaces/usage.ts';
 import { type EventAudience, LiveEvents } from '../live/live-events.ts';
 import { createWorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
-import type { Actor } from '../model/actor.ts';
+import type { Actor } from '../model/principal.ts';
 import { openCounts } from '../model/quota.ts';
 import { ChangeFollower, type RecordChange } from '../model/record.ts';
 import { type DiskWatch, openDiskWatch } from '../operations/disk-watch.ts';

@@ -12,7 +12,7 @@ import { readOperation } from '../inventory/operations/operations.ts';
 import { leaseOfOperation } from '../cluster/leases/lease-tasks.ts';
 import { operationRows, unfinishedOperations } from '../storage/records/rows/operations.ts';
 import type { Parts } from './platform-parts.ts';
-import { shareRunner } from './shared-runner.ts';
+import { shareRunner } from './shared-work.ts';
 
 interface ComposedExports {
   readonly routes: readonly Route[];

@@ -16,7 +16,7 @@ import { createMqttTransport } from '../transports/mqtt/mqtt-publisher.ts';
 import type { Route } from '../http/edge/route.ts';
 import { webhookRoute } from '../http/routes/capture.ts';
 import { downlinkRoutes } from '../http/routes/downlinks.ts';
-import { integrationRoutes } from '../http/routes/integrations.ts';
+import { integrationRoutes } from '../http/routes/data-flows.ts';
 import { addDownlinks, forgetOldDownlinks } from '../inventory/devices/downlinks.ts';
 import { learnServerDeviceId } from '../inventory/devices/registration.ts';
 import type { Downlink, DownlinkCommand } from '../model/downlink.ts';

@@ -40,8 +40,12 @@ import { type DeviceOwnership, OwnedWork } from '../cluster/owned-devices.ts';
 import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
 import type { ClusterConfig } from '../config/cluster-settings.ts';
 import type { Route } from '../http/edge/route.ts';
-import { PassedCaptures } from '../http/router/passed-captures.ts';
-import { deviceFinder, nodeOfPlace, placeOfNode } from '../http/router/routed-requests.ts';
+import {
+  deviceFinder,
+  nodeOfPlace,
+  PassedCaptures,
+  placeOfNode,
+} from '../http/router/routed-requests.ts';
 import { createRouter, refusalWith } from '../http/router/router.ts';
 import {
   createJournalReplay,
@@ -64,8 +68,7 @@ import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import { CaptureSenders } from '../uplinks/capture/capture-senders.ts';
 import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
 import { shareChanges } from './change-sharing.ts';
-import { entriesOver, journalName, offerEntries } from './entry-feeds.ts';
-import { shareCopies } from './journal-copies.ts';
+import { entriesOver, journalName, offerEntries, shareCopies } from './journal-copies.ts';
 import { reportCutOff, watchNodes } from './outages.ts';
 import type { Parts } from './platform-parts.ts';
 import { readElsewhere } from './remote-reads.ts';

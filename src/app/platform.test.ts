@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../config/config.ts';
 import { createLog } from '../telemetry/log.ts';
-import { tokenPaths } from '../model/token-paths.ts';
+import { tokenPaths } from '../model/credential.ts';
 import { startText } from './start-message.ts';
 import { startPlatform } from './platform.ts';
 

@@ -64,7 +64,7 @@ import { answerUplinks } from './owned-uplinks.ts';
 import type { JournalProgress, Parts, Platform, Tenant } from './platform-parts.ts';
 import { composeRoutes } from './routes.ts';
 import { composeRules } from './rules.ts';
-import { shareRunner } from './shared-runner.ts';
+import { shareRunner } from './shared-work.ts';
 import { refuseUnsupported } from './supported-settings.ts';
 import { composeUplinks, type Uplinks } from './uplinks.ts';
 

@@ -14,22 +14,35 @@ import { captureRoute } from '../http/routes/capture.ts';
 import { wantsVendorNames, withVendorEncodings } from '../http/routes/connector-view-options.ts';
 import { calculationRoutes } from '../http/routes/calculations.ts';
 import { muteRoutes } from '../http/routes/mutes.ts';
-import { customFieldRoutes } from '../http/routes/custom-fields.ts';
+import { customFieldRoutes, tagRoutes } from '../http/routes/tags.ts';
 import {
   dashboardGroupRoutes,
   dashboardRoutes,
   typeDashboardRoutes,
 } from '../http/routes/dashboards.ts';
-import { dataFlowRoutes } from '../http/routes/data-flows.ts';
-import { demoWorkspaceRoute } from '../http/routes/demo-workspace.ts';
+import { dataFlowRoutes, deviceConnectorRoutes } from '../http/routes/data-flows.ts';
+import {
+  demoWorkspaceRoute,
+  organizationRoutes,
+  retentionEffectRoute,
+  usageRoute,
+  workspaceConfigurationRoutes,
+  workspaceOverviewRoute,
+  workspaceRoutes,
+} from '../http/routes/workspaces.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
-import { deviceConfigurationRoutes } from '../http/routes/device-configurations.ts';
-import { deviceConnectorRoutes } from '../http/routes/device-connectors.ts';
+import {
+  deviceConfigurationRoutes,
+  deviceCredentialRoutes,
+  deviceFileRoutes,
+  deviceRoutes,
+} from '../http/routes/devices.ts';
 import { type RefusalParts, refusalRoutes } from '../http/routes/refusals.ts';
-import { deviceCredentialRoutes } from '../http/routes/device-credentials.ts';
-import { deviceFileRoutes } from '../http/routes/device-files.ts';
-import { deviceTypeImportRoute, deviceTypeRoutes } from '../http/routes/device-types.ts';
-import { deviceRoutes } from '../http/routes/devices.ts';
+import {
+  deviceTypeImportRoute,
+  deviceTypeRoutes,
+  runScriptRoute,
+} from '../http/routes/device-types.ts';
 import { expressionRoutes } from '../http/routes/expressions.ts';
 import {
   type AboutParts,
@@ -39,27 +52,16 @@ import {
 } from '../http/routes/health.ts';
 import { expectedRangeRoutes } from '../http/routes/expected-range.ts';
 import { kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
-import { latestSamplesRoute } from '../http/routes/latest-samples.ts';
+import { latestSamplesRoute, sampleQueryRoutes } from '../http/routes/sample-queries.ts';
 import { lineProtocolRoutes } from '../http/routes/line-protocol.ts';
 import { operationRoutes } from '../http/routes/operations.ts';
-import { organizationRoutes } from '../http/routes/organizations.ts';
 import { outputConnectorRoutes } from '../http/routes/output-connectors.ts';
 import { rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
 import { customLogicRoutes, ruleRoutes, ruleRunRoutes } from '../http/routes/rules.ts';
-import { runScriptRoute } from '../http/routes/run-script.ts';
-import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
 import { searchRoute } from '../http/routes/search.ts';
 import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
 import { placeRoutes } from '../http/routes/places.ts';
-import { tagRoutes } from '../http/routes/tags.ts';
 import { viewRoutes } from '../http/routes/views.ts';
-import {
-  retentionEffectRoute,
-  usageRoute,
-  workspaceConfigurationRoutes,
-  workspaceOverviewRoute,
-  workspaceRoutes,
-} from '../http/routes/workspaces.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
 import { openTimeZones } from '../model/time-zone.ts';
@@ -67,11 +69,10 @@ import type { SignInKind } from '../model/user.ts';
 import { dropSamplesOf } from '../operations/deleted-devices.ts';
 import type { DemoWorkspaces } from '../operations/demo-workspaces.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
-import type { EgressGuard } from '../outputs/egress/guard.ts';
+import { createGuardedFetch, type EgressGuard } from '../outputs/egress/guard.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
 import { hasDevices } from '../storage/records/rows/devices.ts';
 import { programVersion } from '../telemetry/build-info.ts';
-import { accessRoutes } from './access-routes.ts';
 import type { Alarms } from './alarms.ts';
 import type { Calculations } from './calculations.ts';
 import { everywhere } from './shared-work.ts';
@@ -82,6 +83,15 @@ import { createDeviceNotes } from '../uplinks/device-events.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Rules } from './rules.ts';
 import type { Uplinks } from './uplinks.ts';
+import { ProviderClient } from '../access/provider.ts';
+import { apiKeyRoutes, oauthClientRoutes, tokenRoutes } from '../http/routes/tokens.ts';
+import { activityRoute, auditLogRoutes } from '../http/routes/audit-logs.ts';
+import { invitationRoutes, memberRoutes } from '../http/routes/members.ts';
+import { ownSessionRoutes, passwordResetRoutes, signInRoutes } from '../http/routes/sign-in.ts';
+import { passkeyRoutes } from '../http/routes/passkeys.ts';
+import { providerSignInRoutes } from '../http/routes/provider-sign-in.ts';
+import { secondFactorDemandRoutes, secondFactorRoutes } from '../http/routes/second-factor.ts';
+import { tokenPaths } from '../model/credential.ts';
 
 interface RouteExtras {
   readonly publicHolidays: PublicHolidays;
@@ -318,4 +328,98 @@ function recordRoutes(
 function deviceAccess({ config, directory, records }: Parts): DeviceAccess {
   const aliased = wantsVendorNames(config.vendorAliases);
   return { ...createDevicePlaces(directory, records), authorize, aliased };
+}
+
+// Connects the routes of credentials, sessions and members.
+
+/** Of sign-in, own accounts, API keys, OAuth clients, members and the audit log. */
+function accessRoutes(
+  composed: Parts,
+  { once }: Uplinks,
+  {
+    deliveries: { sendInvitation: sendMail },
+    egress,
+  }: {
+    readonly deliveries: Deliveries;
+    readonly egress: EgressGuard;
+  },
+): Route[] {
+  const { config, address, records, now, access, telemetry } = composed;
+  const { localSignIn } = config;
+  const provider = composeProvider(composed, egress);
+  const publicUrl = address.url;
+  const { tokens, keys, attempts, codeAttempts, actAs } = access;
+  const parts = {
+    records,
+    now,
+    once,
+    publicUrl,
+    localSignIn,
+    attempts,
+    codeAttempts,
+    actAs,
+    tokenUrl: () => publicUrl() + tokenPaths.token,
+  };
+  return [
+    ...apiKeyRoutes(parts),
+    ...oauthClientRoutes(parts),
+    ...tokenRoutes({
+      tokens,
+      keys,
+      publicUrl,
+      attempt: (who, work, failed) => attempts.run(who, work, failed),
+    }),
+    ...signInRoutes({
+      ...parts,
+      secure: config.publicUrl.startsWith('https:'),
+      userOf: access.sessions.current,
+      providerClient: provider?.client,
+    }),
+    ...(provider?.routes ?? []),
+    ...ownSessionRoutes(parts),
+    ...secondFactorRoutes(parts),
+    ...secondFactorDemandRoutes(parts),
+    ...passkeyRoutes({ ...parts, secure: config.publicUrl.startsWith('https:') }),
+    ...passwordResetRoutes({
+      ...parts,
+      sendMail,
+      failed: (error) => telemetry.backgroundFailed('resetting a password', error),
+    }),
+    ...invitationRoutes(parts),
+    ...memberRoutes({ ...parts, sendMail }),
+    ...auditLogRoutes(parts),
+    activityRoute(parts),
+  ];
+}
+
+// Connects sign-in by the provider of the installation: its client, through the egress guard, and its routes.
+
+interface Provider {
+  readonly client: ProviderClient;
+  readonly routes: readonly Route[];
+}
+
+/** Undefined when the settings name no provider. Asks it nothing before the first sign-in. */
+function composeProvider(
+  { config, address, records, access, telemetry, now }: Parts,
+  egress: EgressGuard,
+): Provider | undefined {
+  const { provider } = config;
+  if (provider === undefined) return undefined;
+  const { url: publicUrl } = address;
+  const { attempts, actAs } = access;
+  const fetch = createGuardedFetch(egress, provider.issuer);
+  const client = new ProviderClient({ provider, fetch, publicUrl, now });
+  const routes = providerSignInRoutes({
+    records,
+    provider,
+    client,
+    publicUrl,
+    now,
+    attempts,
+    actAs,
+    secure: config.publicUrl.startsWith('https:'),
+    failed: telemetry.providerSignInFailed,
+  });
+  return { client, routes };
 }

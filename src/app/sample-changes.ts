@@ -13,7 +13,7 @@ import { SampleOperations } from '../operations/sample-operations.ts';
 import { operationRows, unfinishedOperations } from '../storage/records/rows/operations.ts';
 import { countDeletion } from '../uplinks/sample-changes.ts';
 import type { Parts } from './platform-parts.ts';
-import { shareRunner } from './shared-runner.ts';
+import { shareRunner } from './shared-work.ts';
 import type { Uplinks } from './uplinks.ts';
 
 interface ComposedSampleChanges {

@@ -1,6 +1,7 @@
 // Shared work: what one node of several does for all, what all do together, and what has moved.
 import {
   createHeldWork,
+  leaseOfOperation,
   type SharedWork,
   type WorkAtNodes,
   workLeases,
@@ -9,8 +10,9 @@ import { type Lease, type Leases, otherNodes } from '../cluster/leases/leases.ts
 import { NodeRounds } from '../cluster/nodes/node-fan-out.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
 import { problem } from '../model/problem.ts';
-import { setTimer } from '../structures/timers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { Parts } from './platform-parts.ts';
+import type { OperationRunner } from '../operations/operation-runner.ts';
 
 /** With the calls that other nodes can make. */
 interface ComposedWork extends SharedWork {
@@ -83,5 +85,45 @@ export function everywhere(
   const others = sharedWork?.atOthers(work);
   return async (request) => {
     await Promise.all([work.here(request), others?.(request)]);
+  };
+}
+
+// Connects a runner of operations with the other nodes: each operation runs at the holder of its lease.
+
+/** A holder that was not notified of an operation, or could not continue it, finds it then. */
+const operationsLookEveryMs = 2_000;
+
+interface SharedRunner {
+  readonly runner: OperationRunner;
+  /** Name of the call that starts an operation at its holder. */
+  readonly call: string;
+  /** What fails, for the log. */
+  readonly what: string;
+}
+
+/** Operations are run by the holder of their lease, and continued by the next one. */
+export function shareRunner(
+  { telemetry }: Parts,
+  work: SharedWork,
+  { runner, call, what }: SharedRunner,
+): OperationRunner {
+  const failed = (error: unknown) => telemetry.backgroundFailed(what, error);
+  const resume = () => void runner.resume().catch(failed);
+  work.follow({ family: 'operations/', gained: resume, lost: runner.chunkEnded });
+  work.answer(call, async (id) => {
+    runner.start(String(id));
+    return null;
+  });
+  const stopLooking = setRepeatingTimer(resume, operationsLookEveryMs);
+  return {
+    ...runner,
+    async close() {
+      stopLooking();
+      await runner.close();
+    },
+    start(id) {
+      runner.start(id);
+      work.tellHolders([leaseOfOperation(id)], call, id);
+    },
   };
 }

@@ -48,14 +48,13 @@ import {
   type BackfillStages,
   type NamedBackfill,
 } from '../uplinks/bulk/backfill.ts';
-import { KnownDevices } from '../uplinks/bulk/connector-devices.ts';
+import { KnownDevices, type NamedDeviceStages } from '../uplinks/bulk/named-devices.ts';
 import {
   type PointWrite,
   type WriteOutcome,
   writePoints,
   type WriteStages,
 } from '../uplinks/bulk/line-protocol-write.ts';
-import type { NamedDeviceStages } from '../uplinks/bulk/named-devices.ts';
 import {
   capture,
   type Capture,
@@ -89,14 +88,12 @@ import {
   recoverDurableParts,
 } from '../uplinks/idempotency/idempotency-recovery.ts';
 import {
+  createOnceStreamed,
   idempotencyKeptMs,
   type IdempotencyRecords,
   Once,
-} from '../uplinks/idempotency/idempotency.ts';
-import {
-  createOnceStreamed,
   type OnceStreamed,
-} from '../uplinks/idempotency/streamed-idempotency.ts';
+} from '../uplinks/idempotency/idempotency.ts';
 import { removeRawUplinks } from '../uplinks/raw-uplink-list.ts';
 import { countBackfill, countUplink } from '../uplinks/uplink-counters.ts';
 import { type CalculatedDevice, CalculatedKeys } from '../uplinks/calculated-keys.ts';

@@ -4,7 +4,7 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { exactPlacesIn, type MemberPlace, rememberPlaces } from '../model/exact-json.ts';
 import type { KeptSamples } from '../model/kept-samples.ts';
 import type { MessageHandler, NodeMessages } from '../model/node-messages.ts';
-import { durablePart } from '../model/request-part.ts';
+import { durablePart } from '../model/journal-entry.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { uplinkOf } from '../uplinks/capture/capture.ts';
 

@@ -10,7 +10,7 @@ import {
   type OperatorReset,
   resetSecondFactorsByOperator,
 } from '../inventory/members/second-factors.ts';
-import type { Actor } from '../model/actor.ts';
+import type { Actor } from '../model/principal.ts';
 import { openRecords } from '../storage/records/records.ts';
 
 type ResetConfig = Pick<Config, 'dataDirectory' | 'recordsUrl' | 'secretsKey' | 'cluster'>;

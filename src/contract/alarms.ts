@@ -3,9 +3,8 @@ import Type from 'typebox';
 import { alarmLimits, alarmSeverities, alarmStates, sourceEndReasons } from '../model/alarm.ts';
 import type { JsonObject } from '../model/json.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameter, workspaceListParameters } from './list-parameters.ts';
+import { listParameter, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   author,
   id,

@@ -1,9 +1,8 @@
 // Schemas and endpoints of annotations (contract 39.1).
 import Type, { type Static } from 'typebox';
 import { annotationLimits } from '../model/annotation.ts';
-import { listParameter, workspaceListParameters } from './list-parameters.ts';
+import { listParameter, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   author,

@@ -1,11 +1,49 @@
 // Schemas and endpoints of API keys (contract 23).
 import Type, { type Static } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { grantDraft, grantFields } from './grant.ts';
-import { listParameters } from './list-parameters.ts';
+import { listParameters, pageSchema } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
-import { id, idParams, name, optional, orNull, text, time } from './record-fields.ts';
+import {
+  id,
+  idParams,
+  list,
+  name,
+  oneOf,
+  optional,
+  orNull,
+  reference,
+  text,
+  time,
+} from './record-fields.ts';
+import { type Permissions, type Scope, scopes, type Verb, verbs } from '../model/permission.ts';
+
+// API schemas of grants: the workspaces and permissions of a credential (interface 2.5 to 2.7).
+
+function verbsOf(scope: Scope) {
+  const always = scope === 'organization' ? ' `read` is always granted.' : '';
+  return Type.Array(oneOf(verbs), { description: `Verbs granted on \`${scope}\`.${always}` });
+}
+
+/** Scope to verbs; a scope that does not exist is refused. */
+const permissions = Type.Unsafe<{ readonly [S in keyof Permissions]?: readonly Verb[] }>(
+  Type.Object(Object.fromEntries(scopes.map((scope) => [scope, Type.Optional(verbsOf(scope))])), {
+    additionalProperties: false,
+  }),
+);
+
+export const grantFields = {
+  organizationId: id,
+  allWorkspaces: Type.Boolean(),
+  workspaces: list(reference),
+  permissions,
+};
+
+export const grantDraft = {
+  organizationId: id,
+  allWorkspaces: optional(Type.Boolean()),
+  workspaces: optional(list(reference)),
+  permissions: optional(permissions),
+};
 
 const fields = {
   id,

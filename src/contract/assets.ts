@@ -9,7 +9,7 @@ import {
   filterOptionsSchema,
 } from './devices.ts';
 import { endpoint } from './endpoint.ts';
-import { pageSchema } from './page-envelope.ts';
+import { pageSchema } from './list-parameters.ts';
 
 const tag = 'Assets';
 const access = { scope: 'asset', verb: 'read', resource: 'handler' } as const;

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { type BodyStream, endpoint } from './endpoint.ts';
-import { notStoredSamples } from './kept-samples.ts';
+import { notStoredSamples } from './capture.ts';
 import { namedObject } from './named.ts';
 import { deviceParams } from './sample-queries.ts';
 import { list, object, optional } from './record-fields.ts';

@@ -2,9 +2,8 @@
 import Type from 'typebox';
 import { blobBytesMax } from '../model/blob.ts';
 import { type BodyStream, endpoint } from './endpoint.ts';
-import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import { id, idParams, orNull, text, time } from './record-fields.ts';
 
 const blobSchema = namedObject('Blob', {

@@ -3,9 +3,8 @@ import Type, { type Static } from 'typebox';
 import { acrossNames, calculationLimits, countNames } from '../model/calculation.ts';
 import { endpoint } from './endpoint.ts';
 import { expressionText } from './expressions.ts';
-import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,

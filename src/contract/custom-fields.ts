@@ -2,9 +2,13 @@
 import Type, { type Static } from 'typebox';
 import { customFieldTypes } from '../model/custom-field.ts';
 import type { Json } from '../model/json.ts';
-import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
+import {
+  commonSortFields,
+  listParameter,
+  pageSchema,
+  workspaceListParameters,
+} from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,

@@ -2,9 +2,8 @@
 import Type, { type Static } from 'typebox';
 import type { Json } from '../model/json.ts';
 import { valueTypes } from '../model/rule.ts';
-import { listParameters } from './list-parameters.ts';
+import { listParameters, pageSchema } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,

@@ -5,7 +5,7 @@ import {
   dashboardGroupSchema,
   dashboardGroupUpdate,
 } from './dashboards.ts';
-import { pageSchema } from './page-envelope.ts';
+import { pageSchema } from './list-parameters.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 
 export const dashboardGroups = recordEndpoints({

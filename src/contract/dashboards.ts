@@ -3,12 +3,16 @@ import Type, { type Static } from 'typebox';
 import type { JsonObject } from '../model/json.ts';
 import { dashboardConfiguration } from './dashboard-configuration.ts';
 import { endpoint } from './endpoint.ts';
-import { commonSortFields, pageParameters, workspaceListParameters } from './list-parameters.ts';
-import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
-  author,
+  commonSortFields,
+  pageParameters,
+  pageSchema,
+  workspaceListParameters,
+} from './list-parameters.ts';
+import { namedObject } from './named.ts';
+import {
   auditFields,
+  author,
   id,
   idParams,
   list,

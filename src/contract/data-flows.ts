@@ -2,10 +2,9 @@
 import Type, { type Static } from 'typebox';
 import { deviceConnectorSchema } from './device-connectors.ts';
 import { deviceTypeSchema } from './device-types.ts';
-import { workspaceListParameters } from './list-parameters.ts';
+import { pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { outputConnectorSchema } from './output-connectors.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,
@@ -18,7 +17,7 @@ import {
   updateFields,
 } from './record-fields.ts';
 import { flowHealth, healthParameter } from './record-health.ts';
-import { dataFlowRetentionDays } from './retention.ts';
+import { dataFlowRetentionDays } from './workspaces.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 
 const headFields = {

@@ -2,10 +2,9 @@
 import Type from 'typebox';
 import { deliveryCauses, deliveryStates } from '../model/delivery.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameter, listParameters } from './list-parameters.ts';
+import { listParameter, listParameters, pageSchema } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
-import { id, idParams, oneOf, optional, orNull, time } from './record-fields.ts';
+import { id, idParams, object, oneOf, optional, orNull, time } from './record-fields.ts';
 
 const resendIdsMax = 1_000;
 
@@ -118,5 +117,44 @@ export const deliveries = {
     body: connectorTestBody,
     needsAlso: 'With a device, also requires `asset` `read`.',
     response: connectorTestSchema,
+  }),
+} as const;
+
+// Schemas and endpoints of template previews (interface 2.11).
+
+const templatePreviewBody = namedObject('TemplatePreviewBody', {
+  workspaceId: id,
+  template: Type.String({ maxLength: 300_000 }),
+  place: Type.Optional(oneOf(['json', 'text', 'url'])),
+  deviceId: optional(
+    Type.String({
+      description: 'Service device ID. Its latest sample is used to render the template.',
+    }),
+  ),
+  topic: optional(Type.String()),
+  context: optional(object),
+});
+
+const templatePreviewSchema = namedObject('TemplatePreview', {
+  text: Type.String({ description: 'Rendered template.' }),
+  valid: Type.Boolean({
+    description: 'Whether the result is valid for its target, such as JSON or a URL.',
+  }),
+  reason: orNull(Type.String()),
+  context: object,
+});
+
+export const templates = {
+  preview: endpoint({
+    method: 'POST',
+    path: '/v3/templates/preview',
+    ownBody: true,
+    summary: 'Preview a template',
+    description: 'Renders a template with the latest sample of a device.',
+    tag: 'Templates',
+    access: { scope: 'dataFlow', verb: 'read', resource: 'body' },
+    needsAlso: 'With a device, also requires `asset` `read`.',
+    body: templatePreviewBody,
+    response: templatePreviewSchema,
   }),
 } as const;

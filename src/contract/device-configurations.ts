@@ -1,9 +1,8 @@
 // Schemas and endpoints of device configurations (contract 12).
 import Type from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { listParameters } from './list-parameters.ts';
+import { listParameters, pageSchema } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import { id, idParams, object, optional, time } from './record-fields.ts';
 
 const deviceConfigurationSchema = namedObject('DeviceConfiguration', {

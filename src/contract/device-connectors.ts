@@ -1,12 +1,10 @@
 // Schemas and endpoints of device connectors (contract 8).
 import Type, { type Static } from 'typebox';
 import { payloadEncodings } from '../model/device-type.ts';
-import { connectivities, connectorAuthTypes } from '../model/connector.ts';
+import { connectivities, connectorAuthTypes, lineProtocolLimits } from '../model/connector.ts';
 import { carriers, decodingTypes } from '../model/integration.ts';
-import { lineProtocolLimits } from '../model/connector-mappings.ts';
-import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,

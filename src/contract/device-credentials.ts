@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { credentialAlgorithms } from '../model/credential.ts';
 import { endpoint } from './endpoint.ts';
 import { namedObject } from './named.ts';
-import { unpagedSchema } from './page-envelope.ts';
+import { unpagedSchema } from './list-parameters.ts';
 import { id, idParams, name, oneOf, optional, orNull, text, time } from './record-fields.ts';
 
 const algorithm = oneOf(credentialAlgorithms);

@@ -19,10 +19,10 @@ import {
   commonSortFields,
   listParameter,
   listParameters,
+  pageSchema,
   workspaceListParameters,
 } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,

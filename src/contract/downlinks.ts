@@ -3,9 +3,8 @@ import Type from 'typebox';
 import { downlinkStates } from '../model/downlink.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameters } from './list-parameters.ts';
+import { listParameters, pageSchema } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import { id, idParams, list, oneOf, optional, orNull, time } from './record-fields.ts';
 
 const deviceEventSchema = namedObject('DeviceEvent', {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Type from 'typebox';
 import { expect, test } from 'vitest';
-import { operationIdOf } from './operation-id.ts';
+import { operationIdOf } from './endpoint.ts';
 import { allEndpoints, endpoints } from './endpoint-table.ts';
 
 test('operation ids are distinct', () => {

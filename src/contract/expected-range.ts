@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
+import { pageSchema } from './list-parameters.ts';
 import { oneOf, optional, orNull } from './record-fields.ts';
 import {
   accumulation,

@@ -2,9 +2,8 @@
 import Type, { type TSchema } from 'typebox';
 import { expressionLimits } from '../query/filters/expression.ts';
 import { predicateNames } from '../query/filters/predicates.ts';
-import { named, namedObject } from './named.ts';
+import { named, namedObject, shownAs } from './named.ts';
 import { oneOf } from './record-fields.ts';
-import { shownAs } from './shown.ts';
 
 const { depthMax, filtersMax, valuesMax } = expressionLimits;
 

@@ -1,9 +1,8 @@
 // Schemas and endpoints of integrations with network servers (contract 35).
 import Type, { type Static } from 'typebox';
 import { integrationTypes } from '../model/integration.ts';
-import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,

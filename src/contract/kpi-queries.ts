@@ -1,6 +1,6 @@
 // Endpoints that answer one number: per device, per tag and for lists of devices (interface 4.4, 4.5).
 import { endpoint } from './endpoint.ts';
-import { pageSchema } from './page-envelope.ts';
+import { pageSchema } from './list-parameters.ts';
 import { list } from './record-fields.ts';
 import {
   batchKpiBody,

@@ -4,9 +4,8 @@ import type { JsonObject } from '../model/json.ts';
 import { type Permissions, type Verb, verbs } from '../model/permission.ts';
 import { callerWorkspacesMax, organizationRoles, workspaceRoles } from '../model/user.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameters } from './list-parameters.ts';
+import { listParameters, pageSchema } from './list-parameters.ts';
 import { named, namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import { id, idParams, list, name, oneOf, optional, orNull, text, time } from './record-fields.ts';
 
 const anyRole = oneOf(organizationRoles);

@@ -2,9 +2,8 @@
 import Type, { type Static } from 'typebox';
 import { alarmSeverities } from '../model/alarm.ts';
 import { muteLimits, weekdays } from '../model/mute.ts';
-import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 import {
   auditFields,

@@ -18,3 +18,10 @@ export function namedObject<P extends TProperties>(title: string, properties: P)
 export function ownObject<P extends TProperties>(title: string, properties: P) {
   return named(title, Type.Object(properties, { additionalProperties: false }));
 }
+
+// Shown schemas: what the OpenAPI document says of a value whose handler checks it more closely than its schema.
+
+/** Adds what the document shows in place of the schema. The server checks only the schema. */
+export function shownAs<T extends TSchema>(shown: object, schema: T): T {
+  return Object.assign(schema, { shownAs: shown });
+}

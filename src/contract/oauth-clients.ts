@@ -1,7 +1,7 @@
 // Schemas and endpoints of OAuth clients (interface 4.9).
 import Type, { type Static } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { grantDraft, grantFields } from './grant.ts';
+import { grantDraft, grantFields } from './api-keys.ts';
 import { namedObject } from './named.ts';
 import { id, idParams, list, name, optional, orNull, text, time } from './record-fields.ts';
 

@@ -4,9 +4,8 @@ import { actionStates, actionTypes, operationTypes } from '../model/operation.ts
 import type { Verb } from '../model/permission.ts';
 import { endpoint } from './endpoint.ts';
 import { filterExpression } from './filter-expression.ts';
-import { pageParameters, workspaceListParameters } from './list-parameters.ts';
+import { pageParameters, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   id,
   idParams,

@@ -1,9 +1,8 @@
 // Schemas and endpoints of organizations (contract 1).
 import Type, { type Static } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { listParameters } from './list-parameters.ts';
+import { listParameters, pageSchema } from './list-parameters.ts';
 import { named, namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,

@@ -2,9 +2,13 @@
 import Type, { type Static } from 'typebox';
 import { type PropertiesKey, typesWithProperties } from '../outputs/connectors/connector-table.ts';
 import { outputScopes } from '../model/output-connector.ts';
-import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
+import {
+  commonSortFields,
+  listParameter,
+  pageSchema,
+  workspaceListParameters,
+} from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,

@@ -3,10 +3,9 @@ import Type, { type Static } from 'typebox';
 import { placeLimits } from '../model/place.ts';
 import { planPositionSchema } from './devices.ts';
 import { type BodyStream, endpoint } from './endpoint.ts';
-import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { healthParameter, placeHealth } from './record-health.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,

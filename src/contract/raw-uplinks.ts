@@ -4,9 +4,8 @@ import { payloadEncodings } from '../model/device-type.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { readEncodings } from '../model/payload.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameters } from './list-parameters.ts';
+import { listParameters, pageSchema } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import { id, idParams, list, object, oneOf, optional, orNull, time } from './record-fields.ts';
 
 const scriptLengthMax = 1024 * 1024;

@@ -2,9 +2,8 @@
 import Type, { type Static } from 'typebox';
 import { payloadForms, refusalReasons, refusalTransports } from '../model/refused-uplink.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameters } from './list-parameters.ts';
+import { listParameters, pageSchema } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import { deviceSchema } from './devices.ts';
 import {
   id,

@@ -17,11 +17,11 @@ import {
   commonSortFields,
   listParameter,
   listParameters,
+  pageSchema,
   workspaceListParameters,
 } from './list-parameters.ts';
-import { namedObject } from './named.ts';
+import { namedObject, shownAs } from './named.ts';
 import { outputConnectorDraft } from './output-connectors.ts';
-import { pageSchema } from './page-envelope.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 import {
   auditFields,
@@ -38,7 +38,6 @@ import {
   updateFields,
 } from './record-fields.ts';
 import { healthParameter, ruleHealth, ruleRunOutcome } from './record-health.ts';
-import { shownAs } from './shown.ts';
 
 const anything = Type.Unsafe<Json>({});
 const valueType = oneOf(valueTypes);

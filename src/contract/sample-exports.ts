@@ -7,9 +7,8 @@ import {
 } from '../model/sample-export.ts';
 import { endpoint } from './endpoint.ts';
 import { filterExpression } from './filter-expression.ts';
-import { workspaceListParameters } from './list-parameters.ts';
+import { pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import { id, idParams, list, oneOf, optional, orNull, text, time } from './record-fields.ts';
 
 const count = Type.Integer({ minimum: 0 });

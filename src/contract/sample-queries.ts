@@ -6,11 +6,9 @@ import { foldNames } from '../query/summaries/folds.ts';
 import { endpoint } from './endpoint.ts';
 import { expressionText } from './expressions.ts';
 import { filterExpression } from './filter-expression.ts';
-import { pageParameters } from './list-parameters.ts';
-import { named, namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
+import { pageParameters, pageSchema } from './list-parameters.ts';
+import { named, namedObject, shownAs } from './named.ts';
 import { oneOf } from './record-fields.ts';
-import { shownAs } from './shown.ts';
 
 const textMax = 1_000;
 const deviceIdsMax = 1_000;

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { named, namedObject } from './named.ts';
 import { id, idParams, list, oneOf, optional, orNull, text, time } from './record-fields.ts';
-import { signedInSchema } from './members.ts';
+import { memberParams, signedInSchema } from './members.ts';
 
 const ticketMax = 4_096;
 const shown = (description: string) => Type.String({ minLength: 1, maxLength: 64, description });
@@ -141,7 +141,7 @@ export const secondStepBody = namedObject('SecondStepBody', {
   passkey: optional(assertion),
 });
 
-export const secondFactorDemandSchema = namedObject('SecondFactorDemand', {
+const secondFactorDemandSchema = namedObject('SecondFactorDemand', {
   secondFactorRequired: Type.Boolean({
     description:
       'Whether members who sign in with a password must use MFA. Without it, they can access only their own account.',
@@ -280,5 +280,44 @@ export const passkeys = {
     access: open,
     body: passkeyLogin,
     response: signedInSchema,
+  }),
+} as const;
+
+// Endpoints of the second factor that an organization demands of its members.
+
+const path = '/v3/organizations/:id/second-factor';
+
+export const secondFactorDemand = {
+  read: endpoint({
+    method: 'GET',
+    path,
+    summary: 'Get the MFA requirement',
+    description: 'Returns whether the organization requires MFA of its members.',
+    tag: 'Organizations',
+    access: { scope: 'organization', verb: 'read', resource: 'path', userOnly: true },
+    params: idParams,
+    response: secondFactorDemandSchema,
+  }),
+  change: endpoint({
+    method: 'PUT',
+    path,
+    summary: 'Set the MFA requirement',
+    description:
+      'Requires MFA of members or stops requiring it; takes effect in open sessions too.',
+    tag: 'Organizations',
+    access: { scope: 'organization', verb: 'manage', resource: 'path', userOnly: true },
+    params: idParams,
+    body: secondFactorDemandSchema,
+    response: secondFactorDemandSchema,
+  }),
+  reset: endpoint({
+    method: 'DELETE',
+    path: '/v3/organizations/:id/members/:userId/second-factor',
+    summary: "Reset a member's MFA",
+    description:
+      "Removes a member's authenticator app, passkeys, and recovery codes and ends their sessions.",
+    tag: 'Members',
+    access: { scope: 'organization.member', verb: 'manage', resource: 'path', userOnly: true },
+    params: memberParams,
   }),
 } as const;

@@ -1,6 +1,6 @@
 // Schemas of the Sparkplug mapping of device connectors.
 import Type from 'typebox';
-import { sparkplugMappingLimits } from '../model/connector-mappings.ts';
+import { sparkplugMappingLimits } from '../model/connector.ts';
 import { namedObject } from './named.ts';
 import { optional, orNull } from './record-fields.ts';
 

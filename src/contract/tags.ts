@@ -1,8 +1,7 @@
 // Schemas and endpoints of tags (contract 6).
 import Type, { type Static } from 'typebox';
-import { workspaceListParameters } from './list-parameters.ts';
+import { pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import { auditFields, id, name, optional, orNull, text, updateFields } from './record-fields.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 

@@ -1,6 +1,6 @@
 // Schemas and endpoints of the token service (interface 4.10).
 import Type from 'typebox';
-import { tokenPaths } from '../model/token-paths.ts';
+import { tokenPaths } from '../model/credential.ts';
 import { endpoint } from './endpoint.ts';
 import { tokenRefusal } from './error.ts';
 import { namedObject } from './named.ts';

@@ -1,8 +1,7 @@
 // Schemas and endpoints of saved views (contract 37).
 import Type, { type Static } from 'typebox';
-import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,

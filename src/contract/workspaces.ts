@@ -3,9 +3,8 @@ import Type, { type Static } from 'typebox';
 import { alarmSeverities } from '../model/alarm.ts';
 import { implausibleTimes, lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameters } from './list-parameters.ts';
+import { listParameter, listParameters, pageSchema } from './list-parameters.ts';
 import { namedObject, ownObject } from './named.ts';
-import { pageSchema } from './page-envelope.ts';
 import {
   auditFields,
   id,
@@ -20,9 +19,85 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
-import { retentionEffectQuery, workspaceRetentionDays } from './retention.ts';
 import { recordEndpoints } from './record-endpoints.ts';
-import { retentionEffectSchema } from './usage.ts';
+
+// API schema of retention, for workspaces and data flows.
+
+// A hundred years: what is longer is for ever.
+const daysMax = 36_500;
+
+/** Of a workspace; null is for ever. */
+const workspaceRetentionDays = daysSchema('Retention in days. Null keeps samples forever.');
+
+/** Of a data flow; null is what the workspace says. */
+export const dataFlowRetentionDays = daysSchema(
+  "Retention of the data flow's samples in days. Null uses the workspace's `retentionDays`.",
+);
+
+/** Of a question what a retention would do. */
+const retentionEffectQuery = Type.Object({
+  retentionDays: Type.Optional(daysSchema('Retention to preview, in days. Without it, no limit.')),
+});
+
+function daysSchema(description: string) {
+  return Type.Integer({ minimum: 1, maximum: daysMax, description });
+}
+
+// Schemas and endpoints of usage and quotas.
+
+const usageQuery = Type.Object({
+  organizationId: Type.Optional(Type.String()),
+  workspaceId: listParameter,
+  workspaceIds: listParameter,
+});
+
+const amounts = {
+  samples: Type.Integer({ minimum: 0, description: 'Number of stored samples.' }),
+  bytes: Type.Integer({
+    minimum: 0,
+    description: 'Stored bytes: compressed size on disk, plus an estimate for recent samples.',
+  }),
+};
+
+/** What a retention that is not set yet would do (contract 37). */
+const retentionEffectSchema = namedObject('RetentionEffect', {
+  stored: Type.Object(amounts),
+  expired: Type.Object(amounts, {
+    description: 'Estimate of what would be deleted, based on block times.',
+  }),
+});
+
+const usageSchema = namedObject('Usage', {
+  content: list(Type.Object({ workspaceId: id, name: Type.String(), ...amounts })),
+  total: Type.Object(amounts),
+  quotas: Type.Optional(
+    Type.Array(
+      Type.Object({
+        limit: Type.String({ description: 'Name of the limit, as in error responses.' }),
+        per: Type.String({ description: 'Scope of the limit: organization, device, or uplink.' }),
+        max: Type.Integer(),
+        used: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Current use. Null for limits per device or uplink.',
+        }),
+      }),
+      { description: 'Returned only to credentials with access to the whole organization.' },
+    ),
+  ),
+});
+
+export const storedUsage = {
+  read: endpoint({
+    method: 'GET',
+    path: '/v3/usage',
+    summary: 'Get usage and quotas',
+    description:
+      "Returns stored samples and bytes per workspace, and the organization's quotas with their current use.",
+    tag: 'Workspaces',
+    access: { scope: 'workspace', verb: 'read', resource: 'handler' },
+    query: usageQuery,
+    response: usageSchema,
+  }),
+} as const;
 
 const wallTime = Type.String({
   pattern: '^([01]\\d|2[0-3]):[0-5]\\d$|^24:00$',

@@ -1,5 +1,5 @@
 // Alarm transitions: an alarm after a trigger, an acknowledgement, a comment, an escalation or its end (contract 37).
-import type { Author } from './actor.ts';
+import type { Author } from './principal.ts';
 import {
   type Alarm,
   type AlarmClearing,

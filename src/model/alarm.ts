@@ -1,5 +1,5 @@
 // Alarm: a state that people must know of, from its first trigger to its end (contract 37).
-import type { Author } from './actor.ts';
+import type { Author } from './principal.ts';
 import { dayMs, type EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 

@@ -1,5 +1,5 @@
 // Annotation: a note at a moment or for a time, of a workspace, a device or a place (contract 39.1).
-import type { Author } from './actor.ts';
+import type { Author } from './principal.ts';
 import type { EpochMs } from './instant.ts';
 import type { AuditFields } from './record.ts';
 

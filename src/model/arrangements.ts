@@ -1,5 +1,5 @@
 // Dashboards, their groups and saved views: what users arrange for themselves, stored as the client sent it (contract 32, 37).
-import type { Author } from './actor.ts';
+import type { Author } from './principal.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';

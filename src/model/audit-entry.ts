@@ -1,5 +1,5 @@
 // Audit entry: the author, the time and the content of one change, and the activity of one request (contract 26, 37).
-import type { Author } from './actor.ts';
+import type { Author } from './principal.ts';
 import type { EpochMs } from './instant.ts';
 import type { Json } from './json.ts';
 

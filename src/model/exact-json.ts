@@ -1,6 +1,5 @@
 // Exact JSON: integers that a number does not hold arrive as their text, and it is known where (contract 42).
-import { parsedJson } from './json-keys.ts';
-import { jsonDepthMax } from './json-text.ts';
+import { jsonDepthMax, parsedJson } from './json-keys.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Note } from './entry-trace.ts';
 

@@ -1,6 +1,6 @@
 // JSON fault worker: returns the parser's message for a long document, because the parser does not yield.
 import { parentPort, workerData } from 'node:worker_threads';
-import { parseJsonText } from './json-text.ts';
+import { parseJsonText } from './json-keys.ts';
 
 const { bytes } = workerData as { readonly bytes: Uint8Array };
 let message: string | undefined;

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isExact, parseReadings } from './exact-json.ts';
-import { parseJsonText } from './json-text.ts';
+import { parseJsonText } from './json-keys.ts';
 import type { JsonObject } from './json.ts';
 import { parseLargeJson } from './large-json.ts';
 

@@ -4,8 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { isExact, rememberExact } from './exact-json.ts';
-import { parsedJson } from './json-keys.ts';
-import { jsonDepthMax, JsonFault, parseJsonText } from './json-text.ts';
+import { jsonDepthMax, JsonFault, parsedJson, parseJsonText } from './json-keys.ts';
 import { isJsonWhitespace, type Json, jsonBytes } from './json.ts';
 
 /** A group ends with the member that makes it this long. */

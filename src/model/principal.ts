@@ -90,3 +90,18 @@ export function holds(
   if (workspaceId === null && verb !== 'read') return false;
   return added.values().some((permissions) => permissions[scope]?.includes(verb) ?? false);
 }
+
+// Actor: the author of a change and the request that contains it, for the audit log (contract 26).
+
+/** Who made a change, as records keep it. */
+export type Author = {
+  readonly type: Principal['kind'];
+  readonly id: string;
+  readonly name: string;
+};
+
+export interface Actor extends Author {
+  readonly requestId: string;
+  /** The address the request came from. */
+  readonly ip: string;
+}

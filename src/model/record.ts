@@ -1,5 +1,5 @@
 // Record: the members that nearly all records have, its owner for authorization, and the notification of a change.
-import type { Author } from './actor.ts';
+import type { Author } from './principal.ts';
 import type { RecordKind } from './ids.ts';
 import type { EpochMs } from './instant.ts';
 

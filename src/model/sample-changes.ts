@@ -1,5 +1,5 @@
 // Sample changes: what users ask to delete or correct, as operations and nodes pass it on (contract 38).
-import type { Author } from './actor.ts';
+import type { Author } from './principal.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 

@@ -3,7 +3,7 @@ import { auditDeletion } from '../inventory/operations/sample-deletion.ts';
 import { actorOfOperation } from '../inventory/operations/operations.ts';
 import { auditRecalculation } from '../inventory/operations/sample-recalculation.ts';
 import { change, type Step } from '../inventory/record-change.ts';
-import type { Actor } from '../model/actor.ts';
+import type { Actor } from '../model/principal.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Operation, OperationAction, OperationPlan } from '../model/operation.ts';
 import { Problem, problem } from '../model/problem.ts';

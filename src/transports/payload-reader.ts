@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { decode, type TagDecoder } from 'cborg';
 import { parseReadings, rememberExact } from '../model/exact-json.ts';
-import { JsonFault, jsonDepthMax, parseJsonText } from '../model/json-text.ts';
+import { JsonFault, jsonDepthMax, parseJsonText } from '../model/json-keys.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { standInName } from '../model/outside-name.ts';
 import { type Payload, payloadBytesMax, type PayloadHints } from '../model/payload.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { composeAccess, guardOf } from '../../src/app/access.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { createServer } from '../../src/http/edge/server.ts';
-import { apiKeyRoutes, oauthClientRoutes } from '../../src/http/routes/api-credentials.ts';
+import { apiKeyRoutes, oauthClientRoutes } from '../../src/http/routes/tokens.ts';
 import { memberRoutes } from '../../src/http/routes/members.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { openRecords } from '../../src/storage/records/records.ts';

@@ -242,6 +242,6 @@ test('every route that makes something is tried', () => {
   );
   expect(
     untried.map(({ path }) => path),
-    'add a row for each: handlers use createdOnce or answeredOnce of record-parts.ts',
+    'add a row for each: handlers use createdOnce or answeredOnce of record-routes.ts',
   ).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { change } from '../../src/inventory/record-change.ts';
-import { createCustomField } from '../../src/inventory/devices/custom-fields.ts';
+import { createCustomField } from '../../src/inventory/devices/device-field-values.ts';
 import { createDataFlow } from '../../src/inventory/data-flows/data-flows.ts';
 import { createDeviceConnector } from '../../src/inventory/data-flows/device-connectors.ts';
 import { createDeviceType } from '../../src/inventory/data-flows/device-types.ts';

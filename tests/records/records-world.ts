@@ -8,24 +8,27 @@ import { bootstrap } from '../../src/access/bootstrap.ts';
 import { createApiKeyAuthenticator } from '../../src/access/machine-authenticators.ts';
 import type { Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
-import { apiKeyRoutes } from '../../src/http/routes/api-credentials.ts';
+import { apiKeyRoutes } from '../../src/http/routes/tokens.ts';
 import { assetRoutes } from '../../src/http/routes/assets.ts';
 import { blobRoutes } from '../../src/http/routes/blobs.ts';
-import { customFieldRoutes } from '../../src/http/routes/custom-fields.ts';
+import { customFieldRoutes, tagRoutes } from '../../src/http/routes/tags.ts';
 import { dashboardGroupRoutes, dashboardRoutes } from '../../src/http/routes/dashboards.ts';
-import { dataFlowRoutes } from '../../src/http/routes/data-flows.ts';
-import { deviceConfigurationRoutes } from '../../src/http/routes/device-configurations.ts';
-import { deviceConnectorRoutes } from '../../src/http/routes/device-connectors.ts';
-import { deviceCredentialRoutes } from '../../src/http/routes/device-credentials.ts';
-import { deviceFileRoutes } from '../../src/http/routes/device-files.ts';
+import { dataFlowRoutes, deviceConnectorRoutes } from '../../src/http/routes/data-flows.ts';
+import {
+  deviceConfigurationRoutes,
+  deviceCredentialRoutes,
+  deviceFileRoutes,
+  deviceRoutes,
+} from '../../src/http/routes/devices.ts';
 import { deviceTypeImportRoute, deviceTypeRoutes } from '../../src/http/routes/device-types.ts';
-import { deviceRoutes } from '../../src/http/routes/devices.ts';
 import { operationRoutes } from '../../src/http/routes/operations.ts';
-import { organizationRoutes } from '../../src/http/routes/organizations.ts';
+import {
+  organizationRoutes,
+  workspaceConfigurationRoutes,
+  workspaceRoutes,
+} from '../../src/http/routes/workspaces.ts';
 import { outputConnectorRoutes } from '../../src/http/routes/output-connectors.ts';
 import { customLogicRoutes, ruleRoutes } from '../../src/http/routes/rules.ts';
-import { tagRoutes } from '../../src/http/routes/tags.ts';
-import { workspaceConfigurationRoutes, workspaceRoutes } from '../../src/http/routes/workspaces.ts';
 import type { TellNetworkServer } from '../../src/inventory/devices/registration.ts';
 import { createApiKey } from '../../src/inventory/members/api-keys.ts';
 import { runOperationChunk } from '../../src/inventory/operations/operations.ts';
@@ -34,7 +37,7 @@ import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { createOperationRunner } from '../../src/operations/operation-runner.ts';
-import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
+import { openRecords, type OpenRecords } from '../../src/storage/records/records.ts';
 import { operationRows, unfinishedOperations } from '../../src/storage/records/rows/operations.ts';
 import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';

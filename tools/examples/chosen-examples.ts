@@ -1,6 +1,5 @@
 // Chosen examples: of many recorded requests the one that shows most of each operation in little room.
-import type { Endpoint } from '../../src/contract/endpoint.ts';
-import { operationIdOf } from '../../src/contract/operation-id.ts';
+import { type Endpoint, operationIdOf } from '../../src/contract/endpoint.ts';
 import type { RecordedRequest } from '../../tests/world/recorded-examples.ts';
 
 /** Of one operation. */

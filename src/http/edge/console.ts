@@ -4,8 +4,8 @@ import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { acceptedCoding, type Coding, namesTag } from './representation/send-json.ts';
-import { pathOf } from './request-head.ts';
+import { acceptedCoding, type Coding, namesTag } from './send-json.ts';
+import { pathOf } from './admission.ts';
 
 /**
  * No inline code, no other host except for pictures of the map, and no string that becomes code or

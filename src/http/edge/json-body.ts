@@ -1,7 +1,6 @@
 // JSON bodies: well-formed and not too deep, else an error with the position.
-import { JsonFault, parseJsonText } from '../../model/json-text.ts';
+import { JsonFault, parsedJson, parseJsonText } from '../../model/json-keys.ts';
 import { parseReadings } from '../../model/exact-json.ts';
-import { parsedJson } from '../../model/json-keys.ts';
 import type { Json } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
 import { problem } from '../../model/problem.ts';

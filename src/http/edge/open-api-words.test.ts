@@ -7,8 +7,7 @@ import {
   pageFieldWords,
   parameterWords,
 } from './open-api-field-words.ts';
-import { openApiDocument } from './docs.ts';
-import { withFieldWords } from './open-api-operation.ts';
+import { openApiDocument, withFieldWords } from './docs.ts';
 
 interface Described {
   readonly name: string;

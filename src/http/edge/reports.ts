@@ -1,6 +1,6 @@
 // Reports of answers, for log and metrics: what was answered, and which credentials were refused.
 import { type EdgeReply, type EdgeRequest, stateOf } from './exchange.ts';
-import { loggedPaths } from './request-head.ts';
+import { loggedPaths } from './admission.ts';
 
 const accountLengthMax = 254;
 

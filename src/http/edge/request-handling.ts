@@ -1,11 +1,12 @@
 // Serving: each request of a route is admitted, checked, handled and answered, in this order.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import Type, { type TSchema } from 'typebox';
 import type { BodyStream } from '../../contract/endpoint.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Found } from '../../uplinks/capture/capture-senders.ts';
-import { actorOf, admit, admitBody, type Guard, refuseUnshared } from './admission.ts';
+import { actorOf, admit, admitBody, type Guard, pathOf, refuseUnshared } from './admission.ts';
 import {
   charged,
   type EdgeReply,
@@ -14,14 +15,13 @@ import {
   type RequestState,
   stateOf,
 } from './exchange.ts';
-import { withRowFields } from './representation/row-fields.ts';
 import { bodyChunks, utf8Chunks } from './request-body.ts';
-import { pathOf } from './request-head.ts';
-import { type RequestChecks, requestChecks } from './request-validation.ts';
+import { requestChecks, type RequestChecks } from './request-validation.ts';
 import { sendOutput } from './responses.ts';
 import { EdgeMessage } from '../threads/edge-exchange.ts';
 import { bodyBytesMaxDefault, type EdgeWork, type Route, type RouteInput } from './route.ts';
 import { ignoredHeader, unknownMembers, unknownReason } from './unknown-members.ts';
+import { listOf } from './list-query.ts';
 
 type Input = RouteInput<unknown, unknown, unknown>;
 
@@ -219,4 +219,60 @@ function outputOf(route: Route, input: Input, guard: Guard, { request }: Exchang
   };
   const named = admitBody(route, input.body, principal, guard);
   return named instanceof Promise ? named.then(handle) : handle(named);
+}
+
+// Row fields: `fields=` narrows the rows of a page to the members that it names (contract 37).
+
+/** A row, or several forms of one. */
+interface RowShape {
+  readonly properties?: object;
+  readonly anyOf?: readonly RowShape[];
+}
+
+/** What is read of the schema of a page. */
+interface PageShape {
+  readonly properties: {
+    readonly content: { readonly items: RowShape | undefined };
+  };
+}
+
+interface Rows {
+  readonly content: readonly object[];
+}
+
+/**
+ * The page with narrowed rows; any other output, and one without `fields`, as it is. Throws 400 for
+ * a member that no row has.
+ */
+function withRowFields(route: Route, query: unknown, output: unknown): unknown {
+  if (!takesFields(route) || !isPage(output)) return output;
+  const names = listOf(query as object, 'fields');
+  if (names === undefined) return output;
+  const known = membersOf(route.response);
+  const unknown = known && names.find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    const reason = `query fields: unknown field ${unknown.slice(0, 100)}`;
+    throw problem('invalidRequest', { reason });
+  }
+  return { ...output, content: output.content.map((row) => narrowed(row, names)) };
+}
+
+function takesFields({ query }: Route): boolean {
+  return query !== undefined && Type.IsObject(query) && 'fields' in query.properties;
+}
+
+function isPage(output: unknown): output is Rows {
+  return typeof output === 'object' && output !== null && 'content' in output;
+}
+
+function narrowed(row: object, names: readonly string[]): object {
+  const kept = names.filter((name) => Object.hasOwn(row, name));
+  return Object.fromEntries(kept.map((name) => [name, row[name as keyof typeof row]]));
+}
+
+/** The members of a row by its schema; undefined where the schema does not name them. */
+function membersOf(response: TSchema | undefined): ReadonlySet<string> | undefined {
+  const row = (response as Partial<PageShape>)?.properties?.content?.items;
+  const names = (row?.anyOf ?? [row]).flatMap((form) => Object.keys(form?.properties ?? {}));
+  return names.length === 0 ? undefined : new Set(names);
 }

@@ -5,9 +5,9 @@ import { type Payload, payloadHexOf } from '../../model/payload.ts';
 import { type Problem, problem } from '../../model/problem.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { type EdgeReply, type EdgeRequest, routeOf, stateOf } from './exchange.ts';
-import { isJsonAnswer, sendJson } from './representation/send-json.ts';
+import { isJsonAnswer, sendJson } from './send-json.ts';
 import { acceptedCodings } from './request-body.ts';
-import { endsConnection, firstOf, pathOf, shownPath } from './request-head.ts';
+import { endsConnection, firstOf, pathOf, shownPath } from './admission.ts';
 import { Answer, type Route } from './route.ts';
 import { isSecure, securityHeaders } from './security-headers.ts';
 

@@ -9,14 +9,13 @@ import {
   NodeUnreachable,
 } from '../../cluster/nodes/nodes.ts';
 import { askOwner, type OwnerSearch, type Ownership } from '../../cluster/nodes/owner-search.ts';
-import { type Problem, problem } from '../../model/problem.ts';
-import { DirectReply, DirectRequest, readBody } from '../edge/direct/direct-exchange.ts';
+import { problem, type Problem } from '../../model/problem.ts';
+import { DirectReply, DirectRequest, readBody } from '../edge/direct-exchange.ts';
 import { answerReports, type EdgeEvents } from '../edge/reports.ts';
-import { clientAddress } from '../edge/request-head.ts';
+import { clientAddress } from '../edge/admission.ts';
 import { sendFailure } from '../edge/responses.ts';
 import type { Route } from '../edge/route.ts';
-import type { PassedCaptures } from './passed-captures.ts';
-import type { FindDevice } from './routed-requests.ts';
+import type { FindDevice, PassedCaptures } from './routed-requests.ts';
 
 export const routerLimits = {
   /** Longer bodies are sent while they are read, and cannot be sent to a second node. */

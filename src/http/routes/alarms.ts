@@ -9,14 +9,12 @@ import {
   reachableAlarmIds,
   readAlarm,
 } from '../../inventory/alarms/alarm-lists.ts';
-import type { Author } from '../../model/actor.ts';
+import type { Author, Principal } from '../../model/principal.ts';
 import { restorePlus } from '../../model/instant.ts';
-import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { resourceRoute, type Route, route } from '../edge/route.ts';
-import { createdOnce } from './create-once.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { resourceRoute, route, type Route } from '../edge/route.ts';
+import { byId, createdOnce, type RecordParts } from './record-routes.ts';
 
 export interface AlarmParts extends RecordParts {
   readonly desk: AlarmDesk;

@@ -10,8 +10,7 @@ import {
 import type { Principal } from '../../model/principal.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, type Route } from '../edge/route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import { byId, type RecordParts, recordRoutes } from './record-routes.ts';
 
 export function annotationRoutes(parts: RecordParts): Route[] {
   const { records } = parts;

@@ -11,7 +11,7 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { type Route, route } from '../edge/route.ts';
-import type { RecordParts } from './record-parts.ts';
+import type { RecordParts } from './record-routes.ts';
 
 interface AssetParts extends RecordParts {
   /** Whether an answer to these headers is for clients of old (contract 34). */

@@ -1,11 +1,10 @@
 // Routes of the audit log and of the activity of workspaces (contract 26, 36, 37).
 import { Readable } from 'node:stream';
-import { activity } from '../../contract/activity.ts';
-import { auditLogs } from '../../contract/audit-logs.ts';
+import { activity, auditLogs } from '../../contract/audit-logs.ts';
 import { exportAuditLog, readActivity, readAuditLog } from '../../inventory/audit/audit-log.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { Answer, type Route, route } from '../edge/route.ts';
-import type { RecordParts } from './record-parts.ts';
+import { Answer, route, type Route } from '../edge/route.ts';
+import type { RecordParts } from './record-routes.ts';
 
 export function auditLogRoutes({ records }: RecordParts): Route[] {
   return [

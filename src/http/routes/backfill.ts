@@ -6,15 +6,14 @@ import {
   type BackfillReceipt,
   type NamedBackfill,
 } from '../../uplinks/bulk/backfill.ts';
-import type { Attempt, Once } from '../../uplinks/idempotency/idempotency.ts';
-import type { OnceStreamed } from '../../uplinks/idempotency/streamed-idempotency.ts';
+import type { Attempt, Once, OnceStreamed } from '../../uplinks/idempotency/idempotency.ts';
 import { sampleGroups, sampleLineGroups } from '../../transports/http/sample-groups.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { idempotencyKeyOf } from '../edge/request-head.ts';
+import { idempotencyKeyOf } from '../edge/admission.ts';
 import { isNdjson } from '../edge/body-parsers.ts';
-import { type InputOf, resourceRoute, type Route, route, type RouteInput } from '../edge/route.ts';
+import { type InputOf, resourceRoute, route, type Route, type RouteInput } from '../edge/route.ts';
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 

@@ -11,10 +11,9 @@ import {
 } from '../../inventory/workspaces/blobs.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { uploadedFile } from '../edge/multipart.ts';
-import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
+import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { bytesOf } from '../edge/request-body.ts';
-import { createdOnce } from './create-once.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, createdOnce, type RecordParts } from './record-routes.ts';
 
 export function blobRoutes(parts: RecordParts): Route[] {
   const { records } = parts;

@@ -13,8 +13,7 @@ import type { Calculation } from '../../model/calculation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, resourceRoute, type Route } from '../edge/route.ts';
-import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import { byId, byWorkspace, type RecordParts, recordRoutes } from './record-routes.ts';
 
 const previewedDefault = 24;
 

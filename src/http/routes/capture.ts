@@ -19,7 +19,7 @@ import type { CaptureSenders } from '../../uplinks/capture/capture-senders.ts';
 import type { Capture, CaptureReceipt } from '../../uplinks/capture/capture.ts';
 import type { Webhook } from '../../uplinks/capture/network-server-capture.ts';
 import type { Refusals } from '../../uplinks/refusals.ts';
-import { idempotencyKeyOf } from '../edge/request-head.ts';
+import { idempotencyKeyOf } from '../edge/admission.ts';
 import { admittedRoute, type RefusedRequest, type Route } from '../edge/route.ts';
 
 function receiptView(receipt: CaptureReceipt): Static<typeof receiptSchema> {

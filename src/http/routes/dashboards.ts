@@ -33,10 +33,15 @@ import { generatedDashboard } from '../../query/generated-dashboard.ts';
 import { declaredSchemas, inferSchema, withCalculated } from '../../query/inferred-schema.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, Answer, resourceRoute, route, type Route } from '../edge/route.ts';
-import { answeredOnce, createdOnce } from './create-once.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
-import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import {
+  answeredOnce,
+  byId,
+  byWorkspace,
+  createdOnce,
+  type RecordParts,
+  recordRoutes,
+} from './record-routes.ts';
 
 export interface DashboardParts extends RecordParts {
   readonly publicUrl: () => string;

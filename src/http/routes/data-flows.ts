@@ -13,8 +13,25 @@ import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
-import { type RecordParts, withHealth } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import { type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
+import { deviceConnectors } from '../../contract/device-connectors.ts';
+import {
+  createDeviceConnector,
+  deleteDeviceConnector,
+  listDeviceConnectors,
+  readDeviceConnector,
+  updateDeviceConnector,
+} from '../../inventory/data-flows/device-connectors.ts';
+import { integrations } from '../../contract/integrations.ts';
+import {
+  type CheckHost,
+  createIntegration,
+  deleteIntegration,
+  listIntegrations,
+  placeOfNewIntegration,
+  readIntegration,
+  updateIntegration,
+} from '../../inventory/data-flows/integrations.ts';
 
 export function dataFlowRoutes(parts: RecordParts & ViewOptionsParts & FlowHealthParts): Route[] {
   const { records } = parts;
@@ -36,5 +53,50 @@ export function dataFlowRoutes(parts: RecordParts & ViewOptionsParts & FlowHealt
     update: (id, { body, headers }, principal) =>
       updateDataFlow(records, viewer(headers, principal), id, body),
     remove: (id) => deleteDataFlow(records, id),
+  });
+}
+
+// Routes of device connectors (contract 8).
+
+export function deviceConnectorRoutes(
+  parts: RecordParts & Pick<ViewOptionsParts, 'aliased'>,
+): Route[] {
+  const { records, aliased } = parts;
+  return recordRoutes(parts, deviceConnectors, {
+    kind: 'deviceConnector',
+    list: ({ query }, principal) =>
+      listDeviceConnectors(
+        records,
+        principal,
+        { ...listScopeOf(query), search: query.search },
+        pageRequestOf(query),
+      ),
+    create: (step, { body }, principal) => createDeviceConnector(step, principal, body),
+    read: (id, _input, principal) => readDeviceConnector(records, principal, id),
+    update: (id, { body, headers }, principal) =>
+      updateDeviceConnector(records, principal, id, body, aliased(headers)),
+    remove: (id) => deleteDeviceConnector(records, id),
+  });
+}
+
+// Routes of integrations with network servers (contract 35).
+
+export function integrationRoutes(parts: RecordParts & { readonly checkHost: CheckHost }): Route[] {
+  const { records, checkHost } = parts;
+  return recordRoutes(parts, integrations, {
+    kind: 'integration',
+    createIn: (body, principal) => placeOfNewIntegration(records, principal, body),
+    list: ({ query }, principal) =>
+      listIntegrations(
+        records,
+        principal,
+        { ...listScopeOf(query), search: query.search },
+        pageRequestOf(query),
+      ),
+    create: (step, { body }, principal) => createIntegration(step, { principal, checkHost }, body),
+    read: (id, _input, principal) => readIntegration(records, principal, id),
+    update: (id, { body }, principal) =>
+      updateIntegration(records, { principal, checkHost }, id, body),
+    remove: (id) => deleteIntegration(records, id),
   });
 }

@@ -1,5 +1,5 @@
 // Routes of deliveries: their states, resending, and the test of a connector (contract 35).
-import { deliveries } from '../../contract/deliveries.ts';
+import { deliveries, templates } from '../../contract/deliveries.ts';
 import {
   type DeliveryBook,
   deliveryPlace,
@@ -10,7 +10,8 @@ import {
 import type { Principal } from '../../model/principal.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, byWorkspace, type RecordParts } from './record-routes.ts';
+import type { JsonObject } from '../../model/json.ts';
 
 interface ConnectorTest {
   readonly ok: boolean;
@@ -70,4 +71,43 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
       parts.testConnector(params.id, body?.deviceId ?? undefined, principal, signal),
     ),
   ];
+}
+
+// Route of template previews, with the last sample of a device (interface 2.11, contract 29).
+
+interface TemplatePreview {
+  readonly text: string;
+  readonly valid: boolean;
+  readonly reason: string | null;
+  readonly context: JsonObject;
+}
+
+interface TemplatePreviewParts extends RecordParts {
+  /**
+   * Throws `templateInvalid` for a broken template, 404 or 403 for a device the principal may not
+   * read, 404 for one without samples. `context` members replace those of the sample.
+   */
+  readonly preview: (
+    wanted: {
+      readonly template: string;
+      readonly place: 'json' | 'text' | 'url';
+      readonly deviceId: string | undefined;
+      readonly topic: string | undefined;
+      readonly context: JsonObject | undefined;
+    },
+    principal: Principal,
+  ) => Promise<TemplatePreview>;
+}
+
+export function templatePreviewRoute(parts: TemplatePreviewParts): Route {
+  return resourceRoute(templates.preview, byWorkspace(parts), ({ body }, principal) => {
+    const { template, place = 'json', deviceId, topic, context } = body;
+    const wanted = {
+      template,
+      place,
+      deviceId: deviceId ?? undefined,
+      topic: topic ?? undefined,
+    };
+    return parts.preview({ ...wanted, context: context ?? undefined }, principal);
+  });
 }

@@ -5,7 +5,7 @@ import { holds } from '../../model/principal.ts';
 import { parseOptionalBound } from '../../model/timestamp.ts';
 import { traceDevice, type TraceParts } from '../../uplinks/device-trace.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, type RecordParts } from './record-routes.ts';
 
 interface DeviceTraceParts extends Pick<RecordParts, 'records'> {
   readonly trace: TraceParts;

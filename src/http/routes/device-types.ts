@@ -1,6 +1,6 @@
 // Routes of device types and of the device type library (contract 7).
-import { deviceTypeLibrary } from '../../contract/device-type-import.ts';
-import { deviceTypes } from '../../contract/device-types.ts';
+import type { Static } from 'typebox';
+import { deviceTypeLibrary, deviceTypes } from '../../contract/device-types.ts';
 import {
   createDeviceType,
   deleteDeviceType,
@@ -12,10 +12,14 @@ import { type FlowHealthParts, healthOfDeviceTypes } from '../../inventory/healt
 import { importLibrary } from '../../inventory/imports/library-import.ts';
 import { type DeviceTypeKind, deviceTypeKinds } from '../../model/device-type.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
-import { resourceRoute, type Route } from '../edge/route.ts';
+import { resourceRoute, route, type Route } from '../edge/route.ts';
 import type { ViewOptionsParts } from './connector-view-options.ts';
-import { byOrganization, type RecordParts, withHealth } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import { byOrganization, type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
+import { type scriptPayload, scripts } from '../../contract/run-script.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { readPayload } from '../../transports/payload-reader.ts';
 
 export function deviceTypeRoutes(
   parts: RecordParts & FlowHealthParts & Pick<ViewOptionsParts, 'aliased'>,
@@ -55,4 +59,38 @@ export function deviceTypeImportRoute({ records }: RecordParts): Route {
       return importLibrary(records, organizationId, library);
     },
   );
+}
+
+// Route of script runs, whose events have no effect (interface 4.8, contract 16).
+
+export function runScriptRoute(
+  runScript: (
+    source: string,
+    event: Json,
+    principal: Principal,
+    signal: AbortSignal,
+  ) => Promise<readonly { type: string; event: Json }[]>,
+): Route {
+  return route(scripts.run, async ({ body, signal }, principal) => {
+    const { script, event = {}, payload } = body;
+    const full = payload === undefined ? event : eventWith(event, payload);
+    return [...(await runScript(script, full, principal, signal))];
+  });
+}
+
+/** As the decoder of a device would get the payload (contract 38). */
+function eventWith(event: Json, payload: Static<typeof scriptPayload>): Json {
+  const { hex, text, encoding = null, contentType, port } = payload;
+  if ((hex === undefined) === (text === undefined))
+    throw problem('invalidRequest', { reason: 'body payload: must have either hex or text' });
+  if (!isJsonObject(event))
+    throw problem('invalidRequest', { reason: 'body event: must be an object with a payload' });
+  const bytes = hex === undefined ? Buffer.from(text ?? '') : Buffer.from(hex, 'hex');
+  const read = readPayload(bytes, {
+    encoding,
+    contentType: contentType ?? undefined,
+    port: port === undefined || port === null ? undefined : String(port),
+  });
+  const data = isJsonObject(read.body) ? read.body : { values: read.body };
+  return { ...event, data, encoding: read.encoding };
 }

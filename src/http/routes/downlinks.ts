@@ -5,10 +5,10 @@ import type { DownlinkCause } from '../../downlinks/downlink.ts';
 import { listDownlinks } from '../../inventory/devices/downlinks.ts';
 import type { DownlinkCommand } from '../../model/downlink.ts';
 import type { Json } from '../../model/json.ts';
-import { idempotencyKeyOf } from '../edge/request-head.ts';
+import { idempotencyKeyOf } from '../edge/admission.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, type RecordParts } from './record-routes.ts';
 
 interface DownlinkParts extends RecordParts {
   readonly sendDownlink: (

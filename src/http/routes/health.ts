@@ -2,10 +2,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
-import { about, type aboutSchema } from '../../contract/about.ts';
-import { health } from '../../contract/health.ts';
+import { about, type aboutSchema, health } from '../../contract/health.ts';
 import { problem } from '../../model/problem.ts';
-import { Answer, type Route, route } from '../edge/route.ts';
+import { Answer, route, type Route } from '../edge/route.ts';
 
 export function healthRoutes(parts: {
   /** Undefined when ready, else why not. */

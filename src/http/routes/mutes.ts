@@ -9,8 +9,7 @@ import {
 } from '../../inventory/alarms/mutes.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
-import type { RecordParts } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import { type RecordParts, recordRoutes } from './record-routes.ts';
 
 export function muteRoutes(parts: RecordParts): Route[] {
   const { records } = parts;

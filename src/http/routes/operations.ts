@@ -21,9 +21,8 @@ import type { Inventory } from '../../inventory/record-crud.ts';
 import { networkWorks } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { Answer, type InputOf, resourceRoute, type Route, route } from '../edge/route.ts';
-import { createdOnce } from './create-once.ts';
-import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
+import { Answer, type InputOf, resourceRoute, route, type Route } from '../edge/route.ts';
+import { byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
 
 export interface OperationParts extends RecordParts {
   /** Begins the work of an accepted operation. */

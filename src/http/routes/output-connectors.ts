@@ -13,8 +13,7 @@ import type { AvailableOutputs } from '../../outputs/connectors/available-output
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
-import { type RecordParts, withHealth } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import { type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
 
 interface OutputConnectorParts extends RecordParts, ViewOptionsParts, OutputHealthParts {
   /** The types that deliveries are served for; others cannot be created. */

@@ -15,7 +15,7 @@ import { openTicket, sealTicket, userOfPasskey } from '../../access/second-facto
 import { passkeys } from '../../contract/second-factor.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
-import { type LoginParts, signedIn } from './login.ts';
+import { type LoginParts, signedIn } from './sign-in.ts';
 import { auditFactor, ownerOf } from './second-factor.ts';
 
 export function passkeyRoutes(parts: LoginParts): Route[] {

@@ -16,8 +16,7 @@ import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { uploadedFile } from '../edge/multipart.ts';
 import { bytesOf } from '../edge/request-body.ts';
 import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
-import { byId, type RecordParts, withHealth } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import { byId, type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
 
 export function placeRoutes(parts: RecordParts): Route[] {
   const { records } = parts;

@@ -11,11 +11,11 @@ import {
 import { cookieValue, sessionTokenOf } from '../../access/session-authenticator.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { startSession } from '../../access/sign-in.ts';
-import { providerSignIn } from '../../contract/provider-sign-in.ts';
+import { providerSignIn } from '../../contract/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import { admitPerson, userOfPerson } from '../../inventory/members/provider-members.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
-import type { Actor } from '../../model/actor.ts';
+import type { Actor } from '../../model/principal.ts';
 import { newId } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
 import type { ProviderFailure, SignInProvider } from '../../model/sign-in-provider.ts';

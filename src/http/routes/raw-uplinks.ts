@@ -9,7 +9,7 @@ import { listRawUplinks } from '../../uplinks/raw-uplink-list.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import type { DeviceAccess } from './device-access.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, type RecordParts } from './record-routes.ts';
 
 interface RawUplinkParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
   readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;

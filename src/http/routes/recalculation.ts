@@ -1,6 +1,6 @@
 // Routes that recalculate stored samples, or show what would change (contract 38).
 import type { Static } from 'typebox';
-import { recalculation } from '../../contract/recalculation.ts';
+import { recalculation } from '../../contract/sample-changes.ts';
 import {
   calculatedKeysFrom,
   devicesOfType,
@@ -18,9 +18,8 @@ import { parseBound } from '../../model/timestamp.ts';
 import { replayLimits } from '../../uplinks/decoder-test.ts';
 import type { RecalculationReport, RecalculationRequest } from '../../uplinks/recalculation.ts';
 import { Answer, resourceRoute, type Route } from '../edge/route.ts';
-import { createdOnce } from './create-once.ts';
+import { byId, createdOnce, type RecordParts } from './record-routes.ts';
 import type { DeviceAccess } from './device-access.ts';
-import { byId, type RecordParts } from './record-parts.ts';
 
 interface RecalculationParts
   extends RecordParts,

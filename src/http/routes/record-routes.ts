@@ -1,11 +1,13 @@
 // Record routes: the five routes of one kind of record, from its endpoints and functions.
 import type { Endpoint, PermissionAccess, ResourceIn } from '../../contract/endpoint.ts';
-import type { Inventory } from '../../inventory/record-crud.ts';
+import { type Inventory, placeInWorkspace, placeOf } from '../../inventory/record-crud.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Place } from '../../model/record.ts';
 import type { HandlerOf, InputOf, Route, RouteInput } from '../edge/route.ts';
-import { createdOnce } from './create-once.ts';
-import { byId, byWorkspace, type Kind, type RecordParts } from './record-parts.ts';
+import type { Page } from '../../model/page.ts';
+import type { Once } from '../../uplinks/idempotency/idempotency.ts';
+import type { Json } from '../../model/json.ts';
+import { idempotencyKeyOf } from '../edge/admission.ts';
 
 type In<R extends ResourceIn> = Endpoint & { readonly access: PermissionAccess<R> };
 
@@ -95,4 +97,123 @@ export function recordRoutes<E extends RecordEndpoints, R extends { readonly id:
       },
     },
   ];
+}
+
+// Parts of the routes of records: how they find the resource of a request, and health in rows of lists (contract 37).
+
+export interface RecordParts {
+  readonly records: Inventory;
+  readonly now: () => number;
+  readonly once: Once;
+}
+
+type Kind = Parameters<typeof placeOf>[1];
+
+/** Finds the record of the path. */
+export function byId({ records }: Pick<RecordParts, 'records'>, kind: Kind) {
+  return ({ id }: { readonly id: string }) => placeOf(records, kind, id);
+}
+
+/** Finds the workspace of the body. */
+export function byWorkspace({ records }: Pick<RecordParts, 'records'>) {
+  return ({ workspaceId }: { readonly workspaceId: string }) =>
+    placeInWorkspace(records, workspaceId);
+}
+
+/** The organization of the body; an unknown one is a 404 like that of another tenant. */
+export function byOrganization({ organizationId }: { readonly organizationId: string }): Place {
+  return { organizationId, workspaceId: null, what: 'organization', id: organizationId };
+}
+
+// Rows with health: the member `health` of the rows of a list, read for the whole page (contract 37).
+
+type WithHealth<Row, Health> = Row & { readonly health?: Health | null };
+
+/** `healthOf` is asked once for all rows of the page, and only if the query wants it. */
+export async function withHealth<Row extends { readonly id: string }, Health>(
+  { details }: { readonly details?: boolean | 'health' | undefined },
+  page: Page<Row>,
+  healthOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, Health>>,
+): Promise<Page<WithHealth<Row, Health>>> {
+  if (details !== 'health') return page;
+  const health = await healthOf(page.content.map(({ id }) => id));
+  const content = page.content.map((row) => ({ ...row, health: health.get(row.id) ?? null }));
+  return { ...page, content };
+}
+
+// Creates that are done once per Idempotency-Key (contract 35).
+
+interface OnceParts {
+  readonly records: Inventory;
+  readonly once: Once;
+}
+
+interface Call {
+  readonly input: RouteInput<unknown, unknown, unknown>;
+  readonly principal: Principal;
+}
+
+/**
+ * Creates within the records that it is given: those of a transaction when the request has an
+ * Idempotency-Key.
+ */
+type Create<T> = (step: Inventory) => Promise<T>;
+
+/**
+ * Creates the record, or reads the one that an earlier request with the same Idempotency-Key
+ * created.
+ */
+export async function createdOnce<T extends { readonly id: string }>(
+  parts: OnceParts,
+  call: Call,
+  create: Create<T>,
+  read: (id: string) => Promise<T>,
+): Promise<T> {
+  // Only the id is stored, because answers may contain secrets.
+  const { created, stored } = await createOnce(parts, call, create, ({ id }) => id);
+  return created ?? read(stored);
+}
+
+/**
+ * For what cannot be read again, such as the secret of a new key: the first answer is stored
+ * encrypted, and returned again.
+ */
+export async function answeredOnce<T extends object>(
+  parts: OnceParts,
+  call: Call,
+  create: Create<T>,
+): Promise<T> {
+  const { sealer } = parts.records;
+  const once = await createOnce(parts, call, create, (created) =>
+    sealer.seal(JSON.stringify(created)),
+  );
+  return once.created ?? (JSON.parse(sealer.open(once.stored)) as T);
+}
+
+/** The record of this request, else what was stored of that of an earlier one. */
+interface CreatedOrStored<T> {
+  readonly created: T | undefined;
+  readonly stored: string;
+}
+
+async function createOnce<T extends object>(
+  parts: OnceParts,
+  { input, principal }: Call,
+  create: Create<T>,
+  storedFormOf: (created: T) => string,
+): Promise<CreatedOrStored<T>> {
+  const { headers, path, body } = input;
+  const key = idempotencyKeyOf(headers);
+  let created: T | undefined;
+  let stored = '';
+  if (key === undefined) created = await create(parts.records);
+  else {
+    const call = { credential: principal.id, route: `POST ${path}`, key, body: body as Json };
+    const answer = await parts.once.created(call, async (step) => {
+      created = await create(step);
+      return { status: 201, body: storedFormOf(created) };
+    });
+    stored = String(answer.body);
+  }
+  return { created, stored };
 }

@@ -1,5 +1,5 @@
 // Routes of refused uplinks: lists, proposals and registration (contract 39.3).
-import { type RegistrationDraft, refusals } from '../../contract/refusals.ts';
+import { refusals, type RegistrationDraft } from '../../contract/refusals.ts';
 import {
   forgetRefusals,
   nameOfRefused,
@@ -18,8 +18,7 @@ import {
 } from '../../uplinks/refused-payload.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, type RouteInput } from '../edge/route.ts';
-import { createdOnce } from './create-once.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, createdOnce, type RecordParts } from './record-routes.ts';
 
 export interface RefusalParts extends RecordParts {
   readonly trial: TrialParts;

@@ -6,6 +6,7 @@ import {
   ruleRuns,
   type ruleRunSchema,
   rules,
+  type RuleUpdate,
   type runSortFields,
   type simulationSchema,
 } from '../../contract/rules.ts';
@@ -17,7 +18,6 @@ import {
   readCustomLogic,
   updateCustomLogic,
 } from '../../inventory/rules/custom-logic.ts';
-import type { RuleUpdate } from '../../contract/rules.ts';
 import { change } from '../../inventory/record-change.ts';
 import { hasNewOutputs, withNewOutputs } from '../../inventory/rules/new-outputs.ts';
 import {
@@ -36,8 +36,14 @@ import type { AvailableOutputs } from '../../outputs/connectors/available-output
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, resourceRoute, type Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
-import { byId, byOrganization, byWorkspace, type RecordParts, withHealth } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import {
+  byId,
+  byOrganization,
+  byWorkspace,
+  type RecordParts,
+  recordRoutes,
+  withHealth,
+} from './record-routes.ts';
 
 interface RuleRouteParts extends RecordParts, ViewOptionsParts, RuleHealthParts {
   readonly availableOutputs: AvailableOutputs;

@@ -22,9 +22,8 @@ import { parseBound, timestampOf } from '../../model/timestamp.ts';
 import type { CountedTopic } from '../../storage/samples/sample-store.ts';
 import type { RawUplinks } from '../../uplinks/followers/raw-uplink-follower.ts';
 import { Answer, resourceRoute, type Route } from '../edge/route.ts';
-import { createdOnce } from './create-once.ts';
+import { byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
-import { byWorkspace, type RecordParts } from './record-parts.ts';
 
 interface SampleChangeParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice'> {
   /** Begins the work of an accepted operation. */

@@ -5,7 +5,7 @@ import { problem } from '../../model/problem.ts';
 import { type SearchKind, searchKinds } from '../../model/search.ts';
 import { listOf, listScopeOf } from '../edge/list-query.ts';
 import { type Route, route } from '../edge/route.ts';
-import type { RecordParts } from './record-parts.ts';
+import type { RecordParts } from './record-routes.ts';
 
 export function searchRoute({ records }: Pick<RecordParts, 'records'>): Route {
   return route(searching.search, ({ query }, principal) =>

@@ -9,8 +9,7 @@ import {
   userWithPassword,
 } from '../../access/second-factor.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
-import { secondFactorDemand } from '../../contract/second-factor-demand.ts';
-import { secondFactor } from '../../contract/second-factor.ts';
+import { secondFactor, secondFactorDemand } from '../../contract/second-factor.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import {
   changeSecondFactorDemand,
@@ -22,8 +21,8 @@ import type { FieldChange } from '../../model/audit-entry.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { User } from '../../model/user.ts';
-import { resourceRoute, type Route, route, type RouteInput } from '../edge/route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { resourceRoute, route, type Route, type RouteInput } from '../edge/route.ts';
+import { byId, type RecordParts } from './record-routes.ts';
 
 interface SecondFactorParts {
   readonly records: Inventory;

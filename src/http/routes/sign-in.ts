@@ -7,19 +7,45 @@ import {
 } from '../../access/caller.ts';
 import { endSessionUrlOf, idTokenOf, type ProviderClient } from '../../access/provider.ts';
 import {
+  authenticateUser,
   changePassword,
   endSession,
   endSessions,
+  startSession,
   switchOrganization,
 } from '../../access/sign-in.ts';
-import { signIn } from '../../contract/sign-in.ts';
+import { ownSessions, passwordReset, signIn } from '../../contract/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { Answer, type Route, route, type RouteInput } from '../edge/route.ts';
-import { clearedCookies } from '../edge/session-cookies.ts';
-import { type LoginParts, loginRoutes } from './login.ts';
-import { confirmEnding } from './own-sessions.ts';
+import { Answer, route, type Route, type RouteInput } from '../edge/route.ts';
+import { clearedCookies, sessionCookies } from '../edge/session-cookies.ts';
+import { newChallenge, relyingPartyOf, signatureOptions } from '../../access/passkey-proof.ts';
+import {
+  checkSecondFactor,
+  openTicket,
+  sealTicket,
+  type SecondFactorKind,
+  secondFactorsOf,
+  userOfFirstStep,
+} from '../../access/second-factor.ts';
+import { csrfTokenOf, sessionTokenOf } from '../../access/session-authenticator.ts';
+import { type Attempts, siteOf } from '../../access/sign-in-throttle.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
+import { emailAddressOf } from '../../model/email-address.ts';
+import { formatInstant } from '../../model/instant.ts';
+import type { SignInKind, User } from '../../model/user.ts';
+import { endOwnSession, isRecentSession, listOwnSessions } from '../../access/own-sessions.ts';
+import { unpagedOf } from '../../model/page.ts';
+import type { FieldChange } from '../../model/audit-entry.ts';
+import { ownerOf } from './second-factor.ts';
+import {
+  type PasswordResetMail,
+  preparePasswordReset,
+  resetPassword,
+} from '../../access/password-reset.ts';
+import { TokenBuckets } from '../../access/token-buckets.ts';
+import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
 
 interface SignInParts extends LoginParts {
   /** Undefined without a provider. */
@@ -113,4 +139,245 @@ async function auditLogout(
     action: 'LOGOUT',
     user: principal,
   });
+}
+
+// Routes of signing in with a password: one step, or two for a user with a second factor (contract 35).
+
+export interface LoginParts {
+  readonly records: Inventory;
+  readonly now: () => number;
+  readonly attempts: Attempts;
+  /** Stricter than those of passwords, because codes are short. */
+  readonly codeAttempts: Attempts;
+  /** Whether the platform is reached by https, so that cookies travel by nothing else. */
+  readonly secure: boolean;
+  /** Whether passwords count. */
+  readonly localSignIn: boolean;
+  readonly publicUrl: () => string;
+}
+
+type Input = RouteInput<unknown, unknown, unknown>;
+
+function loginRoutes(parts: LoginParts): Route[] {
+  return [passwordRoute(parts), secondStepRoute(parts)];
+}
+
+function passwordRoute(parts: LoginParts): Route {
+  const { records, attempts, localSignIn } = parts;
+  return route(signIn.login, async (input) => {
+    if (!localSignIn) throw problem('localSignInOff');
+    const { body, ip } = input;
+    const { email, password, organizationId } = body;
+    const account = emailAddressOf(email);
+    const work = () => authenticateUser(records, email, password);
+    const user = await attempts.run({ ip, account }, work, (found) => found === undefined);
+    if (user === undefined) throw problem('wrongPassword');
+    const secondFactors = await secondFactorsOf(records.db, user.id);
+    if (secondFactors.length === 0) return signedIn(parts, input, { user, organizationId });
+    const second = await secondStepOf(parts, user, {
+      organizationId: organizationId ?? null,
+      secondFactors,
+    });
+    // `otherAnswers` describes it.
+    return new Answer(202, second as never);
+  });
+}
+
+/** What the client needs for the second step. */
+async function secondStepOf(
+  { records, now, publicUrl }: LoginParts,
+  { id: userId, version }: User,
+  {
+    organizationId,
+    secondFactors,
+  }: {
+    readonly organizationId: string | null;
+    readonly secondFactors: readonly SecondFactorKind[];
+  },
+) {
+  const challenge = newChallenge();
+  const content = { userId, version, organizationId, challenge };
+  const { ticket, expiresAt } = sealTicket(records.sealer, 'secondFactor', content, now());
+  const party = relyingPartyOf(publicUrl());
+  const answer = { ticket, expires: formatInstant(expiresAt), secondFactors };
+  if (party === undefined || !secondFactors.includes('PASSKEY'))
+    return { ...answer, passkeyOptions: null };
+  const asked = { challenge, party };
+  return { ...answer, passkeyOptions: await signatureOptions(records.db, asked, userId) };
+}
+
+function secondStepRoute(parts: LoginParts): Route {
+  const { records, now, codeAttempts, localSignIn, publicUrl } = parts;
+  return route(signIn.secondStep, async (input) => {
+    if (!localSignIn) throw problem('localSignInOff');
+    const { body, ip } = input;
+    const first = openTicket(records.sealer, 'secondFactor', body.ticket, now());
+    if (first === undefined) throw problem('ticketExpired');
+    const { userId: account, organizationId } = first;
+    const user = await userOfFirstStep(records.db, first);
+    const shown = { now: now(), party: relyingPartyOf(publicUrl()) };
+    const work = () => checkSecondFactor(records, first, body, shown);
+    const kind = await codeAttempts.run({ ip, account }, work, (found) => found === undefined);
+    if (kind === undefined) throw problem('wrongCode');
+    return signedIn(parts, input, { user, organizationId, secondFactor: kind });
+  });
+}
+
+/** Starts the session, logs the sign-in and answers with the cookies. */
+export async function signedIn(
+  { records, now, secure }: LoginParts,
+  { headers, ip, requestId }: Input,
+  {
+    user,
+    organizationId: wanted,
+    secondFactor,
+    signInKind = 'PASSWORD',
+  }: {
+    readonly user: User;
+    readonly signInKind?: SignInKind;
+    readonly organizationId: string | null | undefined;
+    readonly secondFactor?: SecondFactorKind;
+  },
+) {
+  const { sessionToken, session } = await startSession(records, user, {
+    now: now(),
+    signInKind,
+    organizationId: wanted,
+    from: { ip, userAgent: headers['user-agent'] },
+    replaced: sessionTokenOf(headers.cookie, secure),
+  });
+  const { organizationId } = session;
+  const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
+  const shown = secondFactor && { changes: [{ field: 'secondFactor', after: secondFactor }] };
+  await auditAction(records, actor, { organizationId, action: 'LOGIN', user, ...shown });
+  const seen = await readAccount(records.db, { id: user.id, organizationId });
+  const answer = { ...seen, csrfToken: csrfTokenOf(sessionToken) };
+  return new Answer(200, answer, { 'set-cookie': sessionCookies(sessionToken, secure) });
+}
+
+// Routes of the own sessions (contract 35).
+
+interface OwnSessionParts {
+  readonly records: Inventory;
+  readonly now: () => number;
+  readonly attempts: Attempts;
+  /** Whether passwords count. */
+  readonly localSignIn: boolean;
+}
+
+type Confirmed = Pick<RouteInput<unknown, unknown, unknown>, 'ip'> & {
+  readonly body?: { readonly password?: string | null | undefined } | undefined;
+};
+
+/**
+ * A session alone ends no others, because it may be in foreign hands. Throws 403 without the
+ * password of the user, 401 for a wrong one.
+ */
+async function confirmEnding(
+  parts: OwnSessionParts,
+  { ip, body }: Confirmed,
+  principal: Principal,
+): Promise<void> {
+  if (await isRecentSession(parts.records, principal, parts.now())) return;
+  const password = body?.password ?? undefined;
+  if (password === undefined) throw problem('authenticateAgain');
+  await ownerOf(parts, ip, principal, password);
+}
+
+export function ownSessionRoutes(parts: OwnSessionParts): Route[] {
+  const { records, now } = parts;
+  return [
+    route(ownSessions.list, async (_input, principal) =>
+      unpagedOf(await listOwnSessions(records, principal, now())),
+    ),
+    route(ownSessions.end, async (input, principal) => {
+      if (input.params.id !== principal.sessionId) await confirmEnding(parts, input, principal);
+      const { id, userAgent, ip } = await endOwnSession(records, principal, input.params.id);
+      const ended = { field: 'session', before: { id, userAgent, ip } };
+      await auditEnd({ records }, input, { principal, changes: [ended] });
+    }),
+    route(ownSessions.endOthers, async (input, principal) => {
+      await confirmEnding(parts, input, principal);
+      const sessions = await endSessions(records, principal.id, principal.sessionId);
+      const changes = [{ field: 'sessions', before: sessions + 1, after: 1 }];
+      await auditEnd({ records }, input, { principal, changes });
+      return { sessions };
+    }),
+  ];
+}
+
+async function auditEnd(
+  { records }: Pick<OwnSessionParts, 'records'>,
+  { ip, requestId }: RouteInput<unknown, unknown, unknown>,
+  {
+    principal,
+    changes,
+  }: {
+    readonly principal: Principal;
+    readonly changes: readonly FieldChange[];
+  },
+): Promise<void> {
+  const { id, name, organizationId } = principal;
+  const actor = { type: 'USER', id, name, requestId, ip } as const;
+  await auditAction(records, actor, { organizationId, action: 'LOGOUT', user: principal, changes });
+}
+
+// Routes of password resets: request a link by address, use the mailed link (contract 36).
+
+/** Number of immediate requests, and the seconds until each further one. */
+const limits = {
+  network: { capacity: 20, perSecond: 1 / 180 },
+  // Above it the address gets no further mail, and the answer does not say so.
+  address: { capacity: 3, perSecond: 1 / 1_200 },
+} as const;
+const keysMax = 100_000;
+
+export function passwordResetRoutes(parts: {
+  readonly records: Inventory;
+  readonly now: () => number;
+  readonly publicUrl: () => string;
+  /** Whether passwords count. */
+  readonly localSignIn: boolean;
+  /** Mails without being waited for; undefined when the installation sends no mail. */
+  readonly sendMail: ((mail: PasswordResetMail) => void) | undefined;
+  readonly failed: (error: unknown) => void;
+}): Route[] {
+  const { records, now, publicUrl, sendMail, failed, localSignIn } = parts;
+  const networks = new TokenBuckets({ ...limits.network, keysMax, now });
+  const addresses = new TokenBuckets({ ...limits.address, keysMax, now });
+  const mail = async (email: string): Promise<void> => {
+    const prepared = await preparePasswordReset(records, email, {
+      publicUrl: publicUrl(),
+      now: now(),
+    });
+    if (prepared !== undefined) sendMail?.(prepared);
+  };
+  return [
+    route(passwordReset.request, ({ body: { email }, ip }) => {
+      if (!localSignIn) throw problem('localSignInOff');
+      const network = siteOf(ip);
+      if (!networks.take(network)) {
+        throw problem('tooManyAttempts', { retryAfterSeconds: networks.secondsUntil(network) });
+      }
+      // After the answer, so that its time says nothing about the address.
+      if (sendMail !== undefined && addresses.take(emailAddressOf(email))) {
+        setImmediate(() => void mail(email).catch(failed));
+      }
+      return new Answer(202);
+    }),
+    route(passwordReset.complete, async ({ params, body, ip, requestId }) => {
+      if (!localSignIn) throw problem('localSignInOff');
+      const user = await resetPassword(records, params.token, body.password, now());
+      const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
+      for (const organizationId of await organizationsOf(records, user.id)) {
+        await auditAction(records, actor, {
+          organizationId,
+          action: 'UPDATE',
+          user,
+          changes: [{ field: 'password', secret: true }],
+        });
+      }
+      return undefined;
+    }),
+  ];
 }

@@ -9,8 +9,7 @@ import {
 } from '../../inventory/workspaces/views.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
-import type { RecordParts } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import { type RecordParts, recordRoutes } from './record-routes.ts';
 
 export function viewRoutes(parts: RecordParts): Route[] {
   const { records } = parts;

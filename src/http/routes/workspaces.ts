@@ -1,11 +1,15 @@
 // Routes of workspaces: records, overview, configuration as one document, usage and the effect of a retention (contract 3, 37).
-import { storedUsage } from '../../contract/usage.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { storedUsage, workspaces } from '../../contract/workspaces.ts';
 import { workspaceConfiguration } from '../../contract/workspace-configuration.ts';
-import { workspaces } from '../../contract/workspaces.ts';
 import { importConfiguration } from '../../inventory/imports/workspace-configuration-import.ts';
 import { exportConfiguration } from '../../inventory/imports/workspace-configuration.ts';
 import { ownOrganization } from '../../inventory/list-scope.ts';
-import { deleteWorkspaceOrDemo } from '../../inventory/workspaces/demo-workspace.ts';
+import {
+  deleteWorkspaceOrDemo,
+  ensureDemoWorkspace,
+  keepDemoDeviceTypes,
+} from '../../inventory/workspaces/demo-workspace.ts';
 import { type EffectSources, readRetentionEffect } from '../../inventory/workspaces/retention.ts';
 import { readUsage, type UsageSources } from '../../inventory/workspaces/usage.ts';
 import {
@@ -24,10 +28,24 @@ import { problem } from '../../model/problem.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { otherHolidayRegions } from '../../query/public-holidays.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { resourceRoute, type Route, route } from '../edge/route.ts';
-import { byId, byOrganization, type RecordParts } from './record-parts.ts';
-import { recordRoutes } from './record-routes.ts';
+import { resourceRoute, route, type Route } from '../edge/route.ts';
+import {
+  byId,
+  byOrganization,
+  createdOnce,
+  type RecordParts,
+  recordRoutes,
+} from './record-routes.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
+import { organizations } from '../../contract/organizations.ts';
+import {
+  createOrganization,
+  deleteOrganization,
+  listOrganizations,
+  readOrganization,
+  updateOrganization,
+} from '../../inventory/workspaces/organizations.ts';
+import type { WantedDemo } from '../../operations/demo-workspaces.ts';
 
 interface WorkspaceParts extends RecordParts {
   /** Deletes the samples of a deleted device. */
@@ -142,4 +160,65 @@ export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts):
       });
     }),
   ];
+}
+
+// Routes of organizations (contract 1).
+
+export function organizationRoutes(parts: RecordParts): Route[] {
+  const { records } = parts;
+  return [
+    route(organizations.list, ({ query }, principal) =>
+      listOrganizations(records, principal, query.minimal ?? false, pageRequestOf(query)),
+    ),
+    route(organizations.create, (input, principal) =>
+      createdOnce(
+        parts,
+        { input, principal },
+        (step) => createOrganization(step, principal, input.body),
+        (id) => readOrganization(records, id),
+      ),
+    ),
+    resourceRoute(organizations.read, byId(parts, 'organization'), ({ params }) =>
+      readOrganization(records, params.id),
+    ),
+    resourceRoute(organizations.update, byId(parts, 'organization'), ({ params, body }) =>
+      updateOrganization(records, params.id, body),
+    ),
+    resourceRoute(organizations.remove, byId(parts, 'organization'), ({ params }) =>
+      deleteOrganization(records, params.id),
+    ),
+  ];
+}
+
+// Route of the demo workspace (contract 37).
+
+interface DemoWorkspaceParts extends Pick<RecordParts, 'records'> {
+  /** Resolves when the records exist; returns the new device types. */
+  readonly startDemo: (wanted: WantedDemo) => Promise<readonly string[]>;
+}
+
+/** Records are created by requests with the credential of the caller. */
+const credentialHeaders = ['x-api-key', 'authorization', 'cookie', 'x-csrf-token'] as const;
+
+export function demoWorkspaceRoute({ records, startDemo }: DemoWorkspaceParts): Route {
+  return resourceRoute(
+    workspaces.demo,
+    (body, principal) =>
+      byOrganization({ organizationId: body?.organizationId ?? principal.organizationId }),
+    async ({ body, headers, requestId }, principal) => {
+      const organizationId = body?.organizationId ?? principal.organizationId;
+      const workspaceId = await ensureDemoWorkspace(records, organizationId);
+      const credential = { ...credentialOf(headers), 'x-request-id': requestId };
+      const created = await startDemo({ organizationId, workspaceId, headers: credential });
+      await keepDemoDeviceTypes(records, workspaceId, created);
+      return readWorkspace(records, workspaceId);
+    },
+  );
+}
+
+function credentialOf(headers: IncomingHttpHeaders): Record<string, string> {
+  const sent = credentialHeaders.map((name) => [name, headers[name]] as const);
+  return Object.fromEntries(
+    sent.filter((pair): pair is readonly [(typeof pair)[0], string] => typeof pair[1] === 'string'),
+  );
 }

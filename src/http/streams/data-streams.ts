@@ -22,7 +22,7 @@ import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import { openCounts, type OpenCounts, standardQuotas } from '../../model/quota.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
-import { checkRequestHead, clientAddress } from '../edge/request-head.ts';
+import { checkRequestHead, clientAddress } from '../edge/admission.ts';
 import {
   pathOf,
   refuseBadHandshakes,

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { type Problem, problem } from '../../model/problem.ts';
 import { answerOnSocket, errorBody, traceIdOf } from '../edge/error-body.ts';
-import { firstOf } from '../edge/request-head.ts';
+import { firstOf } from '../edge/admission.ts';
 import { isSecure } from '../edge/security-headers.ts';
 
 /** The version of the protocol, for clients that speak another one. */

@@ -1,13 +1,13 @@
 // MQTT over WebSocket on `/mqtt` of the HTTP server (contract 18).
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { WebSocketServer } from 'ws';
-import { type Problem, problem } from '../../model/problem.ts';
+import { EventEmitter } from 'node:events';
+import { WebSocket, WebSocketServer } from 'ws';
+import { problem, type Problem } from '../../model/problem.ts';
 import { mqttLimits } from '../../transports/mqtt/mqtt-limits.ts';
 import type { MqttTransport } from '../../transports/mqtt/mqtt-listeners.ts';
-import { checkRequestHead, clientAddress } from '../edge/request-head.ts';
+import { checkRequestHead, clientAddress } from '../edge/admission.ts';
 import { pathOf, refuseBadHandshakes, refuseHandshake } from './handshake.ts';
-import { WebSocketTransport } from './web-socket-transport.ts';
 
 export const mqttSocketPath = '/mqtt';
 const subprotocols = ['mqtt', 'mqttv3.1'];
@@ -64,4 +64,93 @@ export function attachMqttSocket(
   server.on('upgrade', onUpgrade);
   refuseBadHandshakes(webSockets, options);
   return () => void server.off('upgrade', onUpgrade);
+}
+
+// WebSocket transport: a WebSocket as the broker of MQTT uses it, without the buffers of a stream.
+
+const unsupportedData = 1003;
+/** Of a short masked frame (RFC 6455, 5.2). */
+const controlHeadBytes = 6;
+
+/**
+ * Emits `data` with the contents of binary messages after `resume` has been called, and `held` when
+ * a part of one has arrived.
+ */
+class WebSocketTransport extends EventEmitter implements MqttTransport {
+  readonly #webSocket: WebSocket;
+  readonly #socket: Socket;
+  #heldBytes = 0;
+
+  /** `socket` is the connection below the WebSocket. */
+  constructor(webSocket: WebSocket, socket: Socket) {
+    super();
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    webSocket.pause();
+    // Before the WebSocket reads it.
+    socket.prependListener('data', (bytes: Buffer) => {
+      this.#heldBytes += bytes.length;
+    });
+    socket.on('data', () => {
+      if (this.#heldBytes > 0) this.emit('held');
+    });
+    const control = (data: Buffer) => {
+      this.#heldBytes -= Math.min(controlHeadBytes + data.length, this.#heldBytes);
+    };
+    webSocket.on('ping', control);
+    webSocket.on('pong', control);
+    webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+      this.#heldBytes = 0;
+      // MQTT-6.0.0-1.
+      if (isBinary) this.emit('data', data);
+      else webSocket.close(unsupportedData);
+    });
+    webSocket.on('close', () => this.emit('close'));
+    // `close` follows. Without a listener an error would be thrown.
+    webSocket.on('error', (error) => {
+      if (this.listenerCount('error') > 0) this.emit('error', error);
+    });
+    socket.on('drain', () => this.emit('drain'));
+  }
+
+  get closed(): boolean {
+    return this.#webSocket.readyState === WebSocket.CLOSED;
+  }
+
+  get destroyed(): boolean {
+    return this.#webSocket.readyState !== WebSocket.OPEN;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  get writableLength(): number {
+    return this.#webSocket.bufferedAmount;
+  }
+
+  get writableNeedDrain(): boolean {
+    return this.#socket.writableNeedDrain;
+  }
+
+  write(bytes: Uint8Array): boolean {
+    this.#webSocket.send(bytes, { binary: true });
+    return !this.#socket.writableNeedDrain;
+  }
+
+  end(): void {
+    this.#webSocket.close();
+  }
+
+  destroy(): void {
+    this.#webSocket.terminate();
+  }
+
+  pause(): void {
+    this.#webSocket.pause();
+  }
+
+  resume(): void {
+    this.#webSocket.resume();
+  }
 }

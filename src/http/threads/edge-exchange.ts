@@ -1,8 +1,14 @@
 // Edge exchange: a request that an edge thread read, and its answer, as the server of the main thread knows them.
-import { IncomingMessage, type OutgoingHttpHeader, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { plainBodyBytes } from '../edge/direct/direct-exchange.ts';
-import { hostsOf } from '../edge/request-head.ts';
+import {
+  Agent,
+  IncomingMessage,
+  type OutgoingHttpHeader,
+  request as sendRequest,
+  ServerResponse,
+} from 'node:http';
+import { createConnection, type Server as NetServer, type Socket } from 'node:net';
+import { plainBodyBytes } from '../edge/direct-exchange.ts';
+import { hostsOf } from '../edge/admission.ts';
 import type { EdgeWork } from '../edge/route.ts';
 import { edgeLimits, type WholeRequest } from './edge-messages.ts';
 
@@ -101,4 +107,176 @@ export class EdgeResponse extends ServerResponse {
 
 function bytesOf(chunk: unknown): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
+}
+
+// Edge connections: which of them an edge serves, and the way of all others to the main thread, as bytes.
+
+// A connection begins with what its client sends first. When that is a capture, the edge serves it, and
+// sends the odd other request on it to the main thread; else every byte of it goes there, so that
+// streams, uploads and WebSockets are served as they are without edges.
+
+const servedStart = Buffer.from('POST /v3/capture?');
+/** Within the first bytes; older versions are passed on as they are. */
+const servedVersion = Buffer.from(' HTTP/1.1\r\n');
+/** Who has sent nothing until then is waited for by the main thread, whose time limits are the same for all. */
+const firstBytesMs = 1_000;
+
+/**
+ * Replaces what the server does with a new connection. `event` is 'secureConnection' with TLS.
+ */
+export function divideConnections(
+  server: NetServer,
+  event: 'connection' | 'secureConnection',
+  mainSocket: string,
+): void {
+  const serve = takeListener(server, event);
+  server.on(event, (socket: Socket) => {
+    const decide = (first: Buffer | null) => {
+      clearTimeout(late);
+      socket.off('readable', look);
+      socket.off('error', ignored);
+      if (socket.destroyed) return;
+      if (first !== null) socket.unshift(first);
+      if (first !== null && isServed(first)) serve.call(server, socket);
+      else passOn(socket, mainSocket);
+    };
+    const look = () => {
+      const first = socket.read() as Buffer | null;
+      if (first !== null || socket.readableEnded || !socket.readable) decide(first);
+    };
+    const late = setTimeout(decide, firstBytesMs, null).unref();
+    socket.on('error', ignored);
+    socket.on('readable', look);
+  });
+}
+
+/** The one that the server itself has, which it then has no more. */
+function takeListener(server: NetServer, event: string): (socket: Socket) => void {
+  const [listener] = server.listeners(event) as ((socket: Socket) => void)[];
+  if (listener === undefined) throw new Error(`The server has no listener of ${event}`);
+  server.off(event, listener);
+  return listener;
+}
+
+function isServed(first: Buffer): boolean {
+  return first.subarray(0, servedStart.length).equals(servedStart) && first.includes(servedVersion);
+}
+
+function ignored(): void {}
+
+/** The first line that the main thread reads: the address of the client. */
+function connectMain(mainSocket: string, address: string): Socket {
+  const upstream = createConnection({ path: mainSocket, allowHalfOpen: true });
+  upstream.write(`${address}\n`);
+  return upstream;
+}
+
+function passOn(socket: Socket, mainSocket: string): void {
+  const upstream = connectMain(mainSocket, socket.remoteAddress ?? '');
+  socket.setNoDelay(true);
+  carry(socket, upstream);
+  carry(upstream, socket);
+}
+
+/** What one side sent before it closed still reaches the other one. */
+function carry(from: Socket, to: Socket): void {
+  from.once('error', ignored);
+  from.once('close', () => {
+    if (!from.readableEnded) to.destroy();
+  });
+  from.pipe(to);
+}
+
+/** Sends requests of one connection to the main thread. */
+export class RequestsElsewhere {
+  readonly #agents = new WeakMap<Socket, Agent>();
+  readonly #mainSocket: string;
+
+  constructor(mainSocket: string) {
+    this.#mainSocket = mainSocket;
+  }
+
+  /** Answers as the main thread does. */
+  send(request: IncomingMessage, response: ServerResponse): void {
+    const { method, url, rawHeaders, socket } = request;
+    const there = sendRequest({
+      agent: this.#agentOf(socket),
+      method,
+      path: url,
+      headers: endToEnd(rawHeaders),
+      setHost: false,
+    });
+    there.once('response', (answer) => {
+      const { statusCode = 502, headers, rawHeaders } = answer;
+      const isLast = headers.connection === 'close';
+      if (isLast) response.shouldKeepAlive = false;
+      response.writeHead(statusCode, isLast ? rawHeaders : endToEnd(rawHeaders));
+      answer.once('error', () => response.destroy());
+      answer.pipe(response);
+    });
+    there.on('error', () => {
+      // What was answered before the end of the body is complete.
+      if (!response.headersSent) response.destroy();
+    });
+    response.once('close', () => {
+      there.destroy();
+      // What is left of the body stands before the next request.
+      request.unpipe(there);
+      request.resume();
+    });
+    // The answer may come before the body.
+    there.flushHeaders();
+    request.pipe(there);
+  }
+
+  #agentOf(socket: Socket): Agent {
+    const known = this.#agents.get(socket);
+    if (known !== undefined) return known;
+    const address = socket.remoteAddress ?? '';
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    agent.createConnection = () => connectMain(this.#mainSocket, address);
+    socket.once('close', () => agent.destroy());
+    this.#agents.set(socket, agent);
+    return agent;
+  }
+}
+
+/** Without the fields that are about a connection (RFC 9110, 7.6.1); names and values in turn. */
+function endToEnd(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at] ?? '';
+    if (!/^(?:connection|keep-alive)$/i.test(name)) kept.push(name, raw[at + 1] ?? '');
+  }
+  return kept;
+}
+
+// The main thread's side.
+
+/** A longer first line is not from an edge. */
+const firstLineMax = 64;
+
+/** Takes connections that edges pass on: their first line becomes the address of the client. */
+export function takePassedOn(server: NetServer): void {
+  const serve = takeListener(server, 'connection');
+  server.prependListener('connection', (socket: Socket) => {
+    let head = Buffer.alloc(0);
+    const read = () => {
+      const chunk = socket.read() as Buffer | null;
+      if (chunk === null) {
+        if (socket.readable) socket.once('readable', read);
+        return;
+      }
+      head = Buffer.concat([head, chunk]);
+      const end = head.indexOf(0x0a);
+      if (end === -1 && head.length <= firstLineMax) return void socket.once('readable', read);
+      if (end === -1) return void socket.destroy();
+      socket.off('error', ignored);
+      Object.defineProperty(socket, 'remoteAddress', { value: head.toString('latin1', 0, end) });
+      if (end + 1 < head.length) socket.unshift(head.subarray(end + 1));
+      serve.call(server, socket);
+    };
+    socket.on('error', ignored);
+    socket.once('readable', read);
+  });
 }

@@ -11,11 +11,10 @@ import { readPayload } from '../../transports/payload-reader.ts';
 import { decoderEvent } from '../../uplinks/decode/decode-uplink.ts';
 import type { LocalScripts } from '../../scripting/local-scripts.ts';
 import { missing } from '../../structures/missing.ts';
-import { readBody } from '../edge/direct/direct-exchange.ts';
-import { idempotencyKeyOf, requestIdOf } from '../edge/request-head.ts';
+import { readBody } from '../edge/direct-exchange.ts';
+import { idempotencyKeyOf, requestIdOf } from '../edge/admission.ts';
 import { httpOptions, refuseBrokenRequest, tlsOptions } from '../edge/server-options.ts';
-import { divideConnections, RequestsElsewhere } from './edge-connections.ts';
-import { wholeCaptureBytes } from './edge-exchange.ts';
+import { divideConnections, RequestsElsewhere, wholeCaptureBytes } from './edge-exchange.ts';
 import {
   type AnswerWord,
   answerWords,

@@ -1,6 +1,6 @@
 // Edges: threads that take the connections of the HTTP port, so that one machine uses several processors.
 import type { Server } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,18 +12,17 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import { declaredEncoding } from '../../model/payload.ts';
 import type { UplinkScript } from '../../model/uplink.ts';
 import {
-  type LocalScriptsStart,
   localScriptsStart,
+  type LocalScriptsStart,
   LocalScriptsWatch,
 } from '../../scripting/local-scripts.ts';
 import { type RunFigures, ScriptRegistry } from '../../scripting/script-machine.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
 import { BusyTime } from '../../telemetry/metric-makers.ts';
-import { scriptOf, uplinkDeviceOf, type EarlyCapture } from '../../uplinks/capture/capture.ts';
+import { type EarlyCapture, scriptOf, uplinkDeviceOf } from '../../uplinks/capture/capture.ts';
 import type { QuickScripts } from '../../scripting/quick-scripts.ts';
-import { takePassedOn } from './edge-connections.ts';
-import { EdgeMessage, EdgeResponse } from './edge-exchange.ts';
+import { EdgeMessage, EdgeResponse, takePassedOn } from './edge-exchange.ts';
 import {
   type AnswerWord,
   type DecoderRunHere,

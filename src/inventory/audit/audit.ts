@@ -1,6 +1,6 @@
 // Audit entries: each changed record of a transaction, before and after the change (contract 26).
 import { createHash, randomUUID } from 'node:crypto';
-import type { Actor, Author } from '../../model/actor.ts';
+import type { Actor, Author } from '../../model/principal.ts';
 import type { AuditAction, AuditEntry, FieldChange } from '../../model/audit-entry.ts';
 import type { RecordKind } from '../../model/ids.ts';
 import type { EpochMs } from '../../model/instant.ts';

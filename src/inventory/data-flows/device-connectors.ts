@@ -1,17 +1,17 @@
 // Device connectors: create, read, list, update, delete (contract 8).
+import { randomBytes } from 'node:crypto';
 import type {
   DeviceConnectorDraft,
   DeviceConnectorUpdate,
 } from '../../contract/device-connectors.ts';
-import { randomBytes } from 'node:crypto';
-import type { DeviceConnector } from '../../model/connector.ts';
-import { sentEncoding } from '../../model/device-type.ts';
 import {
+  type DeviceConnector,
   lineProtocolDefaults,
   type LineProtocolMapping,
   sparkplugDefaults,
   type SparkplugMapping,
-} from '../../model/connector-mappings.ts';
+} from '../../model/connector.ts';
+import { sentEncoding } from '../../model/device-type.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

@@ -18,7 +18,7 @@ import { createDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector } from '../data-flows/device-connectors.ts';
 import { change } from '../record-change.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
-import { createCustomField } from './custom-fields.ts';
+import { createCustomField } from './device-field-values.ts';
 import { changeDevice, changeDevices, type DeviceChange } from './device-batch.ts';
 import { deviceViews } from './device-view.ts';
 import { createTag } from './tags.ts';

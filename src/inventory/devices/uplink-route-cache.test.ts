@@ -15,7 +15,7 @@ import { userRows } from '../../storage/records/rows/users.ts';
 import { createDataFlow, updateDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector } from '../data-flows/device-connectors.ts';
 import { createDeviceType, updateDeviceType } from '../data-flows/device-types.ts';
-import { createCustomField, deleteCustomField, updateCustomField } from './custom-fields.ts';
+import { createCustomField, deleteCustomField, updateCustomField } from './device-field-values.ts';
 import { createDevice, deleteDevice, updateDevice } from './devices.ts';
 import { createTag, deleteTag, updateTag } from './tags.ts';
 import { type UplinkRouteCache, createUplinkRouteCache } from './uplink-route-cache.ts';

@@ -15,7 +15,7 @@ import {
   createOutputConnector,
   updateOutputConnector,
 } from '../data-flows/output-connectors.ts';
-import { createCustomField, updateCustomField } from '../devices/custom-fields.ts';
+import { createCustomField, updateCustomField } from '../devices/device-field-values.ts';
 import { createPlace, updatePlace } from '../devices/places.ts';
 import { createTag, updateTag } from '../devices/tags.ts';
 import { change, type Step } from '../record-change.ts';

@@ -11,7 +11,7 @@ import { listDataFlows } from '../data-flows/data-flows.ts';
 import { listDeviceConnectors } from '../data-flows/device-connectors.ts';
 import { listDeviceTypes } from '../data-flows/device-types.ts';
 import { listOutputConnectors } from '../data-flows/output-connectors.ts';
-import { listCustomFields } from '../devices/custom-fields.ts';
+import { listCustomFields } from '../devices/device-field-values.ts';
 import { listPlaces } from '../devices/places.ts';
 import { listTags } from '../devices/tags.ts';
 import { listCalculations } from '../rules/calculations.ts';

@@ -1,7 +1,6 @@
 // Second factors of members: an organization demands them, and a member who lost every one starts again.
-import type { Actor } from '../../model/actor.ts';
+import { type Actor, isClosed, type Principal } from '../../model/principal.ts';
 import { emailAddressOf } from '../../model/email-address.ts';
-import { isClosed, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { OrganizationRole, User } from '../../model/user.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';

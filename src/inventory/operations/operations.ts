@@ -1,6 +1,6 @@
 // Operations: accepted with all their items, worked on in chunks, each durable together with its progress (contract 19).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Actor } from '../../model/actor.ts';
+import type { Actor, Principal } from '../../model/principal.ts';
 import { idSequence, newId } from '../../model/ids.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -13,8 +13,7 @@ import type {
   OperationType,
 } from '../../model/operation.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
-import type { Principal } from '../../model/principal.ts';
-import { Problem, problem } from '../../model/problem.ts';
+import { problem, Problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { apiKeyRows, oauthClientRows } from '../../storage/records/rows/credentials.ts';
 import {

@@ -1,11 +1,9 @@
 // Sample deletions: accepted with one item a device, and told in the audit log (contract 38).
-import type { Actor } from '../../model/actor.ts';
+import type { Actor, Principal } from '../../model/principal.ts';
 import type { FieldChange } from '../../model/audit-entry.ts';
-import { formatInstantOrNull } from '../../model/instant.ts';
-import type { Principal } from '../../model/principal.ts';
+import { formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import type { SampleDeletion } from '../../model/sample-changes.ts';
-import { parseInstant } from '../../model/instant.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { deviceRows, placesOfDevices } from '../../storage/records/rows/devices.ts';
 import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';

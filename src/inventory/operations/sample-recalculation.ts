@@ -1,7 +1,5 @@
 // Sample recalculations: accepted with one item a device of a type, and told in the audit log (contract 38).
-import type { Actor } from '../../model/actor.ts';
-import type { Principal } from '../../model/principal.ts';
-import { holds } from '../../model/principal.ts';
+import { type Actor, holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { SampleRecalculation } from '../../model/sample-changes.ts';
 import { formatInstantOrNull } from '../../model/instant.ts';

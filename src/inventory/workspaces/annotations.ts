@@ -1,11 +1,10 @@
 // Annotations: create, read, list, update, delete; what they refer to is in their workspace (contract 39.1).
 import type { AnnotationDraft, AnnotationUpdate } from '../../contract/annotations.ts';
-import type { Author } from '../../model/actor.ts';
+import type { Author, Principal } from '../../model/principal.ts';
 import { type Annotation, annotationLimits } from '../../model/annotation.ts';
 import { newId } from '../../model/ids.ts';
 import { formatInstant, formatInstantOrNull, restorePlus } from '../../model/instant.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
-import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import type { Records } from '../../storage/records/records.ts';

@@ -14,7 +14,7 @@ import {
   saveDemoDeviceTypes,
   simulatedWorkspaceOf,
 } from '../../storage/records/rows/demo-workspaces.ts';
-import { deleteCustomField } from '../devices/custom-fields.ts';
+import { deleteCustomField } from '../devices/device-field-values.ts';
 import { deleteDevice } from '../devices/devices.ts';
 import { deletePlace } from '../devices/places.ts';
 import { deleteTag } from '../devices/tags.ts';

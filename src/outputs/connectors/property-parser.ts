@@ -1,6 +1,5 @@
 // Property parser: reads the members of a property object as they were sent; each error names the member.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import Type, { type TSchema } from 'typebox';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 
@@ -106,36 +105,3 @@ function succeeds(read: () => unknown): boolean {
     return false;
   }
 }
-
-// Property schemas: members of the property objects as clients send them, each with its description.
-
-/** A member that may be absent or null. */
-export function optional<T extends TSchema>(schema: T) {
-  return Type.Optional(Type.Union([schema, Type.Null()]));
-}
-
-/** One of a list of strings. */
-export function oneOf<const T extends readonly string[]>(values: T) {
-  return Type.Unsafe<T[number]>({ type: 'string', enum: values });
-}
-
-export function text(description: string): TSchema {
-  return Type.String({ description });
-}
-
-export function optionalText(description: string) {
-  return optional(Type.String({ description }));
-}
-
-export function optionalFlag(description: string) {
-  return optional(Type.Boolean({ description }));
-}
-
-/** A map of strings. */
-export function optionalTexts(description: string) {
-  const schema = { type: 'object', additionalProperties: { type: 'string' }, description };
-  return optional(Type.Unsafe<object>(schema));
-}
-
-export const anyText = Type.String();
-export const anyObject = Type.Unsafe<object>({ type: 'object' });

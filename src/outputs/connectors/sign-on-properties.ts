@@ -1,5 +1,6 @@
 // Sign-on properties: the certificates, or the user name and password, with which a connector signs on at its target.
-import { optionalText, type PropertyReader } from './property-parser.ts';
+import type { PropertyReader } from './property-parser.ts';
+import { optionalText } from './property-schemas.ts';
 
 // User properties: user name and password at a target.
 

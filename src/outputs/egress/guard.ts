@@ -6,11 +6,11 @@ import { problem } from '../../model/problem.ts';
 import { createGuardedConnections, type GuardedConnections } from './guarded-connections.ts';
 import {
   createHostCheck,
-  EgressRefused,
   type HostCheck,
   type HostCheckOptions,
   readHttpUrl,
 } from './host-check.ts';
+import { EgressRefused } from './egress-refused.ts';
 import {
   createHttpExchange,
   type HttpAnswer,

@@ -1,4 +1,5 @@
 // Host check: the checked addresses of a host that a user may choose.
+import { EgressRefused } from './egress-refused.ts';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -276,18 +277,4 @@ export function readHttpUrl(text: string): URL | undefined {
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
   if (url.username !== '' || url.password !== '') return undefined;
   return url;
-}
-
-// EgressRefused: the error for a forbidden target. It is permanent, in contrast to a network error.
-
-export class EgressRefused extends Error {
-  override readonly name = 'EgressRefused';
-  readonly host: string;
-  readonly reason: string;
-
-  constructor(host: string, reason: string) {
-    super(`connections to ${host} are blocked (${reason} address)`);
-    this.host = host;
-    this.reason = reason;
-  }
 }

@@ -1,6 +1,6 @@
 // Opens the records database of a data folder, brings it to this program's version and hands out Kysely.
 import type { Kysely } from 'kysely';
-import type { Actor } from '../../model/actor.ts';
+import type { Actor } from '../../model/principal.ts';
 import { type Quotas, standardQuotas } from '../../model/quota.ts';
 import type { RecordChange } from '../../model/record.ts';
 import type { EngineEvents, OpenEngine } from './engine.ts';

@@ -1,6 +1,6 @@
 // Point samples: which device, topic and instant a point is of, and which points become one sample.
 import { expect, test } from 'vitest';
-import { lineProtocolDefaults, type LineProtocolMapping } from '../../model/connector-mappings.ts';
+import { lineProtocolDefaults, type LineProtocolMapping } from '../../model/connector.ts';
 import { isColumns } from '../http/sample-groups.ts';
 import { createLineReader, isFault, timeReader } from './line-reader.ts';
 import { pointGroups, PointSamples } from './point-samples.ts';

@@ -1,7 +1,7 @@
 // Point samples: points of line protocol become samples; those of one device, topic, tags and instant become one.
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { LineProtocolMapping } from '../../model/connector-mappings.ts';
+import type { LineProtocolMapping } from '../../model/connector.ts';
 import { isLongName, isTopic, longNameReason, standInName } from '../../model/outside-name.ts';
 import { defaultTopic } from '../../model/sample.ts';
 import { textKey } from '../../structures/string-hash.ts';

@@ -4,7 +4,8 @@ import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { Problem } from '../../model/problem.ts';
 import type { EgressGuard } from '../../outputs/egress/guard.ts';
-import { EgressRefused, readHttpUrl } from '../../outputs/egress/host-check.ts';
+import { readHttpUrl } from '../../outputs/egress/host-check.ts';
+import { EgressRefused } from '../../outputs/egress/egress-refused.ts';
 import type { HttpCall } from '../../outputs/egress/http-exchange.ts';
 import type { ServerCall } from './network-server.ts';
 

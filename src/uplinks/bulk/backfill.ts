@@ -4,6 +4,7 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import { type EpochMs, isInstant } from '../../model/instant.ts';
 import {
   type DurableItem,
+  durablePart,
   type DurableRows,
   isRows,
   sampleCountOf,
@@ -12,7 +13,6 @@ import type { Json } from '../../model/json.ts';
 import { isTooOld, type NotStored, NotStoredCounts } from '../../model/kept-samples.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
-import { durablePart } from '../../model/request-part.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
 import { missing } from '../../structures/missing.ts';
 import { BrokenJson } from '../../transports/http/json-groups.ts';

@@ -1,7 +1,7 @@
 // Known devices: kept by organization until a record changes, and no more than the limit.
 import { expect, test } from 'vitest';
 import type { BackfillDevice } from './backfill-batches.ts';
-import { KnownDevices } from './connector-devices.ts';
+import { KnownDevices } from './named-devices.ts';
 
 function deviceOf(organizationId: string, id: string): BackfillDevice {
   const origin = { organizationId, workspaceId: 'w', dataFlowId: 'f' };

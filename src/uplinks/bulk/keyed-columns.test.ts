@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { jsonArrayGroups } from '../../transports/http/json-groups.ts';
 import { sampleGroups, type SampleGroup } from '../../transports/http/sample-groups.ts';
-import { durablePart, type StoredPart } from '../../model/request-part.ts';
+import { durablePart, type StoredPart } from '../../model/journal-entry.ts';
 import { Attempts } from '../idempotency/idempotency.ts';
 import {
   bodyOf,

@@ -28,7 +28,7 @@ import {
   type BackfillStages,
   storeGroups,
 } from './backfill.ts';
-import { ConnectorDevices, type ConnectorDeviceStages } from './connector-devices.ts';
+import { ConnectorDevices, type ConnectorDeviceStages } from './named-devices.ts';
 
 /** Time for which lines are read in one turn of the event loop, asked after so many lines. */
 const turnMsMax = 4;

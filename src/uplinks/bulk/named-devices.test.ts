@@ -7,8 +7,7 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { validateSample } from '../validate/sample-validation.ts';
 import { backfillLimits, backfillNamed, type BackfillStages } from './backfill.ts';
-import { KnownDevices } from './connector-devices.ts';
-import type { NamedDeviceStages } from './named-devices.ts';
+import { KnownDevices, type NamedDeviceStages } from './named-devices.ts';
 
 const principal: Principal = {
   kind: 'API_KEY',

@@ -7,7 +7,7 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import type { DurableEntry } from '../../model/journal-entry.ts';
 import { everyPermission } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';
-import { Problem, problem } from '../../model/problem.ts';
+import { problem, Problem } from '../../model/problem.ts';
 import type { DevicePlace } from '../../storage/records/rows/devices.ts';
 import { allSamples } from '../../storage/samples/conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from '../../storage/samples/testing-samples.ts';
@@ -16,8 +16,7 @@ import type { Attempt } from '../idempotency/idempotency.ts';
 import { DeviceNames } from '../validate/device-names.ts';
 import { validateSample, withTimeNote } from '../validate/sample-validation.ts';
 import { backfillNamed, type BackfillStages } from './backfill.ts';
-import { KnownDevices } from './connector-devices.ts';
-import type { NamedDeviceStages } from './named-devices.ts';
+import { KnownDevices, type NamedDeviceStages } from './named-devices.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'heliograph-backfill-'));
 const opened: TestSamples[] = [];

@@ -1,8 +1,7 @@
 // Sparkplug intake: messages of edge nodes become uplinks of their devices; what is missing is asked for.
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
-import type { DeviceConnector } from '../../model/connector.ts';
+import type { DeviceConnector, SparkplugMapping } from '../../model/connector.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { SparkplugMapping } from '../../model/connector-mappings.ts';
 import { Problem } from '../../model/problem.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { Uplink } from '../../model/uplink.ts';
@@ -23,7 +22,7 @@ import {
   type SparkplugTopic,
   stateTopic,
 } from '../../transports/sparkplug/sparkplug-topic.ts';
-import type { ConnectorDeviceStages } from '../bulk/connector-devices.ts';
+import type { ConnectorDeviceStages } from '../bulk/named-devices.ts';
 import type { NoteDevice } from '../device-events.ts';
 import type { RefusedUplink } from '../refusals.ts';
 import { isScripted, uplinkOf } from './capture.ts';

@@ -1,7 +1,7 @@
 // Duplicate recovery: fills the duplicate filter from the newest journal entries, so that it works across a restart (contract 18).
 import { type DuplicateFilter, duplicateLimits } from '../../transports/duplicate-filter.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { durablePart } from '../../model/request-part.ts';
+import { durablePart } from '../../model/journal-entry.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
 import type { CoapCapture } from '../../transports/coap/coap-capture.ts';
 import { exchangeLifetimeMs } from '../../transports/coap/coap-exchanges.ts';

@@ -1,7 +1,6 @@
 // Idempotency recovery: what the journal contains of unanswered requests is kept with their keys.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { DurableEntry } from '../../model/journal-entry.ts';
-import { durablePart } from '../../model/request-part.ts';
+import { type DurableEntry, durablePart } from '../../model/journal-entry.ts';
 import { findKeptAnswer, unansweredKeys } from '../../storage/records/rows/idempotency-keys.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 import { telemetryOf } from '../../telemetry/testing-telemetry.ts';

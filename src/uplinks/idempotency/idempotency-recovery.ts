@@ -1,8 +1,7 @@
 // Idempotency records: keys and answers in the database, and durable parts of unanswered requests after a crash (contract 35).
 import { change } from '../../inventory/record-change.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { DurableEntry } from '../../model/journal-entry.ts';
-import { durablePart, type StoredPart } from '../../model/request-part.ts';
+import { type DurableEntry, durablePart, type StoredPart } from '../../model/journal-entry.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {

@@ -1,11 +1,97 @@
 // Idempotency-Key: the same key within a day gets the first answer, and the work is done once (contract 35).
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { Inventory } from '../../inventory/record-crud.ts';
 import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
-import { Problem, problem } from '../../model/problem.ts';
-import { type DurablePart, durablePart, type StoredPart } from '../../model/request-part.ts';
+import { problem, Problem } from '../../model/problem.ts';
+import { durablePart, type DurablePart, type StoredPart } from '../../model/journal-entry.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
+
+// Idempotency-Key of streamed requests: the hash of the body is known only at its end (contract 35).
+
+type Bytes = AsyncIterable<Uint8Array>;
+
+export type OnceStreamed = (
+  call: Omit<IdempotentCall, 'body'>,
+  body: Bytes,
+  work: (body: Bytes, attempt: Attempt) => Promise<FirstAnswer>,
+) => Promise<FirstAnswer>;
+
+interface Done {
+  readonly answer: FirstAnswer;
+  readonly bodyHash: string;
+}
+
+/** Replaces a hash that is not known yet. */
+const noHash = '';
+
+/**
+ * Runs the work unless the key has an answer; then the body is read to compare it. Rules as in
+ * `idempotency`: `work` gets the time of the first request and the parts that are durable, 422 for
+ * another body, and a refused request leaves no trace. `work` must read the body to its end.
+ */
+export function createOnceStreamed(records: IdempotencyRecords, now: () => EpochMs): OnceStreamed {
+  const inProgress = new Map<string, Promise<Done>>();
+  const attempts = new Attempts(records);
+
+  async function firstAnswer(
+    id: string,
+    body: Bytes,
+    work: (body: Bytes, attempt: Attempt) => Promise<FirstAnswer>,
+  ): Promise<Done> {
+    const seenAt = now();
+    const reserve = () =>
+      records.reserve({ id, bodyHash: noHash, firstSeenAt: seenAt, answer: null });
+    const known = (await attempts.find(id, seenAt - idempotencyKeptMs)) ?? (await reserve());
+    if (known?.answer)
+      return sameStreamedBody(
+        { answer: known.answer, bodyHash: known.bodyHash },
+        await hashOf(body),
+      );
+    const firstSeenAt = known?.firstSeenAt ?? seenAt;
+    const hash = createHash('sha256');
+    const kept = { id, bodyHash: noHash, firstSeenAt, durable: known?.durable ?? [] };
+    return attempts.run(
+      kept,
+      (attempt) => work(hashed(body, hash), attempt),
+      () => hash.digest('hex'),
+    );
+  }
+
+  return async (call, body, work) => {
+    const id = keptIdOf(call);
+    const other = inProgress.get(id);
+    if (other !== undefined) {
+      const bodyHash = await hashOf(body);
+      return sameStreamedBody(await other, bodyHash).answer;
+    }
+    const done = firstAnswer(id, body, work);
+    inProgress.set(id, done);
+    try {
+      return (await done).answer;
+    } finally {
+      inProgress.delete(id);
+    }
+  };
+}
+
+function sameStreamedBody(first: Done, bodyHash: string): Done {
+  if (first.bodyHash !== bodyHash) throw problem('idempotencyKeyReused');
+  return first;
+}
+
+async function* hashed(body: Bytes, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+async function hashOf(body: Bytes): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of body) hash.update(chunk);
+  return hash.digest('hex');
+}
 
 export const idempotencyKeptMs = dayMs;
 const keyLengthMax = 255;
@@ -262,7 +348,7 @@ export class Attempt {
 }
 
 /** Under which a key is kept. Throws Problem `invalidRequest` for a key that is too long. */
-export function keptIdOf({ credential, route, key }: Omit<IdempotentCall, 'body'>): string {
+function keptIdOf({ credential, route, key }: Omit<IdempotentCall, 'body'>): string {
   if (key.length > keyLengthMax) {
     throw problem('invalidRequest', {
       reason: `Idempotency-Key must be at most ${keyLengthMax} characters`,

@@ -1,8 +1,12 @@
 // Idempotency-Key of bodies that are worked on while they come in: what a crash or a failure leaves behind (contract 35).
 import { expect, test } from 'vitest';
 import { problem } from '../../model/problem.ts';
-import type { Attempt, FirstAnswer, IdempotencyRecord } from './idempotency.ts';
-import { createOnceStreamed } from './streamed-idempotency.ts';
+import {
+  type Attempt,
+  createOnceStreamed,
+  type FirstAnswer,
+  type IdempotencyRecord,
+} from './idempotency.ts';
 
 const call = { credential: 'key1', route: 'POST /bulk', key: 'k' };
 

@@ -4,10 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
 import type { PayloadEncoding } from '../../../../src/model/device-type.ts';
-import type {
-  LineProtocolMapping,
-  SparkplugMapping,
-} from '../../../../src/model/connector-mappings.ts';
+import type { LineProtocolMapping, SparkplugMapping } from '../../../../src/model/connector.ts';
 import { faultAt, faultsOf, type FieldFaults } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';

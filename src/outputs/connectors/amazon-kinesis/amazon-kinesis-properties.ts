@@ -1,5 +1,6 @@
 // Amazon Kinesis properties: schemas and parser (contract 9).
-import { anyText, optionalText, type PropertyReader, text } from '../property-parser.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { anyText, optionalText, text } from '../property-schemas.ts';
 
 // Kinesis stream: the region and the endpoint out of its ARN.
 

@@ -1,5 +1,6 @@
 // AMQP properties: schemas and parser (contract 9).
-import { optionalFlag, optionalText, type PropertyReader, text } from '../property-parser.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { optionalFlag, optionalText, text } from '../property-schemas.ts';
 import { parseUri } from '../target-uri.ts';
 import {
   parseTls,

@@ -1,7 +1,7 @@
 // Azure Event Hubs: one event per delivery over HTTPS, authorized by a shared access signature (contract 9).
 import { connectorType } from '../connector-type.ts';
 import { createLazyTarget } from '../target.ts';
-import { text } from '../property-parser.ts';
+import { text } from '../property-schemas.ts';
 import { type EventHub, eventHub } from './event-hub.ts';
 
 export const azureEventHubs = connectorType({

@@ -8,6 +8,7 @@ import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate } from '../../templates/template.ts';
 import type { OrderDownlink } from '../connector-services.ts';
 import { type ConnectorRecord, connectorType } from '../connector-type.ts';
+import type { PropertyReader } from '../property-parser.ts';
 import {
   anyObject,
   anyText,
@@ -15,8 +16,7 @@ import {
   optional,
   optionalFlag,
   optionalText,
-  type PropertyReader,
-} from '../property-parser.ts';
+} from '../property-schemas.ts';
 import type { OutboundMessage, SendOutcome, Target } from '../target.ts';
 
 // Downlink properties: schemas and parser (contract 9).

@@ -1,6 +1,7 @@
 // Google Cloud Pub/Sub properties: schemas and parser (contract 9).
 import { isJsonObject } from '../../../model/json.ts';
-import { optionalText, type PropertyReader, text } from '../property-parser.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { optionalText, text } from '../property-schemas.ts';
 
 export type GcpPubSubProperties = {
   /** `projects/<project>/topics/<topic>`. */

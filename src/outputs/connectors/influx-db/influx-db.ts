@@ -2,7 +2,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import { connectorType } from '../connector-type.ts';
 import { attemptHttp } from '../http-answer.ts';
-import { oneOf, optional, optionalText, type PropertyReader, text } from '../property-parser.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { oneOf, optional, optionalText, text } from '../property-schemas.ts';
 import { parseJsonObject } from '../../../model/json-keys.ts';
 import { parseUri } from '../target-uri.ts';
 import type { OutboundMessage } from '../target.ts';

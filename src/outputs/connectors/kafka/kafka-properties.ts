@@ -1,12 +1,6 @@
 // Kafka properties: schemas and parser (contract 9).
-import {
-  anyText,
-  oneOf,
-  optional,
-  optionalText,
-  type PropertyReader,
-  text,
-} from '../property-parser.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { anyText, oneOf, optional, optionalText, text } from '../property-schemas.ts';
 import { type Endpoint, targetUri } from '../target-uri.ts';
 import { parseTls, tlsProperties, type TlsProperties } from '../sign-on-properties.ts';
 

@@ -1,13 +1,7 @@
 // MQTT properties: schemas and parser (contract 9).
 import Type from 'typebox';
-import {
-  oneOf,
-  optional,
-  optionalFlag,
-  optionalText,
-  type PropertyReader,
-  text,
-} from '../property-parser.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { oneOf, optional, optionalFlag, optionalText, text } from '../property-schemas.ts';
 import { parseUri } from '../target-uri.ts';
 import {
   parseTls,

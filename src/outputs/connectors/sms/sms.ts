@@ -8,7 +8,8 @@ import { parseTemplate } from '../../templates/template.ts';
 import type { ConnectorServices } from '../connector-services.ts';
 import { connectorType } from '../connector-type.ts';
 import { failureOf, outcomeOf } from '../http-answer.ts';
-import { anyText, type PropertyReader, text } from '../property-parser.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { anyText, text } from '../property-schemas.ts';
 import type { SendOutcome, Target } from '../target.ts';
 
 // Recipient phones: the numbers that an SMS connector sends to.

@@ -1,14 +1,8 @@
 // SQL properties: schemas and parser (contract 9).
 import Type from 'typebox';
 import { isJsonObject, type Json } from '../../../model/json.ts';
-import {
-  anyText,
-  oneOf,
-  optional,
-  optionalFlag,
-  type PropertyReader,
-  text,
-} from '../property-parser.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { anyText, oneOf, optional, optionalFlag, text } from '../property-schemas.ts';
 import { type Endpoint, targetUri } from '../target-uri.ts';
 import {
   parseTls,

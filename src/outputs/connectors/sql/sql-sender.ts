@@ -63,11 +63,7 @@ function tlsOf(properties: SqlProperties, host: string) {
   return properties.tls === 'REQUIRED' && { ...tlsMaterial(properties, host) };
 }
 
-export const openPostgresql: OpenSession = async (
-  { properties, address, egress },
-  lost,
-  signal,
-) => {
+const openPostgresql: OpenSession = async ({ properties, address, egress }, lost, signal) => {
   const { host, port, database } = address;
   const socket = await guardedSocket(egress, address, undefined, signal);
   signal.addEventListener('abort', () => void socket.destroy(), { once: true });
@@ -92,7 +88,7 @@ export const openPostgresql: OpenSession = async (
   };
 };
 
-export const openMariadb: OpenSession = async ({ properties, address, egress }, lost, signal) => {
+const openMariadb: OpenSession = async ({ properties, address, egress }, lost, signal) => {
   const { host, port, database } = address;
   const socket = await guardedSocket(egress, address, undefined, signal);
   signal.addEventListener('abort', () => void socket.destroy(), { once: true });

@@ -1,5 +1,6 @@
 // Webhook properties: schemas and parser (contract 9).
 import Type from 'typebox';
+import type { PropertyReader } from '../property-parser.ts';
 import {
   anyText,
   oneOf,
@@ -7,9 +8,8 @@ import {
   optionalFlag,
   optionalText,
   optionalTexts,
-  type PropertyReader,
   text,
-} from '../property-parser.ts';
+} from '../property-schemas.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const contentTypes = ['JSON'] as const;

@@ -1,5 +1,5 @@
 // Alarms in the records store: written in batches, found by key, listed by many filters, with their sources and comments (contract 37).
-import type { Author } from '../../../model/actor.ts';
+import type { Author } from '../../../model/principal.ts';
 import { type Insertable, type Selectable, sql, type SqlBool } from 'kysely';
 import {
   type Alarm,

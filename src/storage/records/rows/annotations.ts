@@ -1,7 +1,7 @@
 // Annotations in the records store, found by time, device and place (contract 39.1).
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Annotation } from '../../../model/annotation.ts';
-import type { Author } from '../../../model/actor.ts';
+import type { Author } from '../../../model/principal.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { fromJsonText, isOneOf, searchTextOf, toJsonText } from '../columns.ts';

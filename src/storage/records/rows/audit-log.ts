@@ -1,6 +1,6 @@
 // Audit log rows and the activities counted from them: written with the change, read newest first.
 import { type Selectable, sql, type SqlBool } from 'kysely';
-import type { Actor } from '../../../model/actor.ts';
+import type { Actor } from '../../../model/principal.ts';
 import {
   type Activity,
   type AuditAction,

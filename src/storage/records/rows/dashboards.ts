@@ -1,7 +1,7 @@
 // Dashboards, their groups and their shares in the records store.
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Insertable, Selectable } from 'kysely';
-import type { Author } from '../../../model/actor.ts';
+import type { Author } from '../../../model/principal.ts';
 import type { Dashboard, DashboardGroup, DashboardVersion } from '../../../model/arrangements.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';

@@ -1,6 +1,12 @@
 // Device connectors and integrations with network servers in the records store; their secrets are encrypted.
 import type { Insertable, Selectable } from 'kysely';
-import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../../model/connector.ts';
+import type {
+  Connectivity,
+  ConnectorAuthType,
+  DeviceConnector,
+  LineProtocolMapping,
+  SparkplugMapping,
+} from '../../../model/connector.ts';
 import type { PayloadEncoding } from '../../../model/device-type.ts';
 import type {
   Carrier,
@@ -8,7 +14,6 @@ import type {
   Integration,
   IntegrationType,
 } from '../../../model/integration.ts';
-import type { LineProtocolMapping, SparkplugMapping } from '../../../model/connector-mappings.ts';
 import {
   fromFlag,
   fromJsonTextOrNull,

@@ -1,6 +1,6 @@
 // Idempotency keys: the answers to requests, stored for one day (contract, decisions and section 35).
 import type { EpochMs } from '../../../model/instant.ts';
-import type { StoredPart } from '../../../model/request-part.ts';
+import type { StoredPart } from '../../../model/journal-entry.ts';
 import { fromJsonText, fromJsonTextOrNull, toJsonText, toJsonTextOrNull } from '../columns.ts';
 import { sql } from 'kysely';
 import { nodeOf } from './shared-records.ts';

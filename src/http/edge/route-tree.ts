@@ -1,6 +1,6 @@
 // Route tree: finds the route of a plain path, literal steps before parameters, as the framework's router does.
-import type { Endpoint } from '../../../contract/endpoint.ts';
-import { servedMethods } from '../request-handling.ts';
+import type { Endpoint } from '../../contract/endpoint.ts';
+import { servedMethods } from './request-handling.ts';
 
 interface FoundRoute<R> {
   readonly route: R;

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { missing } from '../../../structures/missing.ts';
-import { isReadWhole } from '../body-parsers.ts';
-import type { EdgeReply, EdgeRequest, RequestState } from '../exchange.ts';
-import { isPlain } from '../request-body.ts';
-import { requestIdOf } from '../request-head.ts';
-import { bodyBytesMaxDefault, type Route } from '../route.ts';
-import { setContentPolicy } from '../security-headers.ts';
+import { missing } from '../../structures/missing.ts';
+import { isReadWhole } from './body-parsers.ts';
+import type { EdgeReply, EdgeRequest, RequestState } from './exchange.ts';
+import { isPlain } from './request-body.ts';
+import { requestIdOf } from './admission.ts';
+import { bodyBytesMaxDefault, type Route } from './route.ts';
+import { setContentPolicy } from './security-headers.ts';
 
 // Plain bodies: JSON and payloads of a known length within the limit. The framework reads every other body.
 

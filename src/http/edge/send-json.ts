@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
-import type { EdgeReply, EdgeRequest } from '../exchange.ts';
+import type { EdgeReply, EdgeRequest } from './exchange.ts';
 
 // Compression of answers: br or gzip at a cheap level, few at a time to leave room for other work.
 

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { afterEach, expect, test } from 'vitest';
-import { endpoint } from '../../../contract/endpoint.ts';
-import { problem } from '../../../model/problem.ts';
-import { Answer, type Route, route } from '../route.ts';
-import { createServer } from '../server.ts';
+import { endpoint } from '../../contract/endpoint.ts';
+import { problem } from '../../model/problem.ts';
+import { Answer, type Route, route } from './route.ts';
+import { createServer } from './server.ts';
 
 const declared = {
   method: 'POST',

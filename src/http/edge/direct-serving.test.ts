@@ -5,20 +5,13 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { endpoint } from '../../../contract/endpoint.ts';
-import { createRequestLimit } from '../../../access/token-buckets.ts';
-import type { Payload } from '../../../model/payload.ts';
-import { problem } from '../../../model/problem.ts';
-import type { Guard } from '../admission.ts';
-import {
-  admittedRoute,
-  Answer,
-  resourceRoute,
-  type Route,
-  route,
-  writtenAnswer,
-} from '../route.ts';
-import { createServer } from '../server.ts';
+import { endpoint } from '../../contract/endpoint.ts';
+import { createRequestLimit } from '../../access/token-buckets.ts';
+import type { Payload } from '../../model/payload.ts';
+import { problem } from '../../model/problem.ts';
+import type { Guard } from './admission.ts';
+import { admittedRoute, Answer, resourceRoute, type Route, route, writtenAnswer } from './route.ts';
+import { createServer } from './server.ts';
 
 const now = () => Date.UTC(2026, 0, 2);
 const requestsPerSecond = 100;
