@@ -31,6 +31,27 @@ journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
+  test('contract 39: the legend has figures, and charts share crosshair and thresholds', async () => {
+    const { page } = stage;
+    const chart = page.getByRole('region', { name: 'Course' });
+    const legend = chart.getByRole('list', { name: 'Lines' });
+    await legend.getByRole('button', { name: 'Pressure bar min 0 max 47' }).waitFor();
+    const level = legend.getByRole('button', { name: 'Level cm min 0 max 94' });
+    await level.click();
+    await expect.poll(() => legend.locator('[data-hidden="true"]').count()).toBe(1);
+    await legend.getByRole('button', { name: /^Pressure/ }).click({ modifiers: ['Shift'] });
+    await expect.poll(() => legend.locator('[aria-pressed="true"]').count()).toBe(2);
+    await level.click({ modifiers: ['Shift'] });
+    await expect.poll(() => legend.locator('[aria-pressed="true"]').count()).toBe(1);
+    await chart.locator('.u-over').scrollIntoViewIfNeeded();
+    const box = await chart.locator('.u-over').boundingBox();
+    if (box === null) throw new Error('the chart is not shown');
+    await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2);
+    const other = page.getByRole('region', { name: 'Beside' });
+    await other.getByText(/^\d+ bar/).waitFor();
+    await stage.inspect('dashboard-thresholds');
+  });
+
   test('contract 39: a gauge, links, and a table of devices are added in the form', async () => {
     const { page } = stage;
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -75,7 +96,7 @@ journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
       'GET',
       `/v3/dashboards/${dashboardId}`,
     );
-    expect([version, configuration.tiles.length]).toEqual([2, 6]);
+    expect([version, configuration.tiles.length]).toEqual([2, 8]);
   });
 });
 
@@ -86,7 +107,7 @@ async function prepare(world: World): Promise<void> {
   const samples = Array.from({ length: 48 }, (_, at) => ({
     deviceId,
     timestamp: new Date(now - (47 - at) * hourMs).toISOString(),
-    data: { pressure: at, mode: at % 12 < 6 ? 'off' : 'on' },
+    data: { pressure: at, level: at * 2, mode: at % 12 < 6 ? 'off' : 'on' },
   }));
   await world.must('POST', '/v3/samples/bulk', samples);
   const series = [{ deviceId, dataKey: 'pressure', unit: 'bar', label: 'Pressure' }];
@@ -112,6 +133,15 @@ async function prepare(world: World): Promise<void> {
           title: 'Modes',
           series: [{ deviceId, dataKey: 'mode', label: 'Mode' }],
         }),
+        tile('c', 'line', 0, 8, {
+          title: 'Course',
+          width: 6,
+          series: [...series, { deviceId, dataKey: 'level', unit: 'cm', label: 'Level' }],
+          thresholds,
+          thresholdStyle: 'BAND',
+          legend: { figures: ['MIN', 'MAX'] },
+        }),
+        tile('b', 'line', 6, 8, { title: 'Beside', width: 6, series, thresholds }),
         tile('d', 'devices', 4, 4, { title: 'Fleet', columns: [{ dataKey: 'pressure' }] }),
         tile('l', 'links', 8, 4, {
           title: 'More',

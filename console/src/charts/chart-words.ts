@@ -4,7 +4,8 @@ import { wordSet } from '../words/word-set.ts';
 export const chartWords = wordSet(
   {
     legend: 'Lines',
-    showOnly: 'Show only this line',
+    figures: { LAST: 'last', MIN: 'min', AVG: 'avg', MAX: 'max', SUM: 'sum' },
+    showOnly: 'Show only this line (Shift: add it)',
     showAll: 'Show all lines',
     asTable: 'Show as table',
     values: 'Chart data',
@@ -13,7 +14,8 @@ export const chartWords = wordSet(
   },
   {
     legend: 'Linien',
-    showOnly: 'Nur diese Linie anzeigen',
+    figures: { LAST: 'zuletzt', MIN: 'Min.', AVG: 'Mittel', MAX: 'Max.', SUM: 'Summe' },
+    showOnly: 'Nur diese Linie anzeigen (Umschalt: hinzufügen)',
     showAll: 'Alle Linien anzeigen',
     asTable: 'Als Tabelle anzeigen',
     values: 'Diagrammdaten',

@@ -26,6 +26,8 @@ interface LineChartProps {
   /** IANA name of the zone of axis and tip. */
   /** The same array until a level changes. */
   readonly levels?: readonly PlotLevel[];
+  /** Fills the space from each level to the next in place of a line at each. */
+  readonly isBanded?: boolean;
   readonly zone: string;
   readonly height?: number;
   /** Named for a screen reader, which finds the values in a table. */
@@ -42,7 +44,7 @@ interface LineChartProps {
 
 export function LineChart(props: LineChartProps) {
   const { times, lines, marks, levels, zone, height = 280, label, zoom, zoomBack } = props;
-  const { range, namedTimes } = props;
+  const { range, namedTimes, isBanded = false } = props;
   const [from, to] = range ?? [];
   const words = useWords(chartWords);
   const formats = useFormats();
@@ -63,7 +65,7 @@ export function LineChart(props: LineChartProps) {
       const wholeRange =
         from === undefined || to === undefined ? {} : { range: [from, to] as const };
       const named = namedTimes === undefined ? {} : { namedTimes };
-      const marked = { ...(marks && { marks }), ...(levels && { levels }) };
+      const marked = { ...(marks && { marks }), ...(levels && { levels }), isBanded };
       const basic = { element, note, times, lines, zone, height, formats, zoomed };
       plot = createPlot({ ...basic, ...wholeRange, ...named, ...marked });
     };
@@ -80,7 +82,7 @@ export function LineChart(props: LineChartProps) {
       element.removeEventListener('dblclick', back);
       plot?.destroy();
     };
-  }, [times, lines, marks, levels, zone, height, formats, from, to, namedTimes]);
+  }, [times, lines, marks, levels, isBanded, zone, height, formats, from, to, namedTimes]);
   return (
     <div className={styles['box']}>
       <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>

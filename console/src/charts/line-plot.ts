@@ -45,6 +45,8 @@ export interface PlotParts {
   readonly lines: readonly PlotLine[];
   readonly marks?: readonly PlotMark[];
   readonly levels?: readonly PlotLevel[];
+  /** Fills the space from each level to the next in place of a line at each. */
+  readonly isBanded?: boolean;
   readonly zone: string;
   readonly height: number;
   readonly formats: Formats;
@@ -77,7 +79,13 @@ export function createPlot(parts: PlotParts): uPlot {
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
     legend: { show: false },
     padding: [12, 24, 0, 0],
-    cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 8 } },
+    // The crosshair stands at the same time in all charts of a page.
+    cursor: {
+      sync: { key: 'page', setSeries: false, scales: ['x', null] },
+      y: false,
+      drag: { x: true, y: false, setScale: false },
+      points: { size: 8 },
+    },
     axes: axesOf(parts),
     scales: scalesOf(parts),
     series,
@@ -85,7 +93,14 @@ export function createPlot(parts: PlotParts): uPlot {
     hooks: {
       draw: [
         (plot) => drawMarks(plot, parts.marks ?? []),
-        (plot) => drawLevels(plot, parts.levels ?? []),
+        (plot) => {
+          if (parts.isBanded !== true) drawLevels(plot, parts.levels ?? []);
+        },
+      ],
+      drawClear: [
+        (plot) => {
+          if (parts.isBanded === true) drawBands(plot, parts.levels ?? []);
+        },
       ],
       setCursor: [(plot) => showTip(plot, parts)],
       setSelect: [(plot) => select(plot, parts)],
@@ -246,6 +261,21 @@ function drawLevels({ ctx, bbox, valToPos }: uPlot, levels: readonly PlotLevel[]
     ctx.fillText(label, bbox.left + bbox.width, y - 4 * scale);
     ctx.restore();
   }
+}
+
+/** Behind the lines: what each level begins, up to the next one. */
+function drawBands({ ctx, bbox, valToPos }: uPlot, levels: readonly PlotLevel[]): void {
+  const rising = levels.toSorted((a, b) => a.value - b.value);
+  const within = (y: number) => Math.min(bbox.top + bbox.height, Math.max(bbox.top, y));
+  ctx.save();
+  for (const [at, { value, color }] of rising.entries()) {
+    const next = rising[at + 1];
+    const bottom = within(valToPos(value, 'y', true));
+    const top = next === undefined ? bbox.top : within(valToPos(next.value, 'y', true));
+    ctx.fillStyle = `${tokenValue(color)}1f`;
+    ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
+  }
+  ctx.restore();
 }
 
 /** The index nearest to one under the pointer at which any line has a value; -1 in a gap. */

@@ -1,6 +1,6 @@
 // Tile form: what a tile shows, of which devices, how it is summed up, and what its numbers mean.
 import { useState } from 'react';
-import { SelectField, TextArea, TextField } from '../../../ui/field.tsx';
+import { CheckField, SelectField, TextArea, TextField } from '../../../ui/field.tsx';
 import { FormDialog } from '../../../ui/dialog.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { bucketLengths } from '../../../../../src/dashboards/buckets.ts';
@@ -105,6 +105,7 @@ export function TileForm(props: TileFormProps) {
         />
       )}
       <RepeatField tile={edited} variables={variables} change={setEdited} />
+      {kinds[edited.kind].isDrawn === true && <ChartFields tile={edited} change={setEdited} />}
       {isTried && !isWhole && (
         <p role="alert" className="bad text-label">
           {words.incomplete}
@@ -155,6 +156,53 @@ function BasicFields({ tile, isNew, change }: BasicFieldsProps) {
         onChange={({ target }) => change({ ...tile, title: target.value })}
       />
     </div>
+  );
+}
+
+const thresholdStyles = ['LINE', 'BAND', 'NONE'] as const;
+const figures = ['LAST', 'MIN', 'AVG', 'MAX', 'SUM'] as const;
+
+/** How thresholds are drawn, and what the legend says of each line. */
+function ChartFields({ tile, change }: BucketFieldProps) {
+  const words = useWords(formWords);
+  const chosen = tile.legend?.figures ?? [];
+  return (
+    <>
+      {(tile.thresholds ?? []).length > 0 && (
+        <SelectField
+          label={words.thresholdStyle}
+          value={tile.thresholdStyle ?? 'LINE'}
+          onChange={({ target }) =>
+            change({
+              ...tile,
+              thresholdStyle: thresholdStyles.find((one) => one === target.value) ?? 'LINE',
+            })
+          }
+        >
+          {thresholdStyles.map((style) => (
+            <option key={style} value={style}>
+              {words.thresholdStyles[style]}
+            </option>
+          ))}
+        </SelectField>
+      )}
+      <fieldset className="row wrap gap-12">
+        <legend className="text-label">{words.legendFigures}</legend>
+        {figures.map((figure) => (
+          <CheckField
+            key={figure}
+            label={words.figures[figure]}
+            isOn={chosen.includes(figure)}
+            change={(isOn) => {
+              const wanted = figures.filter((one) =>
+                one === figure ? isOn : chosen.includes(one),
+              );
+              change({ ...tile, legend: { ...tile.legend, figures: wanted } });
+            }}
+          />
+        ))}
+      </fieldset>
+    </>
   );
 }
 
@@ -237,7 +285,8 @@ function withoutExpected({ expected: _, ...series }: TileSeries): TileSeries {
 
 /** Without what belongs to another kind. */
 function cleaned(edited: Tile): Tile {
-  const { text, series, thresholds, bucketInterval, min, max, columns, links, ...tile } = edited;
+  const { text, series, thresholds, bucketInterval, min, max, columns, links, ...others } = edited;
+  const { thresholdStyle, legend, ...tile } = others;
   const { kind } = tile;
   const { variable: _, ...unsourced } = tile;
   if (kind === 'text') return { ...unsourced, text: text ?? '' };
@@ -250,6 +299,8 @@ function cleaned(edited: Tile): Tile {
     series: (series ?? []).map((one) => (kind === 'line' ? one : withoutExpected(one))),
     ...(kind === 'gauge' && { min: min ?? 0, max: max ?? 100 }),
     ...(kinds[kind].isDrawn && bucketInterval ? { bucketInterval } : {}),
+    ...(kinds[kind].isDrawn && thresholdStyle ? { thresholdStyle } : {}),
+    ...(kinds[kind].isDrawn && legend ? { legend } : {}),
     ...(kinds[kind].hasThresholds && sorted.length > 0 ? { thresholds: sorted } : {}),
   };
 }

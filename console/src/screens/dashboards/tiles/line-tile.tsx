@@ -4,11 +4,11 @@ import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { ask } from '../../../api/platform.ts';
 import { Legend, useIsolated } from '../../../charts/legend.tsx';
 import { LineChart } from '../../../charts/line-chart.tsx';
-import type { PlotLine } from '../../../charts/line-plot.ts';
+import type { PlotLevel, PlotLine } from '../../../charts/line-plot.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { isoInterval } from '../../../../../src/dashboards/buckets.ts';
 import { bandOf, isLeveled } from '../../device/explore/expected-band.tsx';
-import { titleOf } from '../../../../../src/dashboards/configuration.ts';
+import { type Threshold, titleOf } from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { barSeconds, barsOf } from '../data/bars.ts';
 import { bucketOf, type DeviceSeries, seriesKey } from '../../../../../src/dashboards/plan.ts';
@@ -175,12 +175,16 @@ function ChartBox(props: ChartBoxProps) {
   const { data, zoom } = useTileFrame();
   const { box, height } = useElementHeight();
   const { shown, ...isolated } = useIsolated(lines);
-  const hasKey = lines.length > 1 || notes.length > 0 || more > 0;
+  const levels = useLevels(tile, lines);
+  const figures = tile.legend?.figures ?? [];
+  const isKeyShown = tile.legend?.place !== 'NONE';
+  const hasNames = isKeyShown && (lines.length > 1 || figures.length > 0);
+  const hasKey = hasNames || notes.length > 0 || more > 0;
   const isEmpty = lines.every(({ values }) => values.every((value) => (value ?? null) === null));
   return (
     <div className={styles['chart']} data-stale={data.isStale}>
       {!isEmpty && hasKey && (
-        <Legend lines={lines.length > 1 ? lines : []} {...isolated}>
+        <Legend lines={hasNames ? lines : []} figures={figures} {...isolated}>
           {more > 0 && <li>{words.more(more)}</li>}
           {notes.map((note) => (
             <li key={note} className="faint">
@@ -200,6 +204,8 @@ function ChartBox(props: ChartBoxProps) {
             label={words.chart(titleOf(tile), lines[0]?.unit ?? '')}
             zoom={(from, to) => zoom([from, to])}
             zoomBack={() => zoom()}
+            levels={levels}
+            isBanded={tile.thresholdStyle === 'BAND'}
             {...(range === undefined ? {} : { range })}
             {...(namedTimes === undefined ? {} : { namedTimes })}
           />
@@ -207,6 +213,45 @@ function ChartBox(props: ChartBoxProps) {
       </div>
     </div>
   );
+}
+
+// Levels: the thresholds of a tile, where its values come near them.
+
+const toneColors = { OK: '--ok', WARNING: '--warn', BAD: '--bad' } as const;
+
+/** The same array until a threshold or the reach of the values changes. */
+function useLevels(tile: BoundTile, lines: readonly PlotLine[]): readonly PlotLevel[] {
+  const words = useWords(tileWords);
+  const formats = useFormats();
+  const known = lines.flatMap(({ values }) => values.filter((value) => typeof value === 'number'));
+  const least = known.reduce((found, value) => Math.min(found, value), Infinity);
+  const greatest = known.reduce((found, value) => Math.max(found, value), -Infinity);
+  const levels = levelsNear(tile, least, greatest).map(({ from, tone, label }) => ({
+    value: from,
+    label: `${label || words.tones[tone]} ${formats.value(from)}`,
+    color: toneColors[tone],
+  }));
+  const key = JSON.stringify(levels);
+  // oxlint-disable-next-line react-hooks/exhaustive-deps -- the key names all of them
+  return useMemo(() => levels, [key]);
+}
+
+/**
+ * A threshold further away than the values reach would flatten them, and is left out; of those
+ * below, the highest colors the lowest band.
+ */
+function levelsNear(
+  { thresholds, thresholdStyle }: BoundTile,
+  least: number,
+  greatest: number,
+): readonly Threshold[] {
+  if (thresholdStyle === 'NONE' || least > greatest) return [];
+  const reach = greatest - least || Math.abs(greatest) || 1;
+  const rising = (thresholds ?? []).toSorted((a, b) => a.from - b.from);
+  const near = rising.filter(({ from }) => from >= least - reach && from <= greatest + reach);
+  const below = rising.findLast(({ from }) => from < least - reach);
+  if (thresholdStyle !== 'BAND' || below === undefined) return near;
+  return [{ ...below, from: Math.min(least, near[0]?.from ?? least) }, ...near];
 }
 
 // Height of an element: charts fill the tile that they are in.

@@ -35,7 +35,7 @@ export function TimelineTile({ tile }: { readonly tile: BoundTile }) {
         {series.map((one, at) => (
           // oxlint-disable-next-line react/no-array-index-key -- a series may be named twice
           <li key={at}>
-            <span className="ellipsis">{nameOf(one)}</span>
+            <span className="cut">{nameOf(one)}</span>
             <Row
               stretches={rows[at] ?? []}
               interval={interval}
