@@ -160,11 +160,14 @@ describe('the same bytes come back', () => {
 const devices = new Agent({ keepAlive: true, maxSockets: 8 });
 
 /** Resolves with the status. Rejects when the connection ends without an answer. */
-function send(device: TestDevice, body: object | Buffer): Promise<number> {
+function send(device: TestDevice, body: object | Buffer, key?: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const url = `${edged.base}/v3/capture?secret=${device.secret}&deviceId=${device.deviceId}`;
   const isBytes = Buffer.isBuffer(body);
-  const headers = { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' };
+  const headers = {
+    'content-type': isBytes ? 'application/octet-stream' : 'application/json',
+    ...(key !== undefined && { 'idempotency-key': key }),
+  };
   const call = request(url, { agent: devices, method: 'POST', headers }, (answer) => {
     answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
   });
@@ -190,8 +193,11 @@ async function untilInEdges(device: TestDevice, body: object): Promise<number> {
   throw new Error('The decoder was not run in an edge');
 }
 
-const samplesOf = (device: TestDevice): Promise<{ data: Record<string, unknown> }[]> =>
-  edged.must('POST', `/v3/devices/${device.id}/query`, { limit: 1_000 });
+const samplesOf = (
+  device: TestDevice,
+  limit = 1_000,
+): Promise<{ data: Record<string, unknown> }[]> =>
+  edged.must('POST', `/v3/devices/${device.id}/query`, { limit });
 
 describe('decoders in edges', () => {
   test('a decoder whose runs are quick runs there, with the same result', async () => {
@@ -308,6 +314,67 @@ describe('decoders in edges', () => {
     );
     expect(JSON.stringify(log)).toContain('exceeded its time limit');
   });
+});
+
+/** How often a decoder ends a thread. */
+const kills = Number(process.env['EDGE_KILLS'] ?? 3);
+
+/** By a decoder that gets stuck in one; on a busy machine, it may take several until one is quick enough to run there. */
+async function endThread(kill: number): Promise<void> {
+  const stuck = 'const a = []; a.length = 2 ** 32 - 1; a.indexOf(1);';
+  for (let attempt = 0; ; attempt++) {
+    // Another source each time: one that got stuck stays out of edge threads.
+    const hostile = await edged.device({
+      script: `function consume(e) { if (e.data.stuck) { ${stuck} } emit("sample", { data: { kill: ${kill}, attempt: ${attempt} } }); }`,
+    });
+    for (let sent = 0; sent < 100; sent++) await send(hostile, {}).catch(() => 0);
+    if ((await send(hostile, { stuck: true }).catch(() => 0)) === 0) return;
+  }
+}
+
+/** Fewer than a query answers. */
+const sentPerLane = 2_000;
+
+/**
+ * Sends under load until the work is over, each uplink until it is answered. Resolves with their
+ * numbers, and how often a connection broke.
+ */
+async function sendDuring(device: TestDevice, work: () => Promise<void>) {
+  const acknowledged: number[] = [];
+  let broken = 0;
+  let isOver = false;
+  const lanes = Array.from({ length: 4 }, async (_, lane) => {
+    for (let sent = 0; !isOver && sent < sentPerLane; sent++) {
+      const n = sent * 4 + lane;
+      // A sender whose connection broke cannot know whether the uplink was taken, and repeats it.
+      for (let status = 0; status !== 201; ) {
+        status = await send(device, { n }, `n${n}`).catch(() => 0);
+        if (status === 0) broken++;
+      }
+      acknowledged.push(n);
+    }
+  });
+  await work();
+  isOver = true;
+  await Promise.all(lanes);
+  return { acknowledged, broken };
+}
+
+test('threads end one after the other under load, and each uplink is stored once however often it was sent', {
+  timeout: 120_000 + kills * 60_000,
+}, async () => {
+  const script = 'function consume(e) { emit("sample", { data: { n: e.data.n } }); }';
+  await untilInEdges(await edged.device({ script }), { n: 0 });
+  let brokenInAll = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    const device = await edged.device({ script });
+    const { acknowledged, broken } = await sendDuring(device, () => endThread(kill));
+    brokenInAll += broken;
+    const stored = (await samplesOf(device, 10_000)).map(({ data }) => Number(data['n']));
+    const ascending = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b);
+    expect(ascending(stored)).toEqual(ascending(acknowledged));
+  }
+  expect(brokenInAll).toBeGreaterThan(0);
 });
 
 test('a port that is in use is refused', async () => {
