@@ -533,9 +533,9 @@ class RunWatch {
 
   /**
    * The limit is CPU time, so that a busy machine does not end valid runs. Reading it takes 2 us, a
-   * tenth of a short run: the wall clock is checked first, and a run that starts within half
-   * a millisecond of a reading needs none of its own. Wall time until the first reading of a run counts as CPU time,
-   * unless it exceeds the limit: the machine may have stood still.
+   * tenth of a short run: the wall clock is checked first, and a run that starts within half a
+   * millisecond of a reading needs none of its own. Wall time until the first reading of a run
+   * counts as CPU time, unless it exceeds the limit: the machine may have stood still.
    */
   #checkCpuTime(): void {
     const { cpuMs: limit } = this.#limits;
