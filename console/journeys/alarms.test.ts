@@ -12,6 +12,10 @@ import { journey } from './journey.ts';
 let sink: ActionSink;
 let boiler: TestDevice;
 
+interface Muted {
+  readonly muted: { readonly muteId: string } | null;
+}
+
 const options = {
   start: () => startWorld({ environment: sinkEnvironment }),
   close: () => sink.close(),
@@ -103,6 +107,26 @@ journey('alarms', options, (stage) => {
     await page.getByText('delivered').waitFor();
     await page.getByRole('img', { name: /Chart of temperature.*> 50/ }).waitFor();
     await stage.inspect('alarm');
+  });
+
+  test('it is muted for an hour from its page, and unmuted by keyboard', async () => {
+    const { page, world } = stage;
+    const muted = async () => (await alarmRules(world).newest(boiler)) as unknown as Muted;
+    await page.getByRole('button', { name: 'Mute', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Mute Too hot: Boiler Room?' });
+    await dialog.getByLabel('Reason').fill('The burner is being replaced');
+    await stage.inspect('alarm-mute');
+    await dialog.getByRole('button', { name: 'Mute', exact: true }).click();
+    await page.getByText(/^Muted until /).waitFor();
+    const { muteId } = (await muted()).muted!;
+    const mute = await world.must('GET', `/v3/mutes/${muteId}`);
+    expect(mute.reason).toBe('The burner is being replaced');
+    expect(Date.parse(mute.once.to) - Date.parse(mute.once.from)).toBe(3_600_000);
+    await stage.inspect('alarm-muted');
+    await page.getByRole('button', { name: 'Unmute' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await muted()).muted, { timeout: 20_000 }).toBeNull();
+    await page.getByRole('button', { name: 'Mute', exact: true }).waitFor({ timeout: 20_000 });
   });
 
   test('it is cleared with a reason, and found by device, severity and words', async () => {

@@ -14,6 +14,16 @@ export function clearAlarm(id: string, reason: string): Promise<Alarm> {
   return ask(platform.POST('/v3/alarms/{id}/clear', { params: { path: { id } }, body }));
 }
 
+export type AlarmMuteBody = components['schemas']['AlarmMuteBody'];
+
+export function muteAlarm(id: string, body: AlarmMuteBody): Promise<Alarm> {
+  return ask(platform.POST('/v3/alarms/{id}/mute', { params: { path: { id } }, body }));
+}
+
+export function deleteMute(id: string) {
+  return ask(platform.DELETE('/v3/mutes/{id}', { params: { path: { id } } }));
+}
+
 export function commentAlarm(id: string, text: string): Promise<Alarm> {
   const params = { path: { id } };
   return ask(platform.POST('/v3/alarms/{id}/comments', { params, body: { text } }));

@@ -4,9 +4,12 @@ import { useMemo } from 'react';
 import {
   acknowledgeAlarm,
   type AlarmBulkBody,
+  type AlarmMuteBody,
   changeAlarms,
   clearAlarm,
   commentAlarm,
+  deleteMute,
+  muteAlarm,
 } from '../../api/alarm-changes.ts';
 import { type Alarm, alarmsKey } from '../../api/alarms.ts';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
@@ -22,6 +25,8 @@ export interface AlarmActions {
   readonly acknowledge: (alarm: Named) => Promise<void>;
   readonly clear: (alarm: Named, reason: string) => Promise<void>;
   readonly comment: (alarm: Named, content: string) => Promise<void>;
+  readonly mute: (alarm: Named, body: AlarmMuteBody) => Promise<void>;
+  readonly unmute: (alarm: Named, muteId: string) => Promise<void>;
   readonly acknowledgeMany: (targets: AlarmTargets) => Promise<void>;
   /** One request after the other. */
   readonly commentMany: (alarms: readonly Named[], content: string) => Promise<void>;
@@ -57,6 +62,8 @@ export function useAlarmActions(workspaceId: string): AlarmActions {
       acknowledge: ({ id, name }) => said(acknowledgeAlarm(id), () => words.acknowledged(name)),
       clear: ({ id, name }, reason) => said(clearAlarm(id, reason), () => words.cleared(name)),
       comment: ({ id }, content) => said(commentAlarm(id, content), () => words.commented),
+      mute: ({ id, name }, body) => said(muteAlarm(id, body), () => words.muted(name)),
+      unmute: ({ name }, muteId) => said(deleteMute(muteId), () => words.unmuted(name)),
       commentMany: (alarms, content) => said(commentAll(alarms, content), () => words.commented),
       acknowledgeMany: (targets) =>
         many({ action: 'ACKNOWLEDGE', ...targets }, words.acknowledgedMany),

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import {
+  BellOff,
   BellRing,
   Check,
   CircleCheckBig,
@@ -29,7 +30,7 @@ import { DeliveryChip } from '../outputs/delivery-state.tsx';
 import type { Notification } from '../outputs/notify-field.tsx';
 import { outputOf } from '../outputs/output-requests.ts';
 import { AboutCard, useExists, ValuesCard } from './about-card.tsx';
-import { ClearDialog } from './action-dialogs.tsx';
+import { ClearDialog, MuteDialog } from './action-dialogs.tsx';
 import { type AlarmActions, type LifeEvent, lifeOf, useAlarmActions } from './alarm-actions.ts';
 import { AlarmChart } from './alarm-chart.tsx';
 import { alarmsWords } from './alarms-words.ts';
@@ -323,11 +324,18 @@ export function AlarmPage() {
 
 function Lead({ alarm }: { readonly alarm: Alarm }) {
   const words = useWords(alarmsWords);
-  const { severity, state, firstTriggered, count: times } = alarm;
+  const { instant } = useFormats();
+  const { severity, state, firstTriggered, count: times, muted } = alarm;
   return (
     <>
       <Severity of={severity} />
       <AlarmStateChip of={state} />
+      {muted !== null && (
+        <span className="row inline gap-4">
+          <BellOff aria-hidden="true" />
+          {words.mutedUntil(instant(muted.until))}
+        </span>
+      )}
       <span>
         {words.opened} <Ago at={firstTriggered} />
         {times > 1 && ` · ${words.countedTimes(times)}`}
@@ -344,9 +352,18 @@ interface ActionsProps {
 function Actions({ alarm, actions }: ActionsProps) {
   const words = useWords(alarmsWords);
   const [isClearing, setClearing] = useState(false);
+  const [isMuting, setMuting] = useState(false);
   if (alarm.state === 'CLEARED') return null;
   return (
     <>
+      {alarm.muted === null ? (
+        <Button needs="rule: update" onClick={() => setMuting(true)}>
+          <BellOff aria-hidden="true" />
+          {words.mute}
+        </Button>
+      ) : (
+        <Unmute alarm={alarm} muteId={alarm.muted.muteId} actions={actions} />
+      )}
       <Button needs="rule: update" aria-keyshortcuts="y" onClick={() => setClearing(true)}>
         <CircleCheckBig aria-hidden="true" />
         {words.clear}
@@ -369,6 +386,32 @@ function Actions({ alarm, actions }: ActionsProps) {
           act={(reason) => void actions.clear(alarm, reason)}
         />
       )}
+      {isMuting && (
+        <MuteDialog
+          what={alarm.name}
+          close={() => setMuting(false)}
+          mute={(body) => void actions.mute(alarm, body)}
+        />
+      )}
     </>
+  );
+}
+
+/** Only a mute of this alarm alone is ended here: another one keeps others quiet too. */
+function Unmute({ alarm, muteId, actions }: ActionsProps & { readonly muteId: string }) {
+  const words = useWords(alarmsWords);
+  const mute = useQuery({
+    queryKey: ['mute', muteId],
+    queryFn: ({ signal }) =>
+      ask(platform.GET('/v3/mutes/{id}', { signal, params: { path: { id: muteId } } })),
+  }).data;
+  const { alarmKeys = [], ...others } = mute?.what ?? {};
+  const isOwn = Object.keys(others).length === 0 && alarmKeys.join() === alarm.key;
+  if (!isOwn) return null;
+  return (
+    <Button needs="rule: delete" onClick={() => void actions.unmute(alarm, muteId)}>
+      <BellRing aria-hidden="true" />
+      {words.unmute}
+    </Button>
   );
 }

@@ -41,7 +41,9 @@ export function NotifyField({ value, error, workspaceId, change }: NotifyFieldPr
   const rows = Array.isArray(value) ? (value as readonly Notification[]) : [];
   const outputs = useMessageOutputs(workspaceId);
   const replace = (at: number, row: Notification) => change(rows.with(at, row));
-  const add = () => change([...rows, { on: 'OPENED', emails: [] }]);
+  const [first] = outputs;
+  const recipient = first === undefined ? { emails: [] } : { outputConnectorId: first.id };
+  const add = () => change([...rows, { on: 'OPENED', ...recipient }]);
   return (
     <fieldset className={`stack gap-8 ${styles['notify']}`}>
       <legend className="mute">{words.notify}</legend>
