@@ -129,6 +129,7 @@ interface PlanProps {
 
 function Plan({ place, plan }: PlanProps) {
   const words = useWords(placesWords);
+  const { count } = useFormats();
   const navigate = useNavigate();
   const { color } = readPlacesSearch(useSearch({ strict: false }));
   const [isArranging, setArranging] = useState(false);
@@ -205,7 +206,9 @@ function Plan({ place, plan }: PlanProps) {
                 }}
               />
             </div>
-            {total > planDevicesMax && <p className="mute">{words.planCut}</p>}
+            {total > planDevicesMax && (
+              <p className="mute">{words.planCut(count(planDevicesMax))}</p>
+            )}
           </>
         )}
       </Answered>
