@@ -52,9 +52,9 @@ journey('mailed links', options, (stage) => {
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
     refusals();
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe(
-      'password',
-    );
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute('name')))
+      .toBe('password');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('Choose a password').fill(chosen);
     await page.getByRole('button', { name: 'Accept invitation' }).click();

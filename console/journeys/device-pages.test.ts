@@ -115,7 +115,7 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     const sent = page.getByRole('list', { name: 'Command history' });
     await sent.getByText('{"open":true}').waitFor();
     const step = sent.locator('[aria-current=step]');
-    expect(await step.innerText()).toBe('Queued');
+    await expect.poll(() => step.innerText()).toBe('Queued');
     const client = await stage.world.client(valve);
     const arrived = new Promise<string>((resolve) => {
       client.once('message', (_topic, payload) => resolve(payload.toString()));

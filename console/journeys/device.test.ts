@@ -120,7 +120,7 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('searchbox', { name: 'Filter' }).fill('manual');
     await tail.getByText('mode "manual"').click();
-    expect(await tail.getByRole('listitem').count()).toBe(1);
+    await expect.poll(() => tail.getByRole('listitem').count()).toBe(1);
     await tail.getByText('"topic": "default"').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('searchbox', { name: 'Filter' }).fill('');

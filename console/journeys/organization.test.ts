@@ -105,7 +105,7 @@ journey('organization and account', { start: startWorld }, (stage) => {
     const { page } = stage;
     await page.goto(`${stage.world.base}/me`);
     await page.getByRole('button', { name: 'Dark', exact: true }).click();
-    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    await page.locator('html[data-theme="dark"]').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Deutsch' }).click();
     await page.getByRole('heading', { name: 'Einstellungen' }).waitFor();

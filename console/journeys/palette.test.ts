@@ -53,8 +53,8 @@ journey(
       await field().fill('boil');
       await page.getByRole('group', { name: 'Devices' }).waitFor();
       const first = page.getByRole('listbox', { name: 'Results' }).getByRole('option').first();
-      expect(await first.getAttribute('aria-selected')).toBe('true');
-      expect(await first.innerText()).toBe('Boiler room');
+      await expect.poll(() => first.innerText()).toBe('Boiler room');
+      await expect.poll(() => first.getAttribute('aria-selected')).toBe('true');
       await stage.inspect('palette');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Boiler room' }).waitFor();

@@ -64,7 +64,7 @@ journey('demanded second factor', { start: () => startWorld({ now }), prepare, c
     await page.goto(membersPath());
     await demand();
     await page.getByRole('status').getByText('MFA is now required').waitFor();
-    expect(await page.getByRole('checkbox', { name: /^Require MFA/ }).isChecked()).toBe(true);
+    await page.getByRole('checkbox', { name: /^Require MFA/, checked: true }).waitFor();
     await stage.inspect('second-factor-demand');
     await page.goto(`${world.base}/me/security`);
     await page.getByRole('button', { name: 'Remove authenticator app' }).click();

@@ -116,7 +116,7 @@ journey('welcome', options, (stage) => {
     await page.getByText('temperature 21.5').waitFor();
     await page.getByText("can't decode this payload").waitFor();
     await stage.inspect('welcome-hex');
-    expect(await page.getByRole('radio', { name: /Acme T1/ }).isChecked()).toBe(true);
+    await page.getByRole('radio', { name: /Acme T1/, checked: true }).waitFor();
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('Decoder “Acme T1”').waitFor();
     // The name of the first device is taken, so its id gets a number.

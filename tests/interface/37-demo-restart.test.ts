@@ -26,11 +26,11 @@ test('a workspace that is marked as simulated becomes the demo, and the demo sen
   });
   const demo = await world.must('POST', path, { organizationId });
   expect(demo.id).toBe(made.id);
-  await expect.poll(() => samples(demo.id), { timeout: 60_000 }).toBeGreaterThan(10);
+  await expect.poll(() => samples(demo.id), { timeout: 180_000 }).toBeGreaterThan(10);
   await world.platform.close('test');
   world = await startWorld({ directory: world.directory });
   const before = await samples(demo.id);
-  await expect.poll(() => samples(demo.id), { timeout: 60_000 }).toBeGreaterThan(before + 10);
+  await expect.poll(() => samples(demo.id), { timeout: 180_000 }).toBeGreaterThan(before + 10);
   // A request creates what is missing, also while the demo runs.
   expect((await world.must('POST', path, { organizationId })).id).toBe(demo.id);
   const within = `workspaceId=${demo.id}`;
@@ -59,7 +59,7 @@ test('a demo that restarts while its history loads has its rules afterwards', {
   await world.platform.close('test');
   world = await startWorld({ directory: world.directory });
   const isActive = async (id: string) => (await rules()).find((rule) => rule.id === id)?.active;
-  await expect.poll(() => isActive(waiting!.id), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => isActive(waiting!.id), { timeout: 180_000 }).toBe(true);
   expect(await isActive(changed!.id)).toBe(false);
   await world.must('DELETE', `/v3/workspaces/${demo.id}`);
 });
