@@ -158,7 +158,7 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void>
 export async function untilReady(
   server: Pick<RunningServer, 'assertAlive'>,
   ask: () => Promise<boolean>,
-  timeoutMs = 60_000,
+  timeoutMs = 240_000,
 ): Promise<void> {
   const giveUpMs = performance.now() + timeoutMs;
   while (performance.now() < giveUpMs) {

@@ -15,7 +15,7 @@ import { clickhouse } from '../servers/clickhouse.ts';
 import { describeWith, describeWithCompiler } from '../servers/server-tests.ts';
 import { zooKeeper } from '../servers/zookeeper.ts';
 
-const startMsMax = 240_000;
+const startMsMax = 600_000;
 const takeoverMsMax = 15_000;
 /** Two seconds, and what a loaded machine adds; the lease of the rig is longer. */
 const refusalMsMax = 4_000;

@@ -39,7 +39,7 @@ const child = join(import.meta.dirname, '../world/node-process-child.ts');
 const own = '127.0.0.1';
 /** Other nodes reach it at this address, with the port that it listens on at its own one. */
 const forOthers = '127.0.0.2';
-const readyMsMax = 120_000;
+const readyMsMax = 240_000;
 
 export async function startRigNode(parts: RigNodeParts): Promise<RigNode> {
   const { folder, name } = parts;

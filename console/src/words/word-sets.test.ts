@@ -65,6 +65,7 @@ const sameInBoth: ReadonlySet<string> = new Set([
   'Hex',
   'ID',
   'Limit',
+  'Links',
   'Operator',
   'Optional',
   'QoS',
