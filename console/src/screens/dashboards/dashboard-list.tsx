@@ -1,7 +1,7 @@
 // Dashboards: every dashboard of the workspace, with what can be done to each.
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Copy, Pencil, Plus, Trash2 } from 'lucide-react';
+import { Copy, Pencil, Plus, Trash2, Upload } from 'lucide-react';
 import { useId, useState } from 'react';
 import { answers } from '../../api/answers.ts';
 import { ask, platform } from '../../api/platform.ts';
@@ -26,6 +26,7 @@ import {
   refreshLists,
 } from './dashboard-requests.ts';
 import { dashboardsWords } from './dashboards-words.ts';
+import { GrafanaImport } from './import/grafana-import.tsx';
 import styles from './dashboards.module.css';
 import { type MeasuringDevice, type TemplateName, templateNames, tilesOf } from './templates.ts';
 
@@ -35,13 +36,20 @@ export function Dashboards() {
   const { workspaceId } = useParams({ from });
   const search = useSearch({ from });
   const [isAsked, setAsked] = useState(false);
+  const [isImporting, setImporting] = useState(false);
   const answer = useQuery(dashboardsOf(workspaceId, search));
   const path = `/v3/dashboards?workspaceId=${workspaceId}`;
   const add = (
-    <Button needs="dashboard: create" look="primary" onClick={() => setAsked(true)}>
-      <Plus aria-hidden="true" />
-      {words.add}
-    </Button>
+    <>
+      <Button needs="dashboard: create" onClick={() => setImporting(true)}>
+        <Upload aria-hidden="true" />
+        {words.importFromGrafana}
+      </Button>
+      <Button needs="dashboard: create" look="primary" onClick={() => setAsked(true)}>
+        <Plus aria-hidden="true" />
+        {words.add}
+      </Button>
+    </>
   );
   const isEmpty = answer.data?.totalElements === 0 && search.q === undefined;
   return (
@@ -56,6 +64,7 @@ export function Dashboards() {
         add={add}
         row={(dashboard) => <DashboardLine dashboard={dashboard} workspaceId={workspaceId} />}
       />
+      {isImporting && <GrafanaImport workspaceId={workspaceId} close={() => setImporting(false)} />}
       {isAsked && <NewDashboard workspaceId={workspaceId} close={() => setAsked(false)} />}
     </ListPage>
   );

@@ -1,13 +1,13 @@
 // Import dialog: a CSV file of places is checked, its problems are listed by line, and only then it is stored.
 import { useQueryClient } from '@tanstack/react-query';
-import { Upload } from 'lucide-react';
-import { type DragEvent, useState } from 'react';
+import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { ActionFailure } from '../../ui/action-failure.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { FileDrop } from '../../ui/file-drop.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -70,7 +70,7 @@ export function ImportDialog({ workspaceId, close }: ImportDialogProps) {
       }
     >
       {file === undefined ? (
-        <FileDrop choose={choose} />
+        <FileDrop accept=".csv,text/csv" words={words} choose={choose} />
       ) : (
         <div className="stack fit gap-12" role="status">
           <b className="breaks">{file.name}</b>
@@ -80,41 +80,6 @@ export function ImportDialog({ workspaceId, close }: ImportDialogProps) {
       )}
       <ActionFailure error={check.error ?? store.error} />
     </Dialog>
-  );
-}
-
-function FileDrop({ choose }: { readonly choose: (file: File | undefined) => void }) {
-  const words = useWords(placesWords);
-  const [isOver, setOver] = useState(false);
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    choose(event.dataTransfer.files[0]);
-  };
-  return (
-    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- the button inside does the same by keyboard
-    <div
-      className={styles['drop']}
-      data-over={isOver}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={drop}
-    >
-      <Upload aria-hidden="true" />
-      <label className={styles['file']}>
-        {words.chooseFile}
-        <input
-          type="file"
-          accept=".csv,text/csv"
-          onChange={({ target }) => choose(target.files?.[0])}
-        />
-      </label>
-      <span className="mute">{words.drop}</span>
-      <span className="faint text-small">{words.importNote}</span>
-    </div>
   );
 }
 
