@@ -24,7 +24,7 @@ export interface Calculations {
 
 export function composeCalculations(
   parts: Parts,
-  { sampleChanges }: Pick<Uplinks, 'sampleChanges'>,
+  { sampleChanges }: Uplinks,
   publicHolidays: PublicHolidays,
 ): Calculations {
   const { records, store, directory, followers, followChanges, sharedWork, telemetry, now } = parts;

@@ -26,7 +26,18 @@ export function readCertificate({ names, cert, key }: CertificateSetting): Certi
 
 /** `what` is the port in the log. Returns a function that ends it. */
 export function followCertificate(
-  { what, files, inUse, renew }: FollowedCertificate,
+  {
+    what,
+    files,
+    inUse,
+    renew,
+  }: {
+    readonly what: string;
+    readonly files: CertificateFiles;
+    readonly inUse: Certificate;
+    /** Throws when the certificate cannot be used. */
+    readonly renew: (certificate: Certificate) => void;
+  },
   telemetry: Telemetry,
 ): () => void {
   const look = createCertificateWatch(files, inUse, {
@@ -35,12 +46,4 @@ export function followCertificate(
     failed: (error) => telemetry.backgroundFailed(`renewing the certificate of ${what}`, error),
   });
   return setRepeatingTimer(() => void look(), lookEveryMs);
-}
-
-interface FollowedCertificate {
-  readonly what: string;
-  readonly files: CertificateFiles;
-  readonly inUse: Certificate;
-  /** Throws when the certificate cannot be used. */
-  readonly renew: (certificate: Certificate) => void;
 }

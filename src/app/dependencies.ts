@@ -268,11 +268,6 @@ async function openNode(
   return composed;
 }
 
-interface JournalParts {
-  readonly seen: RecordedPositions;
-  readonly continuity: (() => number) | undefined;
-}
-
 interface OpenedSamples {
   readonly samples: Samples;
   readonly log: EntryLog;
@@ -294,7 +289,13 @@ function leasesOfJournal(cluster: ClusterConfig | undefined) {
 async function openSampleStore(
   { config, telemetry, closers, now }: Start,
   disk: DiskWatch,
-  { seen, continuity }: JournalParts,
+  {
+    seen,
+    continuity,
+  }: {
+    readonly seen: RecordedPositions;
+    readonly continuity: (() => number) | undefined;
+  },
 ): Promise<OpenedSamples> {
   const journalCopy = openJournalCopy(config);
   const uplinksTo = await positionBehindUplinks(join(config.dataDirectory, 'uplinks'));

@@ -176,17 +176,21 @@ function uplinkStagesOf(
   return { handleUplink, duplicates, repeated, newId, now };
 }
 
-interface BrokerSources {
-  readonly stages: MqttUplinkStages;
-  readonly retained: Retained;
-  readonly login: LoginParts;
-  readonly reachable: BrokerParts<UplinkRoute>['reachable'];
-  readonly sparkplug: Sparkplug['intake'];
-}
-
 function brokerPartsOf(
   parts: Parts,
-  { stages, retained, login, reachable, sparkplug }: BrokerSources,
+  {
+    stages,
+    retained,
+    login,
+    reachable,
+    sparkplug,
+  }: {
+    readonly stages: MqttUplinkStages;
+    readonly retained: Retained;
+    readonly login: LoginParts;
+    readonly reachable: BrokerParts<UplinkRoute>['reachable'];
+    readonly sparkplug: Sparkplug['intake'];
+  },
 ): BrokerParts<UplinkRoute> {
   const { telemetry, now, openCounts, quotaUse, uplinkLimit } = parts;
   const guesses = new Attempts(now, secretLimits);

@@ -101,9 +101,9 @@ interface RouteExtras {
   readonly sampleChanges: { readonly routes: readonly Route[] };
   readonly alarms: Alarms;
   readonly rules: Rules;
-  readonly calculations: Pick<Calculations, 'preview'>;
+  readonly calculations: Calculations;
   readonly pushConfiguration: PushConfiguration;
-  readonly demos: Pick<DemoWorkspaces, 'start'>;
+  readonly demos: DemoWorkspaces;
 }
 
 export function composeRoutes(

@@ -22,10 +22,7 @@ interface ComposedSampleChanges {
   readonly close: () => Promise<void>;
 }
 
-export function composeSampleChanges(
-  parts: Parts,
-  uplinks: Pick<Uplinks, 'once' | 'sampleChanges' | 'previewRecalculation' | 'raw'>,
-): ComposedSampleChanges {
+export function composeSampleChanges(parts: Parts, uplinks: Uplinks): ComposedSampleChanges {
   const { records, now, store, sharedWork, directory } = parts;
   const { once, sampleChanges, previewRecalculation: preview } = uplinks;
   const own = runnerOf(parts, sampleChanges);

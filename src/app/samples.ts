@@ -25,18 +25,6 @@ import { problem } from '../model/problem.ts';
 import { missing } from '../structures/missing.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
-interface SampleStoreParts {
-  readonly config: Pick<Config, 'samplesUrl'>;
-  /** The folder of the samples. */
-  readonly directory: string;
-  readonly telemetry: Telemetry;
-  /** Gets what must be closed after the store. */
-  readonly closers: Closers;
-  readonly now: () => number;
-  /** See `openStateFile`. */
-  readonly stateReplaced?: ((contents: string) => Promise<void>) | undefined;
-}
-
 /** ClickHouse, for what is kept there together with samples. */
 export interface SharedSamples extends SamplesOfNodes {
   readonly clickHouse: ClickHouse;
@@ -73,7 +61,17 @@ interface SamplePlace {
  * Throws ClickHouseStartError when the servers cannot be used, DataFolderError when the samples of
  * the folder are elsewhere.
  */
-export async function samplePlaceOf(parts: SampleStoreParts): Promise<SamplePlace> {
+export async function samplePlaceOf(parts: {
+  readonly config: Pick<Config, 'samplesUrl'>;
+  /** The folder of the samples. */
+  readonly directory: string;
+  readonly telemetry: Telemetry;
+  /** Gets what must be closed after the store. */
+  readonly closers: Closers;
+  readonly now: () => number;
+  /** See `openStateFile`. */
+  readonly stateReplaced?: ((contents: string) => Promise<void>) | undefined;
+}): Promise<SamplePlace> {
   const { config, directory, closers, telemetry, now, stateReplaced } = parts;
   const { samplesUrl } = config;
   refuseOtherPlace(directory, samplesUrl);

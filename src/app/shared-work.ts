@@ -93,19 +93,21 @@ export function everywhere(
 /** A holder that was not notified of an operation, or could not continue it, finds it then. */
 const operationsLookEveryMs = 2_000;
 
-interface SharedRunner {
-  readonly runner: OperationRunner;
-  /** Name of the call that starts an operation at its holder. */
-  readonly call: string;
-  /** What fails, for the log. */
-  readonly what: string;
-}
-
 /** Operations are run by the holder of their lease, and continued by the next one. */
 export function shareRunner(
   { telemetry }: Parts,
   work: SharedWork,
-  { runner, call, what }: SharedRunner,
+  {
+    runner,
+    call,
+    what,
+  }: {
+    readonly runner: OperationRunner;
+    /** Name of the call that starts an operation at its holder. */
+    readonly call: string;
+    /** What fails, for the log. */
+    readonly what: string;
+  },
 ): OperationRunner {
   const failed = (error: unknown) => telemetry.backgroundFailed(what, error);
   const resume = () => void runner.resume().catch(failed);

@@ -5,21 +5,6 @@ import type { OfflinePlace, WentOffline } from '../storage/records/rows/device-s
 import type { SetTimer } from '../structures/timers.ts';
 import type { DeviceTransition } from './live-events.ts';
 
-interface OfflineWatchParts {
-  /** The workspaces in which the states of devices are followed. */
-  readonly followed: () => readonly FollowedWorkspace[];
-  /** Resolves when the records contain all uplinks until now. */
-  readonly settled: () => Promise<void>;
-  readonly goneOffline: (
-    workspace: FollowedWorkspace,
-    range: { readonly after: OfflinePlace; readonly to: EpochMs; readonly max: number },
-  ) => Promise<readonly WentOffline[]>;
-  readonly deviceChanged: (transition: DeviceTransition) => void;
-  readonly now: () => EpochMs;
-  readonly setRepeatingTimer: SetTimer;
-  readonly failed: (error: unknown) => void;
-}
-
 /** Devices that are read in one pass. */
 const devicesPerPass = 1_000;
 const passEveryMs = 2_000;
@@ -37,7 +22,20 @@ export class OfflineWatch {
   #running: Promise<void> | undefined;
   readonly #stop: () => void;
 
-  constructor(parts: OfflineWatchParts) {
+  constructor(parts: {
+    /** The workspaces in which the states of devices are followed. */
+    readonly followed: () => readonly FollowedWorkspace[];
+    /** Resolves when the records contain all uplinks until now. */
+    readonly settled: () => Promise<void>;
+    readonly goneOffline: (
+      workspace: FollowedWorkspace,
+      range: { readonly after: OfflinePlace; readonly to: EpochMs; readonly max: number },
+    ) => Promise<readonly WentOffline[]>;
+    readonly deviceChanged: (transition: DeviceTransition) => void;
+    readonly now: () => EpochMs;
+    readonly setRepeatingTimer: SetTimer;
+    readonly failed: (error: unknown) => void;
+  }) {
     const { followed, settled, goneOffline, deviceChanged, now } = parts;
     this.#followed = followed;
     this.#settled = settled;

@@ -64,7 +64,7 @@ export function isRegistered(
  */
 export function onlineStateOf(
   registered: boolean | null,
-  lastUplink: Pick<UplinkMetrics, 'timestamp' | 'isGone'> | null,
+  lastUplink: UplinkMetrics | null,
   onlineTimeoutSeconds: number,
   now: EpochMs,
 ): { readonly online: boolean | null; readonly onlineState: OnlineState } {

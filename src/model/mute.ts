@@ -145,7 +145,7 @@ export function nextMuteStart(
 /** Whether the mute means the alarm, at whatever time; `groups` are tags and places of its device. */
 export function mutes(
   { what, severityBelow }: Pick<Mute, 'what' | 'severityBelow'>,
-  { severity, rule, device, key }: Pick<Alarm, 'severity' | 'rule' | 'device' | 'key'>,
+  { severity, rule, device, key }: Alarm,
   groups: ReadonlySet<string>,
 ): boolean {
   if (severityBelow !== null && severityRank(severity) >= severityRank(severityBelow)) return false;

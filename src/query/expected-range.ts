@@ -26,14 +26,6 @@ const widths = { LOW: 6, MEDIUM: 4, HIGH: 3 } as const;
 export type Sensitivity = keyof typeof widths;
 type RangeMethod = 'HOUR_OF_WEEK' | 'HOUR_OF_DAY' | 'NONE';
 
-interface ExpectedBody {
-  readonly topic: string;
-  readonly dataKey: string;
-  readonly interval: { readonly from: string; readonly to: string };
-  readonly sensitivity?: Sensitivity | null;
-  readonly timeZone?: string | null;
-}
-
 interface ExpectedRange {
   /** Starts of hours. */
   readonly timestamps: string[];
@@ -53,7 +45,13 @@ interface ExpectedRange {
  */
 export async function expectedRange(
   device: QueriedDevice,
-  body: ExpectedBody,
+  body: {
+    readonly topic: string;
+    readonly dataKey: string;
+    readonly interval: { readonly from: string; readonly to: string };
+    readonly sensitivity?: Sensitivity | null;
+    readonly timeZone?: string | null;
+  },
   parts: QueryParts,
 ): Promise<ExpectedRange> {
   const accumulation = readAccumulation({ ...body, accumulator: 'AVG' }, parts.openZone);

@@ -21,16 +21,6 @@ const jumpSteps = 4;
 const quantile80 = 1.2816;
 const talliesPerCall = 20_000;
 
-interface ForecastBody {
-  readonly topic: string;
-  readonly dataKey: string;
-  readonly target: number;
-  /** ISO-8601 durations. */
-  readonly history?: string | null;
-  readonly horizon?: string | null;
-  readonly timeZone?: string | null;
-}
-
 type ForecastReason = 'TOO_FEW' | 'FLAT' | 'AWAY' | 'BEYOND_HORIZON';
 
 interface Forecast {
@@ -49,7 +39,15 @@ interface Forecast {
 /** In the order of the devices. Refuses (400) bad durations and an unknown zone. */
 export async function forecasts(
   devices: readonly QueriedDevice[],
-  body: ForecastBody,
+  body: {
+    readonly topic: string;
+    readonly dataKey: string;
+    readonly target: number;
+    /** ISO-8601 durations. */
+    readonly history?: string | null;
+    readonly horizon?: string | null;
+    readonly timeZone?: string | null;
+  },
   now: EpochMs,
   parts: QueryParts,
 ): Promise<(Forecast & { readonly deviceId: string })[]> {

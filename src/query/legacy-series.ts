@@ -13,12 +13,6 @@ import type { Json } from '../model/json.ts';
 /** More points than these are thinned (contract 36). */
 const valuePointsMax = 250_000;
 
-interface RawSeriesOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** The most points of an answer. */
-  readonly pointsMax?: number;
-}
-
 interface ValueSeries {
   readonly points: readonly SeriesPoint[];
   /** Whether points were omitted. */
@@ -42,7 +36,14 @@ export async function rawSeries(
     readonly timestamp?: TimestampBounds | null;
   },
   store: Pick<ReadingStore, 'exportSamples'>,
-  { signal, pointsMax = valuePointsMax }: RawSeriesOptions = {},
+  {
+    signal,
+    pointsMax = valuePointsMax,
+  }: {
+    readonly signal?: AbortSignal | undefined;
+    /** The most points of an answer. */
+    readonly pointsMax?: number;
+  } = {},
 ): Promise<ValueSeries> {
   const range = {
     deviceId,

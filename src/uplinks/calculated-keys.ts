@@ -183,7 +183,7 @@ interface Calculated {
  * here, so that they give the same. `isOld` says which keys of stored data were computed before.
  */
 function calculatedSample(
-  sample: Pick<Sample, 'topic' | 'timestamp' | 'data'>,
+  sample: Sample,
   surroundings: Surroundings,
   isOld: (key: string) => boolean = () => false,
 ): Calculated {

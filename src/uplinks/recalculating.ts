@@ -33,7 +33,7 @@ export interface RecalculationStages
   extends ReplacementStages,
     Pick<ReplayStages, 'list' | 'decode'>,
     Pick<UplinkStages, 'validate' | 'admit'> {
-  readonly calculated: Pick<CalculatedKeys, 'recalculated'>;
+  readonly calculated: CalculatedKeys;
 }
 
 /** Of devices of this node. */

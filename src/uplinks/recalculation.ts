@@ -37,7 +37,7 @@ export interface RecalculationReport {
 }
 
 interface RecalculationStages {
-  readonly calculated: Pick<CalculatedKeys, 'recalculated'>;
+  readonly calculated: CalculatedKeys;
   readonly exportSamples: Samples['exportSamples'];
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
   readonly now: () => EpochMs;

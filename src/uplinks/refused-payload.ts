@@ -126,7 +126,7 @@ export async function tryTypes(
 async function unusableReason(
   refusal: Refusal,
   connector: DeviceConnector,
-  on: Pick<TrialParts, 'serverOf'>,
+  on: TrialParts,
 ): Promise<string | null> {
   try {
     await sentBy(refusal, { type: null, connector }, on);
@@ -205,7 +205,7 @@ interface SentUplink {
 async function sentBy(
   refusal: Refusal,
   declared: Declared,
-  { serverOf }: Pick<TrialParts, 'serverOf'>,
+  { serverOf }: TrialParts,
 ): Promise<SentUplink> {
   const payload = payloadOf(refusal, declared);
   const topic = refusal.sent?.topic || null;

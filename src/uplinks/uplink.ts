@@ -43,7 +43,7 @@ const samplesPerTurn = 200;
 export interface UplinkStages {
   readonly intake: Intake;
   /** Organizations take turns; absent where none is shared. */
-  readonly turns?: Pick<WorkTurns, 'run' | 'charge'> | undefined;
+  readonly turns?: WorkTurns | undefined;
   /** The state that the device's last run emitted; `{}` at first. */
   readonly stateOf: (deviceId: string) => JsonObject | Promise<JsonObject>;
   /**
@@ -174,7 +174,7 @@ async function largeEntryOf(
   { samples, ...decoded }: Decoded,
   times: StartTimes,
   on: UplinkStages,
-  turns: Pick<WorkTurns, 'run'>,
+  turns: WorkTurns,
 ): Promise<JournalEntry> {
   const { id, organizationId } = uplink.device;
   const inTurns = <T>(work: () => T) => turns.run(organizationId, work);

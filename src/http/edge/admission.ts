@@ -54,16 +54,20 @@ export function admit(
   return admitIn(admitting, principal);
 }
 
-interface Admitting {
-  readonly route: Route;
-  readonly access: CredentialAccess | PermissionAccess;
-  readonly request: EdgeRequest;
-  readonly reply: EdgeReply;
-  readonly guard: Guard;
-}
-
 function admitIn(
-  { route, access, request, reply, guard }: Admitting,
+  {
+    route,
+    access,
+    request,
+    reply,
+    guard,
+  }: {
+    readonly route: Route;
+    readonly access: CredentialAccess | PermissionAccess;
+    readonly request: EdgeRequest;
+    readonly reply: EdgeReply;
+    readonly guard: Guard;
+  },
   principal: Principal,
 ): Principal | Promise<Principal> {
   if (guard.limit !== undefined) spend(guard.limit, principal, reply);

@@ -35,7 +35,7 @@ export function wantsVendorNames(
 
 /** The routes, with HEX for the encodings that clients of the vendor do not know. */
 export function withVendorEncodings(
-  { aliased }: Pick<ViewOptionsParts, 'aliased'>,
+  { aliased }: ViewOptionsParts,
   routes: readonly Route[],
 ): Route[] {
   return routes.map((route) => ({

@@ -13,7 +13,7 @@ import { type Ask, type ToolCaller, ToolRefusal } from '../mcp/tool.ts';
 
 interface McpParts {
   /** Requests of an organization wait when others of it are in progress. */
-  readonly turns: Pick<WorkTurns, 'wait' | 'assistants'>;
+  readonly turns: WorkTurns;
   /** Loads the handler, which takes tens of megabytes, with the first request. */
   readonly handler: () => Promise<McpHandler>;
   /** A request to the interface of this platform. */

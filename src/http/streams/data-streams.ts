@@ -300,7 +300,23 @@ interface StreamSocket {
   end(code: number, reason: string): void;
 }
 
-interface StreamSocketOptions {
+/** A socket with what changes while it is open. */
+interface Connection {
+  readonly webSocket: WebSocket;
+  readonly session: Session;
+  readonly memory: SessionMemory;
+  /** Bytes of a message that has arrived in part, and for how many ticks it has. */
+  partialBytes: number;
+  partialTicks: number;
+  /** Whether anything was received since the last ping. */
+  isAlive: boolean;
+  messagesInTick: number;
+  /** Ends a closing connection whose peer does not answer. */
+  grace: NodeJS.Timeout | undefined;
+}
+
+/** Greets and serves the connection until it closes. */
+function openStreamSocket(options: {
   readonly webSocket: WebSocket;
   /**
    * The connection under the WebSocket. The frames of both are complete writes, so they never mix.
@@ -327,25 +343,7 @@ interface StreamSocketOptions {
   readonly cut?: ((reason: string) => void) | undefined;
   /** The connection is closed. */
   readonly gone: (stream: StreamSocket) => void;
-}
-
-/** A socket with what changes while it is open. */
-interface Connection {
-  readonly webSocket: WebSocket;
-  readonly session: Session;
-  readonly memory: SessionMemory;
-  /** Bytes of a message that has arrived in part, and for how many ticks it has. */
-  partialBytes: number;
-  partialTicks: number;
-  /** Whether anything was received since the last ping. */
-  isAlive: boolean;
-  messagesInTick: number;
-  /** Ends a closing connection whose peer does not answer. */
-  grace: NodeJS.Timeout | undefined;
-}
-
-/** Greets and serves the connection until it closes. */
-function openStreamSocket(options: StreamSocketOptions): StreamSocket {
+}): StreamSocket {
   const { webSocket, socket, principal } = options;
   const memory = options.memory.open(principal.organizationId, () => {
     const reason = 'slow reader: the organization has no room left';

@@ -32,7 +32,7 @@ export interface MessageContext {
   readonly assetsOfPlace: AssetsOfPlace;
   readonly followable: Followable;
   readonly access: AccessChanges;
-  readonly placeChanges: Pick<PlaceWatch, 'changes' | 'check'>;
+  readonly placeChanges: PlaceWatch;
   /**
    * Resolves when the other nodes send samples of the devices to this one, and of the workspaces that
    * are open. The devices must be subscribed to before the function is called that it resolves with.

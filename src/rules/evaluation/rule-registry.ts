@@ -392,20 +392,25 @@ interface WantedDevice {
   readonly before: EpochMs;
 }
 
-interface LoaderParts {
-  readonly db: RecordsDb;
-  readonly store: SearchedStore;
-  readonly last: LastSamples;
-  readonly plans: Plans;
-  readonly index: RuleIndex;
-  /** Samples dated later are not for rules. */
-  readonly until: EpochMs;
-}
-
 type SamplesByWatch = Map<string, RuleSample>;
 
 async function loadLastSamples(
-  { db, store, last, plans, index, until }: LoaderParts,
+  {
+    db,
+    store,
+    last,
+    plans,
+    index,
+    until,
+  }: {
+    readonly db: RecordsDb;
+    readonly store: SearchedStore;
+    readonly last: LastSamples;
+    readonly plans: Plans;
+    readonly index: RuleIndex;
+    /** Samples dated later are not for rules. */
+    readonly until: EpochMs;
+  },
   {
     wanted,
     batch,

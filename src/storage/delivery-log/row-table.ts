@@ -8,11 +8,6 @@ import { type BlockPlace, idMark, type RecordPlace, type StoredDelivery } from '
 
 export type Owner = readonly [organizationId: string, workspaceId: string];
 
-interface Owned {
-  readonly organizationId: string;
-  readonly workspaceId: string;
-}
-
 export class Owners {
   readonly list: Owner[];
   readonly #numbers: Map<string, number>;
@@ -23,7 +18,13 @@ export class Owners {
   }
 
   /** The number of the owner, which is added when it is new. */
-  numberOf({ organizationId, workspaceId }: Owned): number {
+  numberOf({
+    organizationId,
+    workspaceId,
+  }: {
+    readonly organizationId: string;
+    readonly workspaceId: string;
+  }): number {
     const key = `${organizationId} ${workspaceId}`;
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;

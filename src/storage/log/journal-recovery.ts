@@ -197,17 +197,20 @@ async function recoverSegment(
   if (!newest) segment.bytes = fileBytes;
 }
 
-interface ScannedFrame {
-  readonly segment: Segment;
-  readonly frame: Frame;
-  readonly offset: number;
-  /** See `RecoveryOptions`. */
-  readonly from: number;
-}
-
 /** Notes a frame, and adds those of its entries that come next and are asked for. */
 function addEntries(
-  { segment, frame, offset, from }: ScannedFrame,
+  {
+    segment,
+    frame,
+    offset,
+    from,
+  }: {
+    readonly segment: Segment;
+    readonly frame: Frame;
+    readonly offset: number;
+    /** See `RecoveryOptions`. */
+    readonly from: number;
+  },
   progress: Progress,
   entries: KeptEntry[],
 ): void {
@@ -257,19 +260,22 @@ function hasGroupBehind({ frames, offset: first }: ScannedFrames, behind: number
   return false;
 }
 
-interface NextEntry {
-  /** The path and the offset of the entry. */
-  readonly path: string;
-  readonly offset: number;
-  readonly position: number;
-  /** Positions from here on were never used. */
-  readonly lostTo?: number | undefined;
-}
-
 /** Notes the entries before the next one that were not read as lost. */
 function noteGap(
   progress: Progress,
-  { path, offset, position, lostTo = position }: NextEntry,
+  {
+    path,
+    offset,
+    position,
+    lostTo = position,
+  }: {
+    /** The path and the offset of the entry. */
+    readonly path: string;
+    readonly offset: number;
+    readonly position: number;
+    /** Positions from here on were never used. */
+    readonly lostTo?: number | undefined;
+  },
 ): void {
   if (progress.position !== undefined && position > progress.position) {
     const lost = {

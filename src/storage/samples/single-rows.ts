@@ -49,7 +49,7 @@ export function createSingleRows({
 }: {
   readonly log: Pick<EntryLog, 'append' | 'appendColumns'>;
   readonly shapes: ShapeInterner;
-  readonly store: Pick<SampleStore, 'numbered'>;
+  readonly store: SampleStore;
   readonly groups: EntryGroups;
   readonly entries: PendingEntries;
 }): SingleRows {

@@ -50,7 +50,7 @@ export interface PublishParts<R extends RoutedDevice> {
    * The message is what subscribers get of it; absent for a will.
    */
   readonly store: (route: R, payload: MqttPayload, message?: OutboundMessage) => Promise<void>;
-  readonly peers?: Pick<MqttPeers, 'published'> | undefined;
+  readonly peers?: MqttPeers | undefined;
   readonly retained: RetainedSource;
   readonly now: () => EpochMs;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
@@ -90,7 +90,7 @@ export function createPublishHandler<R extends RoutedDevice>(
   parts: PublishParts<R>,
   deliveries: Deliveries,
   flowControl: FlowControl<MqttSession>,
-  sparkplug: Pick<SparkplugClients, 'take'>,
+  sparkplug: SparkplugClients,
 ): PublishHandler {
   return (session, packet, answer, largeBytes) => {
     const payload = bufferOf(packet.payload);
@@ -318,7 +318,7 @@ export interface WillHandler {
 
 export function createWillHandler<R extends RoutedDevice>(
   parts: PublishParts<R>,
-  sparkplug: Pick<SparkplugClients, 'checkWill'>,
+  sparkplug: SparkplugClients,
 ): WillHandler {
   return {
     async check(session) {

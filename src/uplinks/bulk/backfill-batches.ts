@@ -52,7 +52,7 @@ export interface BatchStages {
   readonly announce: (entry: DurableEntry) => void;
   readonly newId: () => string;
   /** Organizations take turns; absent where none is shared. */
-  readonly turns?: Pick<WorkTurns, 'run' | 'wait'> | undefined;
+  readonly turns?: WorkTurns | undefined;
   /** With several nodes: which devices are of this one. Without it, all are. */
   readonly heldFor?: HeldFor | undefined;
   /** Has samples of other devices stored by their owners; their results are counted. */
@@ -333,7 +333,7 @@ function countStored(
 /** Samples by topic that no database output takes. */
 export function notStoredOf(
   topics: readonly string[],
-  { storedTopics }: Pick<BackfillDevice, 'storedTopics'>,
+  { storedTopics }: BackfillDevice,
 ): readonly NotStored[] {
   if (storedTopics === '*') return none;
   const counts = new NotStoredCounts();

@@ -69,7 +69,7 @@ interface RefusedPoints {
 }
 
 export interface WriteStages extends BackfillStages, ConnectorDeviceStages {
-  readonly turns: Pick<WorkTurns, 'run' | 'wait' | 'large'>;
+  readonly turns: WorkTurns;
   readonly now: () => EpochMs;
 }
 

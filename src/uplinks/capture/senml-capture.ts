@@ -37,7 +37,7 @@ type CaptureSenml = (input: Capture) => Promise<CaptureReceipt>;
 interface SenmlStages extends CaptureStages {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly byConnector: UplinkRouteCache['byConnector'];
-  readonly turns: Pick<WorkTurns, 'run'>;
+  readonly turns: WorkTurns;
 }
 
 interface Named {

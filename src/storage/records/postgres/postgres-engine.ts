@@ -202,16 +202,18 @@ async function runInTurn(
   }
 }
 
-interface TransactionParts {
-  readonly events: ConnectionEvents;
-  readonly release: () => void;
-  /** Undefined where there are no other nodes. */
-  readonly node: string | undefined;
-}
-
 function openTransaction(
   session: pg.Client,
-  { events: { ran, changing, published }, release, node }: TransactionParts,
+  {
+    events: { ran, changing, published },
+    release,
+    node,
+  }: {
+    readonly events: ConnectionEvents;
+    readonly release: () => void;
+    /** Undefined where there are no other nodes. */
+    readonly node: string | undefined;
+  },
 ): OpenTransaction {
   const changes: RecordChange[] = [];
   const news = () => (node === undefined ? [] : newsQueries(node, { changes, lists: changing() }));
@@ -365,21 +367,19 @@ async function addListTriggers(db: RecordsDb): Promise<void> {
     }
 }
 
-interface ListTrigger {
-  readonly name: string;
-  readonly table: string;
-  readonly event: string;
-  readonly of: 'new' | 'old';
-  readonly organization: (row: string) => string;
-}
-
 function* triggerOf({
   name,
   table,
   event,
   of,
   organization,
-}: ListTrigger): Iterable<RawBuilder<unknown>> {
+}: {
+  readonly name: string;
+  readonly table: string;
+  readonly event: string;
+  readonly of: 'new' | 'old';
+  readonly organization: (row: string) => string;
+}): Iterable<RawBuilder<unknown>> {
   const named = sql.id(name);
   yield sql`
     create or replace function ${named}() returns trigger language plpgsql as $body$

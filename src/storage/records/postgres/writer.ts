@@ -7,13 +7,6 @@ import { postgresLimits, type PostgresServer, recordsError, sessionOf } from './
 
 const writerPollMs = 100;
 
-interface WriterEvents {
-  /** A message of a trigger, with the organization whose lists changed. */
-  readonly changed: (organizationId: string) => void;
-  /** Called after a lost session was replaced: what it had begun has ended. */
-  readonly replaced: () => void;
-}
-
 interface Writer {
   /** The session; connects when it is needed. Throws problems. */
   session(): Promise<pg.Client>;
@@ -26,7 +19,15 @@ interface Writer {
 /** The SQLSTATE of the messages of triggers. */
 export const listChangedCode = 'HG001';
 
-export function createWriter(server: PostgresServer, events: WriterEvents): Writer {
+export function createWriter(
+  server: PostgresServer,
+  events: {
+    /** A message of a trigger, with the organization whose lists changed. */
+    readonly changed: (organizationId: string) => void;
+    /** Called after a lost session was replaced: what it had begun has ended. */
+    readonly replaced: () => void;
+  },
+): Writer {
   let current: Promise<pg.Client> | undefined;
   let hadSession = false;
   let isHurried = false;

@@ -206,24 +206,22 @@ function activityFromRow(row: Selectable<RecordTables['activities']>): Activity 
   };
 }
 
-interface ActivityFilter {
-  readonly organizationId: string;
-  /** Absent: every workspace of the organization. */
-  readonly workspaceIds?: readonly string[] | undefined;
-  readonly actorId?: string | undefined;
-  readonly requestId?: string | undefined;
-  /** From this instant on. */
-  readonly from?: EpochMs | undefined;
-  /** Before this instant. */
-  readonly to?: EpochMs | undefined;
-  /** Those with a change of one of these types. */
-  readonly resourceTypes: readonly string[];
-}
-
 /** Newest first, regardless of the requested order. */
 export async function listActivities(
   db: RecordsDb,
-  filter: ActivityFilter,
+  filter: {
+    readonly organizationId: string;
+    /** Absent: every workspace of the organization. */
+    readonly workspaceIds?: readonly string[] | undefined;
+    readonly actorId?: string | undefined;
+    readonly requestId?: string | undefined;
+    /** From this instant on. */
+    readonly from?: EpochMs | undefined;
+    /** Before this instant. */
+    readonly to?: EpochMs | undefined;
+    /** Those with a change of one of these types. */
+    readonly resourceTypes: readonly string[];
+  },
   page: PageRequest,
 ): Promise<Rows<Activity>> {
   const { organizationId, workspaceIds, actorId, requestId, from, to, resourceTypes } = filter;

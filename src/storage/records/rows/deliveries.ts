@@ -61,17 +61,19 @@ export async function insertSharedDeliveries(
   }
 }
 
-interface WaitingRows {
-  readonly shards: readonly number[];
-  readonly behind: number;
-  /** Up to this sequence; all without it. */
-  readonly upTo?: number;
-}
-
 /** Deliveries of the shards that wait, in the order of their commits. */
 export async function findWaitingDeliveries(
   db: RecordsDb,
-  { shards, behind, upTo }: WaitingRows,
+  {
+    shards,
+    behind,
+    upTo,
+  }: {
+    readonly shards: readonly number[];
+    readonly behind: number;
+    /** Up to this sequence; all without it. */
+    readonly upTo?: number;
+  },
   max: number,
 ): Promise<Delivery[]> {
   if (shards.length === 0) return [];

@@ -223,21 +223,19 @@ export async function dropOldProcessingLog(db: RecordsDb, now: EpochMs): Promise
     .execute();
 }
 
-interface ProcessingLogFilter {
-  readonly deviceId: string;
-  /** Inclusive. */
-  readonly from?: EpochMs | undefined;
-  /** Exclusive. */
-  readonly to?: EpochMs | undefined;
-  readonly level?: NoteLevel | undefined;
-  readonly source?: NoteSource | undefined;
-  readonly correlationId?: string | undefined;
-}
-
 /** Newest first unless the page asks for another order. */
 export async function listProcessingLog(
   db: RecordsDb,
-  filter: ProcessingLogFilter,
+  filter: {
+    readonly deviceId: string;
+    /** Inclusive. */
+    readonly from?: EpochMs | undefined;
+    /** Exclusive. */
+    readonly to?: EpochMs | undefined;
+    readonly level?: NoteLevel | undefined;
+    readonly source?: NoteSource | undefined;
+    readonly correlationId?: string | undefined;
+  },
   page: PageRequest,
 ): Promise<Rows<ProcessingLogEntry>> {
   let query = db.selectFrom('processingLog').selectAll().where('deviceId', '=', filter.deviceId);

@@ -12,7 +12,7 @@ export type RemovalsByDevice = ReadonlyMap<string, readonly Removal[]>;
 
 /** What the entry removes. */
 export function removalsOf(
-  { position, storedAt, replaces }: Pick<LoggedEntry, 'position' | 'storedAt' | 'replaces'>,
+  { position, storedAt, replaces }: LoggedEntry,
   journal: number,
 ): readonly Removal[] {
   const end = { journal, position: replaces?.before?.position ?? position, storedAt };

@@ -21,24 +21,6 @@ interface WaitingChunk extends Member {
   readonly from: Pick<OpenRows, 'firstPosition' | 'firstBytes'>;
 }
 
-interface ChunkSealerParts {
-  readonly registry: SeriesRegistry;
-  readonly makers: ChunkMakers;
-  readonly segments: SegmentSet;
-  readonly slices: Slices;
-  /** The position behind the newest entry whose rows are in the registry. */
-  readonly visiblePosition: () => number;
-  /** The oldest position that the tables need. */
-  readonly tablesFrom: () => number;
-  /** Called after a commit, which may have freed some of the journal. */
-  readonly committed: () => Promise<unknown>;
-  /** Called after commits: merges segments when there are enough, beside sealing. */
-  readonly merge: () => Promise<void>;
-  /** Background work failed; what it works on stays where it is and is tried again later. */
-  readonly failed: (error: unknown) => void;
-  readonly limits: StoreLimits;
-}
-
 export interface ChunkSealer {
   /** Starts background work when there is some. */
   readonly wake: () => void;
@@ -64,7 +46,23 @@ export interface ChunkSealer {
   readonly forgetWaiting: (isGone: (member: Member) => boolean) => Member[];
 }
 
-export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
+export function createChunkSealer(parts: {
+  readonly registry: SeriesRegistry;
+  readonly makers: ChunkMakers;
+  readonly segments: SegmentSet;
+  readonly slices: Slices;
+  /** The position behind the newest entry whose rows are in the registry. */
+  readonly visiblePosition: () => number;
+  /** The oldest position that the tables need. */
+  readonly tablesFrom: () => number;
+  /** Called after a commit, which may have freed some of the journal. */
+  readonly committed: () => Promise<unknown>;
+  /** Called after commits: merges segments when there are enough, beside sealing. */
+  readonly merge: () => Promise<void>;
+  /** Background work failed; what it works on stays where it is and is tried again later. */
+  readonly failed: (error: unknown) => void;
+  readonly limits: StoreLimits;
+}): ChunkSealer {
   const { registry, segments, makers, slices, limits } = parts;
   let waiting: WaitingChunk[] = [];
   let waitingBytes = 0;

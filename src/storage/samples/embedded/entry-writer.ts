@@ -106,7 +106,7 @@ function addToSeries(series: Series, row: PlacedRow, { registry }: RowPlacing): 
 function noteRemovals(
   deviceId: string,
   removals: readonly Removal[],
-  { registry, tables }: Pick<RowPlacing, 'registry' | 'tables'>,
+  { registry, tables }: RowPlacing,
 ): void {
   registry.removals.add(deviceId, removals);
   const next = Math.max(...removals.map(({ order }) => order));
