@@ -23,8 +23,8 @@ describeWith(clickhouse, 'copies of journals', () => {
   beforeAll(async () => {
     samplesUrl = `${server().url}/journal_copies_${process.pid}`;
     lostNode = await startLostNodeWorld({ samplesUrl, journalCopies: 2 });
-  }, 180_000);
-  afterAll(() => lostNode.close(), 60_000);
+  }, 600_000);
+  afterAll(() => lostNode.close(), 240_000);
 
   async function copies(): Promise<readonly JournalCopyRow[]> {
     const client = new pg.Client({ connectionString: lostNode.cluster.recordsUrl });
@@ -111,7 +111,7 @@ describeWith(clickhouse, 'copies of journals', () => {
     await mustSee(survivors(), lostNode.sent);
     // The disk is found after all: its journal would give positions again.
     await expect(cluster.addProcess({ directory: found })).rejects.toThrow('was promoted');
-  }, 400_000);
+  }, 900_000);
 
   test('a node whose holder is lost copies its journal to another one', async () => {
     const { cluster, sendRound, mustSee, mustHold, survivors } = lostNode;
@@ -130,5 +130,5 @@ describeWith(clickhouse, 'copies of journals', () => {
       'has been flushed',
     );
     await mustSee(survivors(), lostNode.sent);
-  }, 400_000);
+  }, 900_000);
 });

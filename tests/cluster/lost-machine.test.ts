@@ -13,8 +13,8 @@ describeWith(clickhouse, 'a machine that is lost', () => {
   beforeAll(async () => {
     const samplesUrl = `${server().url}/lost_machine_${process.pid}`;
     lostNode = await startLostNodeWorld({ samplesUrl });
-  }, 180_000);
-  afterAll(() => lostNode.close(), 60_000);
+  }, 600_000);
+  afterAll(() => lostNode.close(), 240_000);
 
   test('its disk in another machine returns everything that was acknowledged, once', async () => {
     const { cluster, sendRound, mustSee, mustShipAll, survivors, loseNode } = lostNode;
@@ -34,7 +34,7 @@ describeWith(clickhouse, 'a machine that is lost', () => {
     await mustShipAll(returned);
     await returned.kill();
     await mustSee(survivors(), lostNode.sent);
-  }, 400_000);
+  }, 900_000);
 
   test('without its disk, what it had not shipped is lost, and nothing else', async () => {
     const { sendRound, mustSee, survivors, loseNode } = lostNode;
@@ -44,5 +44,5 @@ describeWith(clickhouse, 'a machine that is lost', () => {
     lostNode.sent = without;
     await sendRound();
     await mustSee(survivors(), lostNode.sent);
-  }, 400_000);
+  }, 900_000);
 });

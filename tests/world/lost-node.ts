@@ -11,7 +11,7 @@ const devicesCount = 24;
 const roundsCut = 20;
 const minute = (n: number) => new Date(Date.UTC(2026, 0, 5, 0, n)).toISOString();
 const interval = { from: minute(0), to: minute(1_000) };
-const waitMsMax = 60_000;
+const waitMsMax = 240_000;
 /** A third of the partitions. */
 const partitionsShare = 85;
 
