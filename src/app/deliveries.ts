@@ -1,7 +1,8 @@
 // Connects delivery: output connectors, the delivery log and the outputs of data flows.
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
-import { DeliveryCounts, loadDelivery, recordOutcome } from '../deliveries/delivery-outcomes.ts';
+import { DeliveryCounts, recordOutcome } from '../deliveries/delivery-outcomes.ts';
+import { loadDelivery } from '../deliveries/attempts/delivery-records.ts';
 import type { TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
 import { OpenTargets } from '../deliveries/attempts/open-targets.ts';
 import { previewTemplate, testConnector } from '../deliveries/connector-test.ts';

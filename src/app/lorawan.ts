@@ -12,7 +12,7 @@ import {
   type SendDownlink,
 } from '../downlinks/downlink-transport.ts';
 import { type DownlinkCause, type DownlinkStages, sendDownlink } from '../downlinks/downlink.ts';
-import { createMqttTransport } from '../transports/mqtt/mqtt-publisher.ts';
+import { createMqttTransport } from '../downlinks/mqtt-transport.ts';
 import type { Route } from '../http/edge/route.ts';
 import { webhookRoute } from '../http/routes/capture.ts';
 import { downlinkRoutes } from '../http/routes/downlinks.ts';

@@ -1,4 +1,5 @@
 // Delivery outcomes: notes for the device's owner, then a record in the log, then the counters.
+import { recordAttempt } from './attempts/delivery-records.ts';
 import type { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import type { TriedDelivery } from './attempts/delivery-worker.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
@@ -6,8 +7,6 @@ import type { RecordsDb } from '../storage/records/records.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import type { Telemetry } from '../telemetry/events.ts';
-import type { Delivery } from '../model/delivery.ts';
-import { deliveryOf, recordAfter, type WaitingDelivery } from './attempts/waiting-delivery.ts';
 import { isSharedConnector } from '../model/ids.ts';
 import { addPeriodCounts } from '../storage/records/rows/period-counts.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
@@ -39,31 +38,6 @@ export function recordOutcome(
   recordAttempt(tried, log);
   recorded(tried);
   telemetry.deliveryTried(tried.outcome.state, tried.tookMs / 1_000);
-}
-
-// Delivery records: waiting deliveries read from the log, and the outcomes of their attempts written to it.
-
-/** Undefined for a delivery that is gone or cannot be read. */
-export function loadDelivery(
-  { isGone, draft, place }: WaitingDelivery,
-  log: DeliveryLog,
-): Delivery | undefined | Promise<Delivery | undefined> {
-  if (isGone) return undefined;
-  if (draft !== undefined) return draft;
-  if (place === undefined) return undefined;
-  return log.read(place).then((stored) => stored && deliveryOf(stored));
-}
-
-/** The log writes the record soon. After a crash without it the delivery is sent again. */
-export function recordAttempt(
-  { waiting, delivery, outcome }: TriedDelivery,
-  log: DeliveryLog,
-): void {
-  if (waiting.isGone) return;
-  waiting.place = log.append(recordAfter(delivery, outcome, waiting.revision));
-  waiting.revision += 1;
-  waiting.updated = outcome.updated;
-  waiting.draft = undefined;
 }
 
 // Delivery counts: deliveries that ended, by workspace and output connector, written every few seconds (contract 37).

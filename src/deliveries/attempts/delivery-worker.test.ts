@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { SendOutcome } from '../../outputs/connectors/target.ts';
 import { openTestLog, storedDelivery, testFolder } from '../../storage/delivery-log/testing-log.ts';
-import { loadDelivery, recordAttempt } from '../delivery-outcomes.ts';
+import { loadDelivery, recordAttempt } from './delivery-records.ts';
 import {
   Deliverer,
   delivererLimits,

@@ -4,7 +4,7 @@ import { cursorAt } from '../../model/cursor.ts';
 import { type LiveKind, liveKinds } from '../../model/live-kind.ts';
 import type { Scope } from '../../model/permission.ts';
 import { QuotaCount, standardQuotas } from '../../model/quota.ts';
-import { createWorkspaceWatch } from '../stream-access.ts';
+import { createWorkspaceWatch } from './access-watch.ts';
 import { publishEntry, publishRows } from './fan-out.ts';
 import {
   openTestSession,

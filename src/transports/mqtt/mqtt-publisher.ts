@@ -1,13 +1,11 @@
 // MQTT publisher: messages of the platform to the subscribers of a device (contract 17).
-import { problem, Problem } from '../../model/problem.ts';
+import { problem } from '../../model/problem.ts';
 import type { MqttBroker } from './mqtt-broker.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { bestOutcome, type OutboundMessage } from './mqtt-messages.ts';
 import type { Retained } from './mqtt-retained.ts';
 import type { DeliveryOutcome } from './mqtt-session.ts';
 import { downLevelsOf } from './mqtt-topic.ts';
-import type { SendDownlink } from '../../downlinks/downlink-transport.ts';
-import type { SparkplugNodes } from '../../uplinks/capture/sparkplug-nodes.ts';
 
 /** Levels that precede the sub-topic: `/down/<key>/id/<device id>`. */
 const levelsBefore = 5;
@@ -44,28 +42,5 @@ export function createMqttPublisher(
     const here = (await broker?.deliveries.send(id, message)) ?? 'offline';
     if (elsewhere === undefined) return here;
     return bestOutcome([here, await elsewhere]);
-  };
-}
-
-// MQTT transport of downlinks: publishes below the device's topic, or waits until the device subscribes (contract 17).
-
-/** `command` reaches devices of edge nodes of Sparkplug; it is undefined for others. */
-export function createMqttTransport(
-  publish: PublishToDevice,
-  command: SparkplugNodes['command'],
-): SendDownlink {
-  return async ({ deviceId, topic, payloadHex, payload }) => {
-    const bytes =
-      payloadHex === null ? Buffer.from(JSON.stringify(payload)) : Buffer.from(payloadHex, 'hex');
-    const commanded = command(deviceId, payloadHex === null ? payload : bytes);
-    if (commanded !== undefined) return commanded;
-    try {
-      const outcome = await publish(deviceId, topic ?? '', bytes, { qos: 1, retain: false });
-      if (outcome === 'offline') return { outcome, reason: 'the device is not connected' };
-      return { outcome };
-    } catch (error) {
-      if (error instanceof Problem) return { outcome: 'failed', reason: error.message };
-      throw error;
-    }
   };
 }
