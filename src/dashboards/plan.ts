@@ -143,7 +143,7 @@ export function seriesOfDevice(series: DeviceSeries, dataKey: string): DeviceSer
 }
 
 /** Bars are added up from finer buckets, so that all tiles share one request. */
-function accumulatorsOf(tile: BoundTile, accumulator: string): readonly string[] {
+export function accumulatorsOf(tile: BoundTile, accumulator: string): readonly string[] {
   if (tile.kind === 'value') return ['AVG', 'LAST'];
   if (tile.kind === 'bar') return accumulator === 'AVG' ? ['AVG', 'COUNT'] : [accumulator];
   if (tile.kind === 'heatmap') return [accumulator];
@@ -173,10 +173,11 @@ export function seriesRequests(
   tiles: readonly BoundTile[],
   devices: SourceDevices,
   most = seriesPerRequest,
+  linesOfTile = linesMax,
 ): readonly (readonly WantedSeries[])[] {
   const wanted = new Map<string, { series: WantedSeries; names: Set<string> }>();
   for (const tile of tiles.filter(({ kind }) => drawn.has(kind)))
-    for (const one of tileSeriesOf(tile, devices).slice(0, linesMax)) {
+    for (const one of tileSeriesOf(tile, devices).slice(0, linesOfTile)) {
       const { deviceId, topic, dataKey, isFormula, accumulator, order } = one;
       const read = isFormula ? { expression: dataKey } : { dataKey };
       const series = { deviceId, topic, ...read, ...order, accumulators: [] };
@@ -200,17 +201,21 @@ export interface SeriesRequest {
   readonly series: readonly WantedSeries[];
 }
 
-/** Tiles share their requests with all tiles that name the same bucket. */
+/**
+ * Tiles share their requests with all tiles that name the same bucket. Of each tile, as many series
+ * are read as it shows.
+ */
 export function seriesPlan(
   tiles: readonly BoundTile[],
   devices: SourceDevices,
   interval: Interval,
+  linesOfTile = linesMax,
 ): readonly SeriesRequest[] {
   const groups = Map.groupBy(tiles, (tile) => tile.bucketInterval ?? '');
   return [...groups].flatMap(([bucketInterval, alike]) => {
     const own = ownBucket(bucketInterval, interval);
     const most = own === undefined ? seriesPerRequest : seriesWithin(own, interval);
-    const requests = seriesRequests(alike, devices, most);
+    const requests = seriesRequests(alike, devices, most, linesOfTile);
     const bucket = own ?? sharedBucket(requests, interval);
     return requests.map((series) => ({
       bucketInterval,

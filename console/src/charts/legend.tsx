@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { useFormats, useWords } from '../words/language.tsx';
 import { chartWords } from './chart-words.ts';
 import styles from './legend.module.css';
-import type { PlotLine } from './line-plot.ts';
+import type { PlotLine } from '../../../src/dashboards/plot.ts';
 
 interface Isolated {
   /** The lines to draw; the same array until the choice changes. */

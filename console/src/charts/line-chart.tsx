@@ -7,10 +7,9 @@ import { Button } from '../ui/button.tsx';
 import { late } from '../ui/late.tsx';
 import { useFormats, useWords } from '../words/language.tsx';
 import { chartWords } from './chart-words.ts';
-import { createPlot, type PlotLevel, type PlotLine, type PlotMark } from './line-plot.ts';
+import type { PlotLevel, PlotLine, PlotMark } from '../../../src/dashboards/plot.ts';
+import { createPlot } from './line-plot.ts';
 import styles from './line-chart.module.css';
-
-export type { PlotLine } from './line-plot.ts';
 
 const ValuesDialog = late(
   'ValuesDialog',

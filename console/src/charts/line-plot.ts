@@ -1,41 +1,8 @@
 // Line plot: the settings of uPlot for axes, lines, bands and the tip under the pointer.
 import uPlot from 'uplot';
+import type { PlotLevel, PlotLine, PlotMark, PlotValue } from '../../../src/dashboards/plot.ts';
 import { tokenValue } from '../ui/theme.ts';
 import type { Formats } from '../words/formats.ts';
-
-export type PlotValue = number | null | undefined;
-
-export interface PlotLine {
-  readonly label: string;
-  readonly unit?: string;
-  /** Token of the palette, such as `--c1`. */
-  readonly color: `--${string}`;
-  /** A line crosses `undefined` and has a gap at `null`. */
-  readonly values: readonly PlotValue[];
-  /** Least and greatest values around the line, drawn as a band. */
-  readonly band?: {
-    readonly least: readonly PlotValue[];
-    readonly greatest: readonly PlotValue[];
-  };
-  readonly isDashed?: boolean;
-  /** Drawn as bars that begin at their times; the share of a bar's place that it fills. */
-  readonly barShare?: number;
-}
-
-/** An instant that a dashed line marks. */
-export interface PlotMark {
-  /** Epoch seconds. */
-  readonly at: number;
-  readonly label: string;
-  readonly color: `--${string}`;
-}
-
-/** A value that a dashed line marks, such as a threshold. */
-export interface PlotLevel {
-  readonly value: number;
-  readonly label: string;
-  readonly color: `--${string}`;
-}
 
 export interface PlotParts {
   readonly element: HTMLElement;

@@ -4,7 +4,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { useFormats, useWords } from '../words/language.tsx';
 import { chartWords } from './chart-words.ts';
 import styles from './line-chart.module.css';
-import type { PlotLine, PlotValue } from './line-plot.ts';
+import type { PlotLine, PlotValue } from '../../../src/dashboards/plot.ts';
 
 interface ValuesDialogProps {
   readonly title: string;

@@ -1,9 +1,8 @@
 // Tile values: what a tile shows of the data of its dashboard.
-import type { PlotLine, PlotValue } from '../../../charts/line-plot.ts';
+import { colorIn, type PlotLine, type PlotValue } from '../../../../../src/dashboards/plot.ts';
 import type { LiveSample } from '../../../api/stream.ts';
 import { valueAt } from '../../device/data/data-keys.ts';
-import { withGaps } from '../../device/data/gaps.ts';
-import { colorOf } from '../../device/data/data-keys.ts';
+import { withGaps } from '../../../../../src/dashboards/gaps.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { type DeviceSeries, seriesKey, tileSeriesOf } from '../../../../../src/dashboards/plan.ts';
 import { liveKey } from './live-samples.ts';
@@ -98,7 +97,7 @@ export function linesOf(
     const line: PlotLine = {
       label: nameOf(series),
       unit: series.unit,
-      color: colorIn(series, at),
+      color: colorIn(series.color, at),
       values: values(series.accumulator),
       isDashed: at >= 6,
       ...(hasBand ? { band: { least: values('MIN'), greatest: values('MAX') } } : {}),
@@ -130,12 +129,6 @@ function livePoints(series: DeviceSeries, data: DashboardData): ReadonlyMap<numb
     if (time >= data.seriesEndMs && typeof value === 'number') points.set(time / 1_000, value);
   }
   return points;
-}
-
-const paletteName = /^--c[1-6]$/;
-
-export function colorIn({ color }: DeviceSeries, at: number): `--${string}` {
-  return color !== undefined && paletteName.test(color) ? (color as `--${string}`) : colorOf(at);
 }
 
 /** Fewer points for a line in the space of a word. */

@@ -13,7 +13,7 @@ import { schemaQuery } from '../../device/data/device-queries.ts';
 import { isLeveled } from '../../device/explore/expected-band.tsx';
 import { accumulatorNames, sensitivities } from '../../device/explore/explore-search.ts';
 import { exploreWords } from '../../device/explore/explore-words.ts';
-import { hasBars } from '../data/bars.ts';
+import { hasBars } from '../../../../../src/dashboards/bars.ts';
 import {
   expectedOf,
   type TileKind,

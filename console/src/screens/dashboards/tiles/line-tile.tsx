@@ -4,15 +4,16 @@ import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { ask } from '../../../api/platform.ts';
 import { Legend, useIsolated } from '../../../charts/legend.tsx';
 import { LineChart } from '../../../charts/line-chart.tsx';
-import type { PlotLevel, PlotLine } from '../../../charts/line-plot.ts';
+import { colorIn, type PlotLevel, type PlotLine } from '../../../../../src/dashboards/plot.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
+import { zoneClock } from '../../../words/zone-times.ts';
 import { isoInterval } from '../../../../../src/dashboards/buckets.ts';
 import { bandOf, isLeveled } from '../../device/explore/expected-band.tsx';
 import { type Threshold, titleOf } from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
-import { barSeconds, barsOf } from '../data/bars.ts';
+import { barSeconds, barsOf } from '../../../../../src/dashboards/bars.ts';
 import { bucketOf, type DeviceSeries, seriesKey } from '../../../../../src/dashboards/plan.ts';
-import { bucketShown, colorIn, coverageOf, type Lines, linesOf } from '../data/tile-values.ts';
+import { bucketShown, coverageOf, type Lines, linesOf } from '../data/tile-values.ts';
 import { useReader } from '../dashboard-requests.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { useTileFrame, useTileSeries } from './tile-data.ts';
@@ -303,7 +304,7 @@ function barLinesOf(
     const stored = data.series.get(seriesKey(series));
     const { accumulator } = series;
     // Each bucket that the tile names is a bar, also one of a month.
-    const options = { accumulator, seconds: isOwn ? 1 : seconds, zone: data.zone };
+    const options = { accumulator, seconds: isOwn ? 1 : seconds, clock: zoneClock(data.zone) };
     return barsOf(stored?.timestamps ?? [], stored?.dataPoints ?? {}, options);
   });
   const starts = bars.find((one) => one.starts.length > 0)?.starts ?? [];
@@ -314,7 +315,7 @@ function barLinesOf(
     const values = starts.flatMap((_, bar) =>
       shown.map((__, other) => (other === at ? (bars[at]?.values[bar] ?? null) : undefined)),
     );
-    const color = colorIn(series, at);
+    const color = colorIn(series.color, at);
     return { label: nameOf(series, at), unit: series.unit, color, values, barShare: share };
   });
   const [first = 0, last = 0] = [starts[0], starts.at(-1)];

@@ -6,7 +6,8 @@ import { Bone } from '../../../ui/states.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { thresholdOf } from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
-import { colorIn, newestValue, sparkOf } from '../data/tile-values.ts';
+import { colorIn } from '../../../../../src/dashboards/plot.ts';
+import { newestValue, sparkOf } from '../data/tile-values.ts';
 import { Shown, ThresholdChip } from './shown-value.tsx';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
@@ -118,7 +119,7 @@ export function ValueTile({
         <ThresholdChip threshold={thresholdOf(newest?.value, tile.thresholds)} />
       </p>
       <span className={styles['spark']} data-stale={data.isStale}>
-        <Spark points={points} color={`var(${colorIn(first, colorAt)})`} />
+        <Spark points={points} color={`var(${colorIn(first?.color, colorAt)})`} />
       </span>
     </div>
   );

@@ -4,7 +4,7 @@ import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask, platform } from '../../../api/platform.ts';
-import type { PlotLine, PlotValue } from '../../../charts/line-plot.ts';
+import type { PlotLine, PlotValue } from '../../../../../src/dashboards/plot.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { type Interval, isoInterval } from '../../../../../src/dashboards/buckets.ts';
 import { intervalOf } from '../data/time-range.ts';

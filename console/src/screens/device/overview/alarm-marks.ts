@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { type Alarm, alarmsOfDevice } from '../../../api/alarms.ts';
-import type { PlotMark } from '../../../charts/line-plot.ts';
+import type { PlotMark } from '../../../../../src/dashboards/plot.ts';
 import { useMay } from '../../../session/permissions.ts';
 
 /** With more, their names would cover each other, so that only the lines stay. */

@@ -2,13 +2,14 @@
 import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { CurlRequest } from '../../../api/curl.ts';
-import { LineChart, type PlotLine } from '../../../charts/line-chart.tsx';
+import type { PlotLine } from '../../../../../src/dashboards/plot.ts';
+import { LineChart } from '../../../charts/line-chart.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { Empty, Failure } from '../../../ui/states.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { colorOf, type DataKey, valueAt } from '../data/data-keys.ts';
 import type { MetricSeries } from '../data/device-queries.ts';
-import { withGaps } from '../data/gaps.ts';
+import { withGaps } from '../../../../../src/dashboards/gaps.ts';
 import type { FeedRow } from '../data/sample-feed.ts';
 import { bucketFor } from '../../../../../src/dashboards/buckets.ts';
 import { intervalOf } from '../data/time-range.ts';

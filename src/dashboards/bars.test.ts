@@ -1,5 +1,6 @@
 // Bars of dashboards: what they add up is what the platform would answer for the longer bucket.
 import { expect, test } from 'vitest';
+import { offsetAt, openTimeZone } from '../model/time-zone.ts';
 import { barSeconds, barsOf, hasBars } from './bars.ts';
 
 const hourly = (fromIso: string, count: number) =>
@@ -20,7 +21,7 @@ test.each([
   ['P95', { P95: [4, 5, 6] }, null],
 ])('%s of the buckets of one bar', (accumulator, points, expected) => {
   const times = hourly('2026-03-01T00:00:00Z', 3);
-  const bars = barsOf(times, points, { accumulator, seconds: day, zone: 'UTC' });
+  const bars = barsOf(times, points, { accumulator, seconds: day, clock: (at) => at });
   expect(bars.values).toEqual([expected]);
 });
 
@@ -32,12 +33,13 @@ test('only what adds up has bars', () => {
 test('a bar without any value is empty, not zero', () => {
   const points = { AVG: [null, null], COUNT: [0, 0] };
   const times = hourly('2026-03-01T00:00:00Z', 2);
-  expect(barsOf(times, points, { accumulator: 'AVG', seconds: day, zone: 'UTC' }).values).toEqual([
-    null,
-  ]);
+  expect(
+    barsOf(times, points, { accumulator: 'AVG', seconds: day, clock: (at) => at }).values,
+  ).toEqual([null]);
 });
 
 test('days are those of the zone, also the ones of 23 and 25 hours', () => {
+  const zurich = openTimeZone('Europe/Zurich')!;
   for (const [from, hours] of [
     ['2026-03-28T23:00:00Z', 23],
     ['2026-10-24T22:00:00Z', 25],
@@ -47,7 +49,7 @@ test('days are those of the zone, also the ones of 23 and 25 hours', () => {
     const bars = barsOf(times, points, {
       accumulator: 'COUNT',
       seconds: day,
-      zone: 'Europe/Zurich',
+      clock: (at) => at + offsetAt(zurich, at * 1_000) / 1_000,
     });
     expect(bars.values).toEqual([hours, 1]);
     expect(bars.starts[0]).toBe(Date.parse(from) / 1_000);

@@ -1,5 +1,4 @@
 // Bars: fine buckets added up to hours or days of the zone, exactly, also where clocks change.
-import { zoneClock } from '../../../words/zone-times.ts';
 
 export interface Bars {
   /** Epoch seconds at which each bar begins. */
@@ -26,9 +25,17 @@ export function barSeconds(rangeSeconds: number, bucketSeconds: number, seriesCo
 export function barsOf(
   timestamps: readonly string[],
   points: Points,
-  { accumulator, seconds, zone }: { accumulator: string; seconds: number; zone: string },
+  {
+    accumulator,
+    seconds,
+    clock,
+  }: {
+    readonly accumulator: string;
+    readonly seconds: number;
+    /** Epoch seconds to seconds that clocks of the zone show. */
+    readonly clock: (seconds: number) => number;
+  },
 ): Bars {
-  const clock = zoneClock(zone);
   const groups: { readonly key: number; readonly start: number; readonly at: number[] }[] = [];
   for (const [at, timestamp] of timestamps.entries()) {
     const start = Date.parse(timestamp) / 1_000;
