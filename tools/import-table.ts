@@ -58,6 +58,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   query: [...base, 'expressions', 'storage/samples'],
   // Types of the contract only: browsers run what is here.
   dashboards: ['model', 'contract'],
+  documents: [...base, 'dashboards'],
   contract: ['model', 'query/summaries', 'query/filters', 'outputs/connectors'],
   transports: base,
   'transports/network-servers': [...base, 'outputs/egress'],
@@ -151,6 +152,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'transports',
     'query',
     'dashboards',
+    'documents',
     'inventory',
     'access',
     ...areas,

@@ -24,10 +24,11 @@ const permissive = new Set([
 const conditions: Readonly<Record<string, string>> = {
   'date-holidays':
     'Its data is licensed under CC-BY-3.0: © Tom Vodopija and contributors, https://github.com/commenthol/date-holidays. Unchanged.',
+  'png-js': 'Licensed under MIT, which its manifest does not say.',
   mariadb:
     'Licensed under LGPL-2.1-or-later. It is a package of its own, loaded at run time and unchanged; replace it in node_modules.',
 };
-/** Fonts of the console, subset to the characters that it shows. */
+/** Fonts of the console and of documents, subset to the characters that they show. */
 export const consoleFonts = ['@fontsource-variable/geist', '@fontsource-variable/geist-mono'];
 const licenceName = /^(licen[cs]e|copying|notice|unlicense)/i;
 
@@ -47,7 +48,7 @@ export function thirdPartyNotices(root: string, bundled: string): string {
     'Heliograph contains or uses the following software. Each is under its own licence.',
     '# Packages of the platform',
     ...packages,
-    '# Fonts of the console',
+    '# Fonts of the console and of documents',
     ...consoleFonts.map((name) => noticeOf(join(root, 'node_modules', name))),
     '# Packages inside the console',
     bundled.trim(),

@@ -6,6 +6,8 @@ import type { FastifyInstance } from 'fastify';
 import { bootstrap, ownerPasswordWeakness } from '../access/bootstrap.ts';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
+import { join } from 'node:path';
+import { DocumentThread } from '../documents/document-thread.ts';
 import { Console } from '../http/edge/console.ts';
 import { addDocs } from '../http/edge/docs.ts';
 import { createCoapErrors } from '../http/edge/error-body.ts';
@@ -247,6 +249,8 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   closers.push('calculations', () => calculations.close());
   const exports = composeExports(parts, uplinks.once);
   closers.push('exports', () => exports.close());
+  const documents = new DocumentThread(join(parts.config.dataDirectory, 'fonts'));
+  closers.push('the document thread', () => documents.close());
   const sampleChanges = composeSampleChanges(parts, uplinks);
   closers.push('sample operations', () => sampleChanges.close());
   return {
@@ -261,6 +265,7 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
     publicHolidays,
     egress,
     exports,
+    documents,
     sampleChanges,
   };
 }
@@ -269,7 +274,7 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
 async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Cluster | undefined) {
   const { config, log, telemetry } = parts;
   const { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules, egress, exports } = flows;
-  const { sampleChanges, calculations, publicHolidays } = flows;
+  const { sampleChanges, calculations, publicHolidays, documents } = flows;
   const { pushConfiguration } = mqtt;
   const demos = composeDemoWorkspaces(parts);
   const extras = {
@@ -282,6 +287,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
     demos,
     egress,
     exports,
+    documents,
     sampleChanges,
   };
   const assistants = composeMcp(parts);

@@ -20,6 +20,8 @@ import {
   dashboardRoutes,
   typeDashboardRoutes,
 } from '../http/routes/dashboards.ts';
+import { DashboardReader } from '../http/routes/dashboard-reader.ts';
+import { dashboardRenderRoute } from '../http/routes/dashboard-render.ts';
 import { dataFlowRoutes, deviceConnectorRoutes } from '../http/routes/data-flows.ts';
 import {
   demoWorkspaceRoute,
@@ -63,6 +65,8 @@ import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
 import { placeRoutes } from '../http/routes/places.ts';
 import { viewRoutes } from '../http/routes/views.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
+import { DocumentSlots } from '../documents/document-slots.ts';
+import type { DocumentThread } from '../documents/document-thread.ts';
 import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { SignInKind } from '../model/user.ts';
@@ -104,6 +108,7 @@ interface RouteExtras {
   readonly calculations: Calculations;
   readonly pushConfiguration: PushConfiguration;
   readonly demos: DemoWorkspaces;
+  readonly documents: DocumentThread;
 }
 
 export function composeRoutes(
@@ -186,6 +191,14 @@ export function composeRoutes(
     ...sampleQueryRoutes({ ...queries, typeOfDevice }),
     askRoute({ ...queries, records: parts.records, typeOfDevice }),
     ...typeDashboardRoutes({ records: parts.records, store, now, typeOfDevice }),
+    dashboardRenderRoute({
+      records: parts.records,
+      reader: new DashboardReader({ ...queries, records: parts.records }),
+      slots: new DocumentSlots(),
+      thread: extras.documents,
+      openZone: queries.openZone,
+      now,
+    }),
     ...extras.exports.routes,
     ...extras.sampleChanges.routes,
     latestSamplesRoute({ ...queries, records: parts.records }),

@@ -15,6 +15,7 @@ import { capture } from './capture.ts';
 import { customFields } from './custom-fields.ts';
 import { customLogic } from './custom-logic.ts';
 import { dashboardGroups } from './dashboard-groups.ts';
+import { dashboardRender } from './dashboard-render.ts';
 import { dashboards } from './dashboards.ts';
 import { dataFlows } from './data-flows.ts';
 import { deliveries, templates } from './deliveries.ts';
@@ -72,6 +73,7 @@ export const endpoints = {
   customLogic,
   dashboardGroups,
   dashboards,
+  dashboardRender,
   dataFlows,
   deliveries,
   deviceConfigurations,

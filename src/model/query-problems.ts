@@ -85,6 +85,18 @@ export const queryProblems = {
     message: (d: { timestamp: string; max: number }) =>
       `The device has more than ${d.max} samples at ${d.timestamp}, too many to write them again. Delete some of them first.`,
   },
+  documentsBusy: {
+    status: 429,
+    code: '42920_DOCUMENTS_BUSY',
+    message: (d: { max: number; retryAfterSeconds: number }) =>
+      `This organization has ${d.max} documents in progress, the maximum. Try again in ${d.retryAfterSeconds} s.`,
+  },
+  documentTimedOut: {
+    status: 503,
+    code: '50330_DOCUMENT_TIMED_OUT',
+    message: (d: { seconds: number }) =>
+      `The document was not finished in ${d.seconds} s. Request a shorter range, or a single tile.`,
+  },
   cursorTooOld: {
     status: 410,
     code: '41000_CURSOR_TOO_OLD',

@@ -45,6 +45,10 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
     path: (of) => `/v3/device-types/${of.deviceType}/dashboard?workspaceId=${of.workspace}`,
     also: [['asset', 'read']],
   },
+  'GET /v3/dashboards/:id/render': {
+    ...record('workspace', ['dashboard', 'read'], (of) => `/v3/dashboards/${of.dashboard}/render`),
+    also: [['asset', 'read']],
+  },
   'GET /v3/dashboards/:id/versions': record(
     'workspace',
     ['dashboard', 'read'],

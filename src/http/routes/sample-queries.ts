@@ -166,7 +166,7 @@ function exportRoute(parts: SampleQueryParts): Route {
 
 // Route of the latest samples of many devices (contract 37).
 
-interface LatestSamplesParts extends DeviceAccess, Pick<RecordParts, 'records'> {
+export interface LatestSamplesParts extends DeviceAccess, Pick<RecordParts, 'records'> {
   readonly store: Pick<ReadingStore, 'latest' | 'buckets' | 'samples'>;
   readonly now: () => EpochMs;
 }
@@ -182,24 +182,34 @@ interface DevicePage {
 /** The newest sample of each topic, for named devices or a page of a workspace's, tag's or place's. */
 export function latestSamplesRoute(parts: LatestSamplesParts): Route {
   return route(samples.latestOfMany, async ({ body }, principal) => {
-    const request = pageOfBody(body);
-    const moment = momentOf(body);
-    const { ids, total } = await devicesOf(body, request, principal, parts);
-    const { unreadable, isIncomplete, answer } = new Completeness();
-    const wanted = {
-      topics: body.topics ?? undefined,
-      keys: body.keys ?? undefined,
-      now: parts.now(),
-      moment,
-      unreadable,
-      share: principal.share,
-    };
-    const content = await latestOfDevices(ids, wanted, parts.store);
-    return answer({
-      ...pageOf(content, total, request),
-      ...(isIncomplete() && { incomplete: true as const }),
+    const completeness = new Completeness();
+    const page = await latestSamples(body, principal, completeness, parts);
+    return completeness.answer({
+      ...page,
+      ...(completeness.isIncomplete() && { incomplete: true as const }),
     });
   });
+}
+
+/** What the route answers. `completeness` learns what could not be read. */
+export async function latestSamples(
+  body: Body,
+  principal: Principal,
+  { unreadable }: Completeness,
+  parts: LatestSamplesParts,
+) {
+  const request = pageOfBody(body);
+  const moment = momentOf(body);
+  const { ids, total } = await devicesOf(body, request, principal, parts);
+  const wanted = {
+    topics: body.topics ?? undefined,
+    keys: body.keys ?? undefined,
+    now: parts.now(),
+    moment,
+    unreadable,
+    share: principal.share,
+  };
+  return pageOf(await latestOfDevices(ids, wanted, parts.store), total, request);
 }
 
 const withinLimits = { min: 'PT1S', max: 'P366D' } as const;

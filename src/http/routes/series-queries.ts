@@ -6,6 +6,7 @@ import type { Principal } from '../../model/principal.ts';
 import { missing } from '../../structures/missing.ts';
 import {
   hourlySeries,
+  type manySeriesBody,
   metricSeries,
   olderSeries,
   sampleSeries,
@@ -32,7 +33,7 @@ import {
 import { askedKey, askedValues, expressionReads } from './expressions.ts';
 import { devicePage, type KpiQueryParts } from './kpi-queries.ts';
 
-interface SeriesQueryParts extends KpiQueryParts {
+export interface SeriesQueryParts extends KpiQueryParts {
   readonly store: ReadingStore;
 }
 
@@ -44,25 +45,9 @@ export function seriesQueryRoutes(parts: SeriesQueryParts): Route[] {
   return [
     ...sourceRoutes(sampleSeries, 'raw', parts),
     ...sourceRoutes(hourlySeries, 'hours', parts),
-    route(metricSeries.many, async ({ body }, principal) => {
-      const ids = body.series.map(({ deviceId }) => deviceId);
-      const devices = await readableDevices(ids, principal, parts);
-      const source: Source = body.source === 'hourly' ? 'hours' : 'raw';
-      const series = body.series.map((one, i) => ({
-        ...one,
-        dataKey: askedKey(one, `body series.${i}`),
-        expression: one.dataKey === undefined ? one.expression : undefined,
-      }));
-      const query = { devices, source, body: { ...body, series }, now: parts.now() };
-      const reads = await expressionReads(
-        expressionsOf(query.body),
-        body.timeZone,
-        devices,
-        principal,
-        parts,
-      );
-      return writtenAnswer(await manySeriesJson(query, { ...parts, store: reads }));
-    }),
+    route(metricSeries.many, async ({ body }, principal) =>
+      writtenAnswer(await manySeries(body, principal, parts)),
+    ),
     resourceRoute(olderSeries.values, inPath, async ({ params: { deviceId }, body, signal }) => {
       const series = await rawSeries(deviceId, body, parts.store, { signal });
       const thinned = series.thinned && { 'x-thinned': 'true' };
@@ -73,6 +58,31 @@ export function seriesQueryRoutes(parts: SeriesQueryParts): Route[] {
       aggregationSeries(await queriedDevice(deviceId, parts), body, parts.now(), parts),
     ),
   ];
+}
+
+/** The JSON that the route of many series answers. */
+export async function manySeries(
+  body: Static<typeof manySeriesBody>,
+  principal: Principal,
+  parts: SeriesQueryParts,
+): Promise<string> {
+  const ids = body.series.map(({ deviceId }) => deviceId);
+  const devices = await readableDevices(ids, principal, parts);
+  const source: Source = body.source === 'hourly' ? 'hours' : 'raw';
+  const series = body.series.map((one, i) => ({
+    ...one,
+    dataKey: askedKey(one, `body series.${i}`),
+    expression: one.dataKey === undefined ? one.expression : undefined,
+  }));
+  const query = { devices, source, body: { ...body, series }, now: parts.now() };
+  const reads = await expressionReads(
+    expressionsOf(query.body),
+    body.timeZone,
+    devices,
+    principal,
+    parts,
+  );
+  return manySeriesJson(query, { ...parts, store: reads });
 }
 
 function sourceRoutes(

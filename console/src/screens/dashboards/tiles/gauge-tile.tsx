@@ -2,7 +2,8 @@
 import { type Tone, thresholdOf } from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import { colorIn, newestValue } from '../data/tile-values.ts';
+import { colorIn } from '../../../../../src/dashboards/plot.ts';
+import { newestValue } from '../data/tile-values.ts';
 import own from './gauge-tile.module.css';
 import { Shown, ThresholdChip } from './shown-value.tsx';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
@@ -24,7 +25,7 @@ export function GaugeTile({ tile }: { readonly tile: BoundTile }) {
   const [least, greatest] = [tile.min ?? 0, tile.max ?? 100];
   const threshold = thresholdOf(value, tile.thresholds);
   const share = (at: number) => Math.min(1, Math.max(0, (at - least) / (greatest - least)));
-  const color = threshold === undefined ? colorIn(first, 0) : toneColors[threshold.tone];
+  const color = threshold === undefined ? colorIn(first.color, 0) : toneColors[threshold.tone];
   const steps = (tile.thresholds ?? []).toSorted((a, b) => a.from - b.from);
   const said = typeof value === 'number' ? formats.value(value) : words.none;
   const label = words.gauge(

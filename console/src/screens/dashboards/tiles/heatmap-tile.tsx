@@ -3,7 +3,7 @@ import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { seriesKey } from '../../../../../src/dashboards/plan.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { zoneClock } from '../../../words/zone-times.ts';
-import { colorIn } from '../data/tile-values.ts';
+import { colorIn } from '../../../../../src/dashboards/plot.ts';
 import own from './heatmap-tile.module.css';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
@@ -40,7 +40,7 @@ export function HeatmapTile({ tile }: { readonly tile: BoundTile }) {
   const firstDay = Math.min(...cells.map(({ day }) => day));
   const days = Math.max(...cells.map(({ day }) => day)) - firstDay + 1;
   const share = (value: number) => (greatest === least ? 1 : (value - least) / (greatest - least));
-  const color = colorIn(first, 0);
+  const color = colorIn(first.color, 0);
   const span = `${formats.value(least)} – ${formats.value(greatest)} ${first.unit}`.trim();
   return (
     <figure className={own['figure']} data-stale={data.isStale}>

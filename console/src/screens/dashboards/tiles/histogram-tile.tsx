@@ -7,7 +7,7 @@ import { ask } from '../../../api/platform.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { valueAt } from '../../device/data/data-keys.ts';
 import { useReader } from '../dashboard-requests.ts';
-import { colorIn } from '../data/tile-values.ts';
+import { colorIn } from '../../../../../src/dashboards/plot.ts';
 import own from './histogram-tile.module.css';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
@@ -71,7 +71,7 @@ export function HistogramTile({ tile }: { readonly tile: BoundTile }) {
               <span
                 style={{
                   height: `${(count / most) * 100}%`,
-                  background: `var(${colorIn(first, 0)})`,
+                  background: `var(${colorIn(first.color, 0)})`,
                 }}
               />
               <span className="sr">{said}</span>

@@ -1,0 +1,442 @@
+// Chart shapes: a plot as lines, areas and words on a page or picture, which has no pointer and no script.
+import type { Plot, PlotLine, PlotValue } from '../dashboards/plot.ts';
+import { dayMs, hourMs, minuteMs } from '../model/instant.ts';
+import { numberText, timeLabel } from './texts.ts';
+
+export type Point = readonly [x: number, y: number];
+
+/** Lengths are points of a page or pixels of a picture; y grows downward. Colors are `#rrggbb`. */
+export type Shape =
+  | {
+      readonly kind: 'line';
+      readonly points: readonly Point[];
+      readonly color: string;
+      readonly width: number;
+      readonly dash?: readonly [on: number, off: number];
+    }
+  | {
+      readonly kind: 'area';
+      readonly points: readonly Point[];
+      readonly color: string;
+      readonly opacity: number;
+    }
+  | {
+      readonly kind: 'dot';
+      readonly at: Point;
+      readonly radius: number;
+      readonly color: string;
+    }
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      /** Where its baseline begins, ends, or has its middle. */
+      readonly at: Point;
+      readonly align: 'left' | 'center' | 'right';
+      readonly size: number;
+      readonly color: string;
+      readonly bold?: boolean;
+    };
+
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Colors of the light theme of the console. */
+export const inks = {
+  text: '#1c1917',
+  soft: '#57524b',
+  faint: '#736d63',
+  line: '#e7e3da',
+  surface: '#faf9f6',
+  OK: '#12703a',
+  WARNING: '#8a5c00',
+  BAD: '#b91c1c',
+} as const;
+
+const palette: Readonly<Record<string, string>> = {
+  '--c1': '#c2570c',
+  '--c2': '#3456bf',
+  '--c3': '#589d92',
+  '--c4': '#8e3a62',
+  '--c5': '#af71fa',
+  '--c6': '#312f2a',
+  '--ok': inks.OK,
+  '--warn': inks.WARNING,
+  '--bad': inks.BAD,
+  '--ink': inks.text,
+  '--ink-2': inks.soft,
+  '--ink-3': inks.faint,
+};
+
+/** The color of a token of the console, such as `--c1`. */
+const inkOf = (token: string): string => palette[token] ?? inks.text;
+
+const fontSize = 7;
+const axisWidth = 34;
+const axisHeight = 14;
+const legendHeight = 12;
+const legendColumnWidth = 110;
+const lineWidth = 1.1;
+
+/** A scale from values to lengths. */
+interface Scale {
+  readonly least: number;
+  readonly most: number;
+  readonly at: (value: number) => number;
+}
+
+/** What is drawn in the box, from back to front. */
+export function chartShapes(plot: Plot, box: Box, zone: string): readonly Shape[] {
+  const columns = Math.max(1, Math.floor(box.width / legendColumnWidth));
+  const named = plot.lines.length > 1 || plot.lines.some(({ unit }) => (unit ?? '') !== '');
+  const legendRows = named ? Math.min(legendRowsMax, Math.ceil(plot.lines.length / columns)) : 0;
+  const hasRight = plot.lines.some(isRight);
+  const area: Box = {
+    x: box.x + axisWidth,
+    y: box.y + 4,
+    width: box.width - axisWidth - (hasRight ? axisWidth : 4),
+    height: box.height - axisHeight - legendRows * legendHeight - 4,
+  };
+  const x = timeScale(plot, area);
+  const left = valueScale(plot, 'left', area);
+  const right = hasRight ? valueScale(plot, 'right', area) : left;
+  const scaleOf = (line: PlotLine) => (isRight(line) ? right : left);
+  return [
+    ...valueAxis(left, area, 'left'),
+    ...(hasRight ? valueAxis(right, area, 'right') : []),
+    ...timeAxis(x, area, zone),
+    ...levelShapes(plot, left, area),
+    ...plot.lines.flatMap((line) => lineShapes(plot, line, x, scaleOf(line), area)),
+    ...markShapes(plot, x, area),
+    ...legendShapes(
+      plot,
+      { ...box, y: box.y + box.height - legendRows * legendHeight },
+      columns,
+      legendRows,
+    ),
+  ];
+}
+
+const legendRowsMax = 6;
+
+function isRight(line: PlotLine): boolean {
+  return line.isRight === true;
+}
+
+// Scales.
+
+function timeScale({ times, range }: Plot, { x, width }: Box): Scale {
+  const [from, to] = range ?? [times[0] ?? 0, times.at(-1) ?? 1];
+  const length = to - from || 1;
+  return { least: from, most: to, at: (seconds) => x + ((seconds - from) / length) * width };
+}
+
+/** Bars begin at zero; lines use the height that they have, with the thresholds of the axis. */
+function valueScale(plot: Plot, side: 'left' | 'right', { y, height }: Box): Scale {
+  const lines = plot.lines.filter((line) => isRight(line) === (side === 'right'));
+  const hasBars = lines.some(({ barShare }) => barShare !== undefined);
+  const levels = side === 'left' ? (plot.levels ?? []).map(({ value }) => value) : [];
+  let [low, high] = [Infinity, -Infinity];
+  const take = (value: PlotValue) => {
+    if (typeof value !== 'number') return;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  };
+  for (const { values, band } of lines) {
+    for (const list of [values, band?.least ?? [], band?.greatest ?? []]) list.forEach(take);
+  }
+  levels.forEach(take);
+  if (hasBars) take(0);
+  if (low > high) [low, high] = [0, 1];
+  const spare = (high - low || Math.abs(high) || 1) * 0.08;
+  const fixed = plot.axes?.[side];
+  const least = fixed?.min ?? (hasBars && low === 0 ? 0 : low - spare);
+  const most = fixed?.max ?? (hasBars && high === 0 ? 0 : high + spare);
+  const isLog = fixed?.scale === 'LOG' && least > 0;
+  const scaled = (value: number) => (isLog ? Math.log(Math.max(value, least)) : value);
+  const length = scaled(most) - scaled(least) || 1;
+  const share = (value: number) => (scaled(value) - scaled(least)) / length;
+  return { least, most, at: (value) => y + height - share(value) * height };
+}
+
+// Axes.
+
+function valueAxis(scale: Scale, area: Box, side: 'left' | 'right'): Shape[] {
+  const step = niceStep((scale.most - scale.least) / Math.max(2, Math.floor(area.height / 20)));
+  const shapes: Shape[] = [];
+  for (let tick = Math.ceil(scale.least / step); tick * step <= scale.most; tick++) {
+    const value = tick * step;
+    const y = scale.at(value);
+    const [from, to] = [area.x, area.x + area.width];
+    if (side === 'left')
+      shapes.push({
+        kind: 'line',
+        points: [
+          [from, y],
+          [to, y],
+        ],
+        color: inks.line,
+        width: 0.5,
+      });
+    shapes.push({
+      kind: 'text',
+      text: numberText(value),
+      at: side === 'left' ? [from - 4, y + 2.5] : [to + 4, y + 2.5],
+      align: side === 'left' ? 'right' : 'left',
+      size: fontSize,
+      color: inks.faint,
+    });
+  }
+  return shapes;
+}
+
+/** 1, 2 or 5 times a power of ten, at least as long as the wanted step. */
+function niceStep(wanted: number): number {
+  const power = 10 ** Math.floor(Math.log10(wanted || 1));
+  const factor = [1, 2, 5].find((one) => one * power >= wanted) ?? 10;
+  return factor * power;
+}
+
+const tickWidth = 56;
+const tickStepsMs = [
+  ...[1_000, 5_000, 15_000, 30_000],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * minuteMs),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * hourMs),
+  ...[1, 2, 7, 14, 28, 56, 112, 364].map((days) => days * dayMs),
+];
+
+/** Ticks stand where the clock of the zone shows whole steps, also where clocks change. */
+function timeAxis(scale: Scale, area: Box, zone: string): Shape[] {
+  const [fromMs, toMs] = [scale.least * 1_000, scale.most * 1_000];
+  const wanted = (toMs - fromMs) / Math.max(1, Math.floor(area.width / tickWidth));
+  const step = tickStepsMs.find((one) => one >= wanted) ?? Math.ceil(wanted / dayMs) * dayMs;
+  const shapes: Shape[] = [];
+  for (const ms of ticksOf(fromMs, toMs, step, zone)) {
+    const x = scale.at(ms / 1_000);
+    const [bottom, below] = [area.y + area.height, area.y + area.height + 3];
+    shapes.push(
+      {
+        kind: 'line',
+        points: [
+          [x, bottom],
+          [x, below],
+        ],
+        color: inks.line,
+        width: 0.5,
+      },
+      {
+        kind: 'text',
+        text: timeLabel(ms, zone, step >= dayMs),
+        at: [x, bottom + axisHeight - 3],
+        align: 'center',
+        size: fontSize,
+        color: inks.faint,
+      },
+    );
+  }
+  return shapes;
+}
+
+const ticksMax = 100;
+
+function ticksOf(fromMs: number, toMs: number, stepMs: number, zone: string): number[] {
+  const ticks: number[] = [];
+  const begin = Temporal.Instant.fromEpochMilliseconds(Math.floor(fromMs)).toZonedDateTimeISO(zone);
+  const midnight = begin.startOfDay();
+  const perDay = stepMs < dayMs;
+  for (let count = 0, day = midnight; count < ticksMax; count++) {
+    if (day.epochMilliseconds > toMs) break;
+    if (perDay) {
+      const next = day.add({ days: 1 });
+      for (let local = 0; local < dayMs; local += stepMs) {
+        const time = Temporal.PlainTime.from('00:00').add({ milliseconds: local });
+        const at = day.withPlainTime(time).epochMilliseconds;
+        if (at >= fromMs && at <= toMs && at < next.epochMilliseconds && at !== ticks.at(-1))
+          ticks.push(at);
+        if (at > toMs) break;
+      }
+      day = next;
+      continue;
+    }
+    if (day.epochMilliseconds >= fromMs) ticks.push(day.epochMilliseconds);
+    day = day.add({ days: Math.round(stepMs / dayMs) });
+  }
+  return ticks;
+}
+
+// Data.
+
+function lineShapes(plot: Plot, line: PlotLine, x: Scale, y: Scale, area: Box): Shape[] {
+  const color = inkOf(line.color);
+  if (line.barShare !== undefined) return barShapes(plot, line, line.barShare, x, y, area);
+  const shapes: Shape[] = [];
+  const { band } = line;
+  if (band !== undefined) {
+    const lower = runsOf(plot.times, band.least);
+    for (const [at, upper] of runsOf(plot.times, band.greatest).entries()) {
+      const below = lower[at] ?? [];
+      const points = [...upper, ...below.toReversed()].map(placed);
+      if (points.length > 2) shapes.push({ kind: 'area', points, color, opacity: 0.15 });
+    }
+  }
+  for (const run of runsOf(plot.times, line.values)) {
+    const points = run.map(placed);
+    const [first] = points;
+    if (points.length === 1 && first !== undefined)
+      shapes.push({ kind: 'dot', at: first, radius: 1.4, color });
+    else
+      shapes.push({
+        kind: 'line',
+        points,
+        color,
+        width: lineWidth,
+        ...(line.isDashed === true && { dash: [4, 3] as const }),
+      });
+  }
+  return shapes;
+
+  function placed([time, value]: Point): Point {
+    return [x.at(time), y.at(value)];
+  }
+}
+
+/** The values between gaps, with their times; a line crosses `undefined` and ends at `null`. */
+function runsOf(times: readonly number[], values: readonly PlotValue[]): Point[][] {
+  const runs: Point[][] = [];
+  let run: Point[] = [];
+  for (const [at, value] of values.entries()) {
+    const time = times[at];
+    if (typeof value === 'number' && time !== undefined) run.push([time, value]);
+    else if (value === null && run.length > 0) {
+      runs.push(run);
+      run = [];
+    }
+  }
+  if (run.length > 0) runs.push(run);
+  return runs;
+}
+
+/** Bars begin at their times. */
+function barShapes(
+  { times }: Plot,
+  { values, color }: PlotLine,
+  share: number,
+  x: Scale,
+  y: Scale,
+  area: Box,
+): Shape[] {
+  // Times of other series are in between; a bar's place is up to the next time of its own.
+  const own = times.filter((_, at) => values[at] !== undefined);
+  const places = own.slice(1).map((time, at) => time - (own[at] ?? 0));
+  const place = places.length > 0 ? Math.min(...places) : x.most - x.least;
+  const width = Math.max(0.5, (x.at(place) - x.at(0)) * share);
+  return values.flatMap((value, at): Shape[] => {
+    const time = times[at];
+    if (typeof value !== 'number' || time === undefined) return [];
+    const left = x.at(time);
+    const right = Math.min(left + width, area.x + area.width);
+    const [top, bottom] = [y.at(value), y.at(0)];
+    const points: Point[] = [
+      [left, top],
+      [right, top],
+      [right, bottom],
+      [left, bottom],
+    ];
+    return [{ kind: 'area', points, color: inkOf(color), opacity: 1 }];
+  });
+}
+
+function levelShapes({ levels = [] }: Plot, y: Scale, area: Box): Shape[] {
+  const right = area.x + area.width;
+  return levels.flatMap(({ value, label, color }): Shape[] => {
+    const at = y.at(value);
+    if (at < area.y || at > area.y + area.height) return [];
+    const ink = inkOf(color);
+    return [
+      {
+        kind: 'line',
+        points: [
+          [area.x, at],
+          [right, at],
+        ],
+        color: ink,
+        width: 0.8,
+        dash: [4, 3],
+      },
+      {
+        kind: 'text',
+        text: label,
+        at: [right, at - 2],
+        align: 'right',
+        size: fontSize,
+        color: ink,
+      },
+    ];
+  });
+}
+
+function markShapes({ marks = [] }: Plot, x: Scale, area: Box): Shape[] {
+  return marks.flatMap(({ at, label, color }): Shape[] => {
+    if (at < x.least || at > x.most) return [];
+    const left = x.at(at);
+    const ink = inkOf(color);
+    const bottom = area.y + area.height;
+    return [
+      {
+        kind: 'line',
+        points: [
+          [left, area.y],
+          [left, bottom],
+        ],
+        color: ink,
+        width: 0.8,
+        dash: [3, 2],
+      },
+      {
+        kind: 'text',
+        text: label,
+        at: [left + 3, area.y + 6],
+        align: 'left',
+        size: fontSize,
+        color: ink,
+      },
+    ];
+  });
+}
+
+function legendShapes({ lines }: Plot, box: Box, columns: number, rows: number): Shape[] {
+  const shown = Math.min(lines.length, columns * rows);
+  const width = box.width / columns;
+  return lines.slice(0, shown).flatMap((line, at): Shape[] => {
+    const isRest = at === shown - 1 && lines.length > shown;
+    const left = box.x + (at % columns) * width;
+    const y = box.y + Math.floor(at / columns) * legendHeight + legendHeight / 2;
+    const text = isRest
+      ? `and ${lines.length - shown + 1} more`
+      : [line.label, line.unit ? `(${line.unit})` : ''].join(' ').trim();
+    const named: Shape = {
+      kind: 'text',
+      text: shortened(text, width - 16),
+      at: [left + 14, y + 2.5],
+      align: 'left',
+      size: fontSize,
+      color: inks.soft,
+    };
+    if (isRest) return [named];
+    const dash = line.isDashed === true && { dash: [3, 2] as const };
+    const points: Point[] = [
+      [left, y],
+      [left + 10, y],
+    ];
+    return [{ kind: 'line', points, color: inkOf(line.color), width: 1.6, ...dash }, named];
+  });
+}
+
+/** About as many characters as fit: half of the size of the letters each. */
+function shortened(text: string, width: number): string {
+  const most = Math.max(4, Math.floor(width / (fontSize * 0.54)));
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}

@@ -1,0 +1,216 @@
+// Document of a dashboard: what its tiles have read as charts, figures, lists, and texts of pages and mails (contract 39).
+import { thresholdOf } from '../../dashboards/configuration.ts';
+import { chartPlot } from '../../dashboards/plot.ts';
+import {
+  type DashboardDocument,
+  type Figure,
+  tableRowsMax,
+  type TileContent,
+} from '../../documents/document.ts';
+import { momentText, valueText } from '../../documents/texts.ts';
+import { type AlarmView, listAlarms } from '../../inventory/alarms/alarm-lists.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { Json } from '../../model/json.ts';
+import { holds, type Principal } from '../../model/principal.ts';
+import { offsetAt, type TimeZone } from '../../model/time-zone.ts';
+import type { DashboardRange, ReadDashboard, ReadTile, ReadValue } from './dashboard-reader.ts';
+
+/** Who makes the document, and when. */
+export interface Made {
+  readonly by: string;
+  readonly at: EpochMs;
+}
+
+/** Open alarms of the workspace; null for a caller who may not read them. */
+export type OpenAlarms = { readonly rows: readonly AlarmView[]; readonly total: number } | null;
+
+/** `alarms` are those of each alarm tile, by its id. */
+export function dashboardDocument(
+  name: string,
+  { range, variables, tiles, deviceNames }: ReadDashboard,
+  { by, at }: Made,
+  zone: TimeZone,
+  alarms: ReadonlyMap<string, OpenAlarms>,
+): DashboardDocument {
+  const { from, to } = range;
+  const moment = (ms: EpochMs) => momentText(ms, range.zone);
+  return {
+    title: name,
+    lead: `${moment(from)} to ${moment(to)} (${range.zone})`,
+    variables: variables.filter(({ value }) => value !== ''),
+    footer: `Created by ${by} at ${moment(at)}`,
+    zone: range.zone,
+    tiles: tiles.flatMap((read) => {
+      const { title, tile } = read;
+      const content = contentOf(read, range, zone, { deviceNames, alarms });
+      if (content === undefined) return [];
+      const { x, y, width, height } = tile;
+      return [{ title, x, y, width, height, ...content }];
+    }),
+  };
+}
+
+interface Known {
+  readonly deviceNames: ReadonlyMap<string, string>;
+  readonly alarms: ReadonlyMap<string, OpenAlarms>;
+}
+
+/** Undefined for tiles that only a screen has. */
+function contentOf(
+  read: ReadTile,
+  range: DashboardRange,
+  zone: TimeZone,
+  known: Known,
+): TileContent | undefined {
+  const { tile, latest } = read;
+  switch (tile.kind) {
+    case 'control':
+      return undefined;
+    case 'text':
+      return { kind: 'text', text: tile.text ?? '' };
+    case 'links':
+      return { kind: 'text', text: (tile.links ?? []).map(({ label }) => `- ${label}`).join('\n') };
+    case 'line':
+    case 'bar':
+    case 'heatmap':
+      return chartOf(read, range, zone);
+    case 'histogram':
+    case 'timeline':
+      return { kind: 'text', text: 'Open the dashboard to see this chart' };
+    case 'value':
+    case 'state':
+    case 'gauge':
+      return { kind: 'figures', figures: latest.map((value) => figureOf(read, value)) };
+    case 'alarms':
+      return alarmTable(known.alarms.get(tile.id) ?? null, range);
+    case 'devices':
+      return deviceTable(read, range, known.deviceNames);
+    default:
+      return valueTable(read, range);
+  }
+}
+
+function chartOf(read: ReadTile, { from, to }: DashboardRange, zone: TimeZone): TileContent {
+  const isEmpty = read.series.every(({ dataPoints, series: { accumulator } }) =>
+    (dataPoints[accumulator] ?? []).every((value) => value === null),
+  );
+  if (isEmpty) return { kind: 'text', text: 'No data in this range' };
+  const plot = chartPlot(read.tile, read.series, {
+    from: from / 1_000,
+    to: to / 1_000,
+    bucket: read.bucket,
+    clock: (seconds) => seconds + offsetAt(zone, seconds * 1_000) / 1_000,
+  });
+  return { kind: 'chart', plot };
+}
+
+function figureOf({ tile: { thresholds } }: ReadTile, { label, unit, value }: ReadValue): Figure {
+  const isKnown = value !== null && value !== undefined;
+  return {
+    label,
+    unit: isKnown ? unit : '',
+    value: isKnown ? valueText(value) : 'No data',
+    tone: thresholdOf(value, thresholds)?.tone,
+  };
+}
+
+function tableOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  rest = 0,
+): TileContent {
+  const omitted = Math.max(0, rows.length - tableRowsMax) + rest;
+  return { kind: 'table', head, rows: rows.slice(0, tableRowsMax), rest: omitted };
+}
+
+function timeText(timestamp: string | null, { zone }: DashboardRange): string {
+  return timestamp === null ? '' : momentText(Date.parse(timestamp), zone);
+}
+
+function withUnit({ value, unit }: ReadValue): string {
+  return `${valueText(value)} ${unit}`.trim();
+}
+
+function valueTable({ latest, rest }: ReadTile, range: DashboardRange): TileContent {
+  const rows = latest.map((one) => [
+    one.label,
+    one.dataKey,
+    withUnit(one),
+    timeText(one.timestamp, range),
+  ]);
+  return tableOf(['Name', 'Data key', 'Value', 'Time'], rows, rest);
+}
+
+/** A row for each device, a column for each of its values. */
+function deviceTable(
+  { tile, latest, rest }: ReadTile,
+  range: DashboardRange,
+  deviceNames: ReadonlyMap<string, string>,
+): TileContent {
+  const columns = tile.columns ?? [];
+  const byDevice = Map.groupBy(latest, ({ deviceId }) => deviceId);
+  const rows = [...byDevice].map(([id, values]) => {
+    const newest =
+      values
+        .flatMap(({ timestamp }) => timestamp ?? [])
+        .toSorted()
+        .at(-1) ?? null;
+    const cells = columns.map((_, at) => valueText(values[at]?.value));
+    return [deviceNames.get(id) ?? id, ...cells, timeText(newest, range)];
+  });
+  const head = columns.map(({ label, dataKey }) => label ?? dataKey);
+  return tableOf(['Device', ...head, 'Last seen'], rows, rest);
+}
+
+function alarmTable(alarms: OpenAlarms, range: DashboardRange): TileContent {
+  if (alarms === null)
+    return { kind: 'text', text: 'The creator of this document cannot read alarms' };
+  if (alarms.total === 0) return { kind: 'text', text: 'No open alarms' };
+  const rows = alarms.rows.map(({ name, severity, state, device, lastTriggered }) => [
+    name,
+    severity,
+    state,
+    device?.name ?? '',
+    timeText(lastTriggered, range),
+  ]);
+  const head = ['Alarm', 'Severity', 'State', 'Device', 'Last triggered'];
+  return tableOf(head, rows, alarms.total - rows.length);
+}
+
+// Alarms of an alarm tile: open ones of the workspace, as far as its filter says and the caller may read them.
+
+const openStates = ['OPEN', 'ACKNOWLEDGED'];
+
+/** By the id of each alarm tile. */
+export async function alarmsOfTiles(
+  records: Inventory,
+  workspaceId: string,
+  tiles: readonly ReadTile[],
+  principal: Principal,
+): Promise<ReadonlyMap<string, OpenAlarms>> {
+  const found = new Map<string, OpenAlarms>();
+  for (const { tile } of tiles.filter((one) => one.tile.kind === 'alarms')) {
+    if (!holds(principal, 'rule', 'read', workspaceId)) {
+      found.set(tile.id, null);
+      continue;
+    }
+    const deviceIds = tile.sources.map(({ id }) => id);
+    const filter = {
+      workspaceIds: [workspaceId],
+      states: textsIn(tile.filter?.['state']) ?? openStates,
+      severities: textsIn(tile.filter?.['severity']),
+      ...(deviceIds.length > 0 && { deviceIds }),
+    };
+    const page = { page: 0, size: tableRowsMax, sort: [] };
+    const { content, totalElements } = await listAlarms(records, principal, filter, page);
+    found.set(tile.id, { rows: content, total: totalElements });
+  }
+  return found;
+}
+
+/** Undefined for none. */
+function textsIn(value: Json | undefined): readonly string[] | undefined {
+  const texts = [value].flat().filter((one) => typeof one === 'string');
+  return texts.length === 0 ? undefined : texts;
+}

@@ -1,0 +1,430 @@
+// Dashboard reader: what the tiles of a dashboard show, read by the query routes' own functions for the caller (contract 39).
+import type { Static } from 'typebox';
+import type { metricSeries } from '../../contract/series-queries.ts';
+import {
+  type Configuration,
+  readConfiguration,
+  type Variable,
+} from '../../dashboards/configuration.ts';
+import { kinds } from '../../dashboards/kinds.ts';
+import {
+  accumulatorsOf,
+  type DeviceSeries,
+  devicesOf,
+  groupsOf,
+  latestBodies,
+  seriesBody,
+  seriesKey,
+  seriesName,
+  seriesPlan,
+  tileSeriesOf,
+} from '../../dashboards/plan.ts';
+import {
+  type BoundTile,
+  boundTiles,
+  chosenValues,
+  type Source,
+  sourceKey,
+  valuesIn,
+  variableFault,
+  variablesOf,
+  type VariableValues,
+} from '../../dashboards/variables.ts';
+import {
+  DashboardSources,
+  type NamedDevice,
+} from '../../inventory/workspaces/dashboard-sources.ts';
+import type { Dashboard } from '../../model/arrangements.ts';
+import { dataValue } from '../../model/data-value.ts';
+import { type EpochMs, isInstant } from '../../model/instant.ts';
+import { parseIsoDuration } from '../../model/iso-duration.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { parseBound } from '../../model/timestamp.ts';
+import { Completeness } from '../edge/exchange.ts';
+import { latestSamples, type LatestSamplesParts } from './sample-queries.ts';
+import { manySeries, type SeriesQueryParts } from './series-queries.ts';
+
+export type DashboardReaderParts = SeriesQueryParts & Pick<LatestSamplesParts, 'records'>;
+
+/** As the parameters of a request, or the members of a report, say it. */
+export interface AskedRange {
+  readonly last?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly timeZone?: string | undefined;
+}
+
+export interface DashboardRange {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  /** IANA name. */
+  readonly zone: string;
+}
+
+type MetricSeries = Static<typeof metricSeries.many.response>[number];
+
+export interface ReadSeries {
+  readonly series: DeviceSeries;
+  readonly label: string;
+  readonly timestamps: readonly string[];
+  /** By accumulator. */
+  readonly dataPoints: Readonly<Record<string, readonly (number | null)[]>>;
+}
+
+export interface ReadValue {
+  readonly deviceId: string;
+  readonly label: string;
+  readonly unit: string;
+  readonly topic: string;
+  readonly dataKey: string;
+  /** Null without a value. */
+  readonly timestamp: string | null;
+  readonly value: unknown;
+}
+
+export interface ReadTile {
+  readonly tile: BoundTile;
+  readonly title: string;
+  readonly series: readonly ReadSeries[];
+  readonly latest: readonly ReadValue[];
+  /** Length of its buckets in seconds, and whether the tile names it. */
+  readonly bucket: { readonly seconds: number; readonly isOwn: boolean };
+  /** Devices of its groups beyond the first ones, which are omitted. */
+  readonly rest: number;
+}
+
+export interface ReadDashboard {
+  readonly configuration: Configuration;
+  readonly range: DashboardRange;
+  readonly variables: readonly { readonly label: string; readonly value: string }[];
+  readonly tiles: readonly ReadTile[];
+  /** Service device id to name. */
+  readonly deviceNames: ReadonlyMap<string, string>;
+}
+
+/** Devices of one tag, place, or custom field value in a tile, the first by name. */
+const devicesOfGroupMax = 200;
+/** As many as there are of one tile. */
+const seriesOfTileMax = 1_000;
+const lastDefault = 'PT24H';
+
+export class DashboardReader {
+  readonly #parts: DashboardReaderParts;
+
+  constructor(parts: DashboardReaderParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * `parameters` are those of the request, of which `var.NAME` are the values of variables; `tile`
+   * is the id of the only tile that is read. Throws Problem 400, 403 or 404, and the reason of the
+   * signal when it aborts.
+   */
+  async read(
+    { configuration: stored, workspaceId }: Pick<Dashboard, 'configuration' | 'workspaceId'>,
+    asked: AskedRange,
+    parameters: Iterable<readonly [string, string]>,
+    tile: string | undefined,
+    principal: Principal,
+    signal: AbortSignal,
+  ): Promise<ReadDashboard> {
+    const configuration = readConfiguration(stored);
+    if (configuration === undefined)
+      throw problem('invalidRequest', {
+        reason: 'The dashboard has the configuration of another client, which cannot be rendered',
+      });
+    const given = valuesIn(parameters);
+    refuseVariables(configuration, given);
+    const range = await this.#rangeOf(asked, configuration, workspaceId);
+    const sources = new DashboardSources(this.#parts.records, principal, workspaceId);
+    const values = chosenValues(variablesOf(configuration), [given]);
+    const names = await namesOf(configuration, values, sources);
+    const nameOf = (variable: Variable, value: string) =>
+      names.get(valueKey(variable, value)) ?? value;
+    const tiles = boundTiles(configuration, values, nameOf).filter(
+      ({ id }) => tile === undefined || id === tile || id.startsWith(`${tile}:`),
+    );
+    if (tile !== undefined && tiles.length === 0)
+      throw problem('invalidRequest', {
+        reason: `query tile: the dashboard has no tile ${tile.slice(0, 100)}`,
+      });
+    const resolved = await this.#resolved(tiles, sources, workspaceId);
+    const variables = variablesOf(configuration).map((variable) => ({
+      label: variable.label ?? variable.name,
+      value: (values.get(variable.name) ?? []).map((value) => nameOf(variable, value)).join(', '),
+    }));
+    const read = await this.#values(resolved, range, principal, signal);
+    return { configuration, range, variables, deviceNames: resolved.deviceNames, tiles: read };
+  }
+
+  async #rangeOf(
+    { last, from, to, timeZone }: AskedRange,
+    { range, timeZone: saved }: Configuration,
+    workspaceId: string,
+  ): Promise<DashboardRange> {
+    const named =
+      timeZone ?? saved ?? (await this.#parts.calendarOf(workspaceId)).timezone ?? 'UTC';
+    const zone = this.#parts.openZone(named)?.id;
+    if (zone === undefined) throw problem('unknownTimeZone', { timeZone: named.slice(0, 100) });
+    const refused = (reason: string) => problem('invalidRequest', { reason });
+    if ((from === undefined) !== (to === undefined))
+      throw refused(
+        `query ${from === undefined ? 'from' : 'to'}: is required with the other bound`,
+      );
+    if (last !== undefined && from !== undefined)
+      throw refused('query last: set either last, or from and to');
+    const fixed = last === undefined && !range?.last ? range : undefined;
+    const begin = from ?? fixed?.from;
+    const end = to ?? fixed?.to;
+    if (begin && end) {
+      const bounds = { from: parseBound('from', begin), to: parseBound('to', end), zone };
+      if (bounds.from < bounds.to) return bounds;
+      throw problem('badInterval', { reason: 'from must be before to' });
+    }
+    const until = this.#parts.now();
+    const length = last ?? range?.last ?? lastDefault;
+    const parsed = parseIsoDuration(length);
+    if ('reason' in parsed) throw refused(`query last: ${parsed.reason}`);
+    const { months, days, ms } = parsed.duration;
+    const since = Temporal.Instant.fromEpochMilliseconds(until)
+      .toZonedDateTimeISO(zone)
+      .subtract({ months, days, milliseconds: ms }).epochMilliseconds;
+    if (!isInstant(since)) throw refused('query last: is too long');
+    return { from: since, to: until, zone };
+  }
+
+  /** The tiles with single devices in place of groups, in order of their names. */
+  async #resolved(
+    bound: readonly BoundTile[],
+    sources: DashboardSources,
+    workspaceId: string,
+  ): Promise<Resolved> {
+    const tiles = bound.map(withMarked);
+    const deviceNames = new Map<string, string>();
+    const members = new Map<string, { readonly ids: readonly string[]; readonly rest: number }>();
+    const noted = ({ rows, total }: Awaited<ReturnType<DashboardSources['members']>>) => {
+      for (const { id, name } of rows) deviceNames.set(id, name);
+      return { ids: rows.map(({ id }) => id), rest: total - rows.length };
+    };
+    for (const source of groupsOf(tiles))
+      members.set(sourceKey(source), noted(await sources.members(source, devicesOfGroupMax)));
+    const single = devicesOf(tiles, new Map());
+    const known: readonly NamedDevice[] = await sources.devices(single);
+    for (const { id, name } of known) deviceNames.set(id, name);
+    await this.#refuseOthers(
+      single.filter((id) => !deviceNames.has(id)),
+      workspaceId,
+    );
+    const devicesIn = (source: Source): Source[] => {
+      if (source.kind === 'DEVICE') return deviceNames.has(source.id) ? [source] : [];
+      const { ids = [] } = members.get(sourceKey(source)) ?? {};
+      return ids.map((id) => ({ kind: 'DEVICE', id }));
+    };
+    const restOf = (source: Source) => members.get(sourceKey(source))?.rest ?? 0;
+    return {
+      deviceNames,
+      tiles: tiles.map((tile) => {
+        const all = [...tile.sources, ...tile.series.map(({ source }) => source)];
+        const groups = new Map(all.map((source) => [sourceKey(source), source]));
+        return {
+          rest: [...groups.values()].reduce((sum, source) => sum + restOf(source), 0),
+          tile: {
+            ...tile,
+            sources: tile.sources.flatMap(devicesIn),
+            series: tile.series.flatMap((series) =>
+              devicesIn(series.source).map((source) => ({ ...series, source })),
+            ),
+          },
+        };
+      }),
+    };
+  }
+
+  /** A device that is deleted is left out; one of another workspace is not of the dashboard (404). */
+  async #refuseOthers(ids: readonly string[], workspaceId: string): Promise<void> {
+    for (const id of ids) {
+      const place = await this.#placeOf(id);
+      if (place !== undefined && place.workspaceId !== workspaceId)
+        throw problem('notFound', { what: 'device', id });
+    }
+  }
+
+  async #placeOf(deviceId: string) {
+    try {
+      return await this.#parts.placeOfDevice(deviceId);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #values(
+    { tiles, deviceNames }: Resolved,
+    { from, to, zone }: DashboardRange,
+    principal: Principal,
+    signal: AbortSignal,
+  ): Promise<readonly ReadTile[]> {
+    const bound = tiles.map(({ tile }) => tile);
+    const noGroups = new Map();
+    const interval = { fromMs: from, toMs: to };
+    const found = new Map<string, MetricSeries>();
+    const buckets = new Map<string, ReadTile['bucket']>();
+    for (const { bucketInterval, bucket, series, order } of seriesPlan(
+      bound,
+      noGroups,
+      interval,
+      seriesOfTileMax,
+    )) {
+      signal.throwIfAborted();
+      const isOwn = bucketInterval !== '' && bucket.iso === bucketInterval;
+      buckets.set(bucketInterval, { seconds: bucket.seconds, isOwn });
+      const body = seriesBody(series, { interval, bucket, zone });
+      const answered = JSON.parse(await manySeries(body, principal, this.#parts)) as MetricSeries[];
+      for (const one of answered) found.set(seriesKey({ ...one, bucketInterval, order }), one);
+    }
+    const newest = new Map<string, LatestOfDevice>();
+    for (const body of latestBodies(bound)) {
+      signal.throwIfAborted();
+      const completeness = new Completeness();
+      const { content } = await latestSamples(body, principal, completeness, this.#parts);
+      completeness.refuse();
+      for (const one of content) newest.set(one.deviceId, one);
+    }
+    return tiles.map(({ tile, rest }) => {
+      const all = tileSeriesOf(tile, noGroups);
+      const series = all.flatMap((one): ReadSeries[] => {
+        const { timestamps, dataPoints } = found.get(seriesKey(one)) ?? {};
+        if (timestamps === undefined || dataPoints === undefined) return [];
+        const label = seriesName(one, deviceNames.get(one.deviceId), all);
+        const names = accumulatorsOf(tile, one.accumulator);
+        const points = names.map((name) => [name, dataPoints[name] ?? []] as const);
+        return [{ series: one, label, timestamps, dataPoints: Object.fromEntries(points) }];
+      });
+      const latest = kinds[tile.kind].isNewest === true ? wantedValues(tile, all, deviceNames) : [];
+      return {
+        tile,
+        rest,
+        bucket: buckets.get(tile.bucketInterval ?? '') ?? { seconds: 1, isOwn: false },
+        title: tile.title ?? '',
+        series,
+        latest: latest.map((wanted) => newestOf(wanted, newest.get(wanted.deviceId), found)),
+      };
+    });
+  }
+}
+
+interface Resolved {
+  readonly tiles: readonly { readonly tile: BoundTile; readonly rest: number }[];
+  readonly deviceNames: ReadonlyMap<string, string>;
+}
+
+/** The devices of the marks of a plan are sources of the tile. */
+function withMarked(tile: BoundTile): BoundTile {
+  const marked = (tile.marks ?? []).flatMap(({ deviceId }): Source[] =>
+    deviceId ? [{ kind: 'DEVICE', id: deviceId }] : [],
+  );
+  return { ...tile, sources: [...tile.sources, ...marked] };
+}
+
+function refuseVariables(configuration: Configuration, given: VariableValues): void {
+  const fault = variableFault(configuration, given);
+  if (fault === undefined) return;
+  const reason = {
+    UNKNOWN: 'the dashboard has no such variable',
+    OPEN: 'is required, because the variable has no default',
+    SEVERAL: 'takes one value',
+  }[fault.reason];
+  throw problem('invalidRequest', {
+    reason: `query var.${fault.name.slice(0, 100)}: ${reason}`,
+  });
+}
+
+const valueKey = ({ kind }: Variable, value: string) => `${kind} ${value}`;
+
+/** Names of the records that values of variables are. Throws Problem 404. */
+async function namesOf(
+  configuration: Configuration,
+  values: VariableValues,
+  sources: DashboardSources,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (const variable of variablesOf(configuration)) {
+    const { kind, name } = variable;
+    if (kind === 'TEXT' || kind === 'CUSTOM_FIELD') continue;
+    for (const value of values.get(name) ?? []) {
+      const key = valueKey(variable, value);
+      if (!names.has(key)) names.set(key, await sources.nameOf(kind, value));
+    }
+  }
+  return names;
+}
+
+// Newest values: those of the series of a tile, also the columns of a list, and of the marks of a plan.
+
+type LatestOfDevice = Awaited<ReturnType<typeof latestSamples>>['content'][number];
+
+interface WantedValue {
+  readonly deviceId: string;
+  readonly label: string;
+  readonly unit: string;
+  readonly topic: string;
+  readonly dataKey: string;
+  /** Of a formula, whose newest value is the last one of its buckets. */
+  readonly series: DeviceSeries | undefined;
+}
+
+const topicDefault = 'default';
+
+function wantedValues(
+  tile: BoundTile,
+  series: readonly DeviceSeries[],
+  deviceNames: ReadonlyMap<string, string>,
+): readonly WantedValue[] {
+  const nameOf = (id: string) => deviceNames.get(id) ?? id;
+  const ofSeries = series.map((one) => ({
+    deviceId: one.deviceId,
+    label: seriesName(one, deviceNames.get(one.deviceId), series),
+    unit: one.unit,
+    topic: one.topic,
+    dataKey: one.dataKey,
+    series: one,
+  }));
+  const marked = (tile.marks ?? []).flatMap(({ deviceId, topic, dataKey }) =>
+    deviceId === null || deviceId === undefined || !deviceNames.has(deviceId)
+      ? []
+      : [
+          {
+            deviceId,
+            label: nameOf(deviceId),
+            unit: '',
+            topic: topic ?? topicDefault,
+            dataKey,
+            series: undefined,
+          },
+        ],
+  );
+  return [...ofSeries, ...marked];
+}
+
+/** The newest sample that has the key, else the last value that is known of it. */
+function newestOf(
+  { series, ...wanted }: WantedValue,
+  latest: LatestOfDevice | undefined,
+  found: ReadonlyMap<string, MetricSeries>,
+): ReadValue {
+  const { topic, dataKey } = wanted;
+  if (series?.isFormula !== true) {
+    const valueIn = (sample: LatestOfDevice['samples'][number]) => dataValue(sample.data, dataKey);
+    const sample = latest?.samples.find(
+      (one) => one.topic === topic && (valueIn(one) ?? null) !== null,
+    );
+    if (sample !== undefined)
+      return { ...wanted, timestamp: sample.timestamp, value: valueIn(sample) };
+    const last = latest?.values?.[dataKey];
+    if (last?.topic === topic) return { ...wanted, timestamp: last.timestamp, value: last.value };
+  }
+  const { timestamps = [], dataPoints } = (series && found.get(seriesKey(series))) ?? {};
+  const values = dataPoints?.['LAST'] ?? [];
+  const at = values.findLastIndex((value) => value !== null);
+  return { ...wanted, timestamp: timestamps[at] ?? null, value: values[at] ?? null };
+}
