@@ -1,10 +1,9 @@
 // Alarm notifications: messages to outputs, notes for devices and live events, with the change of the alarm (contract 37).
 import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-lists.ts';
 import type { AlarmChange, AlarmEvent, AlarmMute, AlarmProperties } from '../model/alarm.ts';
-import type { DeliveryDraft } from '../model/delivery.ts';
+import { type DeliveryDraft, mailDelivery } from '../model/delivery.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import { formatInstant } from '../model/instant.ts';
-import { mailDelivery } from '../model/mail.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import { markMuted } from '../storage/records/rows/alarms.ts';

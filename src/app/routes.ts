@@ -75,6 +75,7 @@ import type { DemoWorkspaces } from '../operations/demo-workspaces.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
 import { createGuardedFetch, type EgressGuard } from '../outputs/egress/guard.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
+import { typesOfWorkspace } from '../storage/records/rows/device-types.ts';
 import { hasDevices } from '../storage/records/rows/devices.ts';
 import { programVersion } from '../telemetry/build-info.ts';
 import type { Alarms } from './alarms.ts';
@@ -189,7 +190,12 @@ export function composeRoutes(
     aboutRoute(aboutParts(parts)),
     ...accessRoutes(parts, uplinks, extras),
     ...sampleQueryRoutes({ ...queries, typeOfDevice }),
-    askRoute({ ...queries, records: parts.records, typeOfDevice }),
+    askRoute({
+      ...queries,
+      records: parts.records,
+      typesOfWorkspace: (workspaceId, max) => typesOfWorkspace(parts.records.db, workspaceId, max),
+      typeOfDevice,
+    }),
     ...typeDashboardRoutes({ records: parts.records, store, now, typeOfDevice }),
     dashboardRenderRoute({
       records: parts.records,

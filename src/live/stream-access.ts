@@ -1,7 +1,7 @@
 // Stream access: which devices and workspaces a principal may subscribe to (contract 6, 36, 37).
 import { authorize, isPermittedAt } from '../access/authorize.ts';
 import { placeOf } from '../inventory/record-crud.ts';
-import type { AssetsOfPlace } from './sessions/client-message.ts';
+import type { AssetsOfPlace } from './sessions/session-access.ts';
 import type { WorkspaceGrant } from './sessions/workspace-fan-out.ts';
 import { type LiveKind, liveKinds } from '../model/live-kind.ts';
 import { type Scope, scopes } from '../model/permission.ts';

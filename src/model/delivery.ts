@@ -1,5 +1,7 @@
 // Delivery: one message to one output connector, stored until some time after its last attempt (contract 35).
 import type { EpochMs } from './instant.ts';
+import { mailConnectorId } from './ids.ts';
+import type { Mail } from './mail.ts';
 import type { TemplateContext } from './template-context.ts';
 
 export const deliveryStates = ['PENDING', 'DELIVERED', 'DEAD'] as const;
@@ -93,4 +95,15 @@ export function sequenceAt(position: number, index: number): number {
 /** The sequence behind another one, for a delivery without a sample, behind a journal position. */
 export function sequenceBehind(previous: number, position: number): number {
   return Math.max(previous + 1 / partsOfPosition, position + 1 / 2);
+}
+
+/**
+ * The delivery of a mail, for `enqueueDeliveries`. `about` says whose it is and in which order it is
+ * sent; its context is kept beside the mail, so that the log shows what the mail was about.
+ */
+export function mailDelivery(
+  mail: Mail,
+  about: Omit<DeliveryDraft, 'connectorId' | 'context'> & { readonly context?: TemplateContext },
+): DeliveryDraft {
+  return { ...about, connectorId: mailConnectorId, context: { ...about.context, mail } };
 }

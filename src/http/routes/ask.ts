@@ -15,12 +15,13 @@ import {
   type TopicSchema,
   withCalculated,
 } from '../../query/inferred-schema.ts';
-import { typesOfWorkspace } from '../../storage/records/rows/device-types.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { type Route, route } from '../edge/route.ts';
 
 interface AskRouteParts extends Pick<AskParts, 'records' | 'now'> {
   readonly store: ReadingStore;
+  /** The device types that devices of the workspace have. */
+  readonly typesOfWorkspace: (workspaceId: string, max: number) => Promise<readonly DeviceType[]>;
   readonly typeOfDevice: (deviceId: string) => Promise<DeviceType | null>;
   readonly calendarOf: CalendarOf;
   readonly openZone: OpenZone;
@@ -31,7 +32,7 @@ const typesMax = 200;
 const typesKept = 1_000;
 
 export function askRoute(parts: AskRouteParts): Route {
-  const { records, store, now, typeOfDevice } = parts;
+  const { records, store, now, typesOfWorkspace, typeOfDevice } = parts;
   /** By type and version, because schemas are large. */
   const known = createBoundedMap<string, readonly AskedKey[]>(typesKept);
   const keysOfType = (type: DeviceType): readonly AskedKey[] => {
@@ -47,7 +48,7 @@ export function askRoute(parts: AskRouteParts): Route {
     records,
     now,
     async keysOfWorkspace(workspaceId) {
-      const types = await typesOfWorkspace(records.db, workspaceId, typesMax);
+      const types = await typesOfWorkspace(workspaceId, typesMax);
       return types.flatMap(keysOfType);
     },
     async keysOfDevice(deviceId) {

@@ -10,8 +10,8 @@ import type {
   AssetsOfTag,
   FindAssets,
   Followable,
-  MessageContext,
-} from '../../live/sessions/client-message.ts';
+  FollowDevices,
+} from '../../live/sessions/session-access.ts';
 import type { FanOut } from '../../live/sessions/fan-out.ts';
 import { liveLimits, LiveMemory, type SessionMemory } from '../../live/sessions/live-limits.ts';
 import type { PlaceWatch } from '../../live/sessions/place-watch.ts';
@@ -45,7 +45,7 @@ export interface DataStreamsOptions {
   readonly access: AccessChanges;
   readonly placeWatch: PlaceWatch;
   /** With several nodes: see the context of messages. */
-  readonly follow?: MessageContext['follow'];
+  readonly follow?: FollowDevices | undefined;
   /** The sample store's `replay`. */
   readonly replay: Replay;
   /**
@@ -335,7 +335,7 @@ function openStreamSocket(options: {
   readonly access: AccessChanges;
   readonly placeWatch: PlaceWatch;
   readonly counts: OpenCounts;
-  readonly follow?: MessageContext['follow'];
+  readonly follow?: FollowDevices | undefined;
   readonly replay: Replay;
   readonly now: () => EpochMs;
   readonly failed: (errorId: string, error: unknown) => void;

@@ -1,7 +1,7 @@
 // Access watch: a subscription ends with its device, workspace or permission (contract 36).
 import type { Principal } from '../../model/principal.ts';
 import type { RecordChange } from '../../model/record.ts';
-import type { AccessChanges } from './client-message.ts';
+import type { AccessChanges } from './session-access.ts';
 import type { FanOut, Reader, Subscription } from './fan-out.ts';
 import type {
   WorkspaceFanOut,

@@ -7,9 +7,16 @@ import { compileSchema } from '../../structures/schema-compiler.ts';
 import type { CatchUp } from './catch-up.ts';
 import { refusal } from './live-limits.ts';
 import type { SessionSubscriptions, SessionWorkspaces } from './session-subscriptions.ts';
+import type {
+  AccessChanges,
+  AssetsOfPlace,
+  AssetsOfTag,
+  FindAssets,
+  Followable,
+  FollowDevices,
+} from './session-access.ts';
 import type { PlaceWatch, SessionPlaces } from './place-watch.ts';
 import type { Coverage } from './stream-position.ts';
-import type { WorkspaceGrant } from './workspace-fan-out.ts';
 
 export interface MessageContext {
   readonly subscriptions: SessionSubscriptions;
@@ -33,50 +40,10 @@ export interface MessageContext {
   readonly followable: Followable;
   readonly access: AccessChanges;
   readonly placeChanges: PlaceWatch;
-  /**
-   * Resolves when the other nodes send samples of the devices to this one, and of the workspaces that
-   * are open. The devices must be subscribed to before the function is called that it resolves with.
-   */
-  readonly follow?: ((assetIds: readonly string[]) => Promise<() => void>) | undefined;
+  readonly follow?: FollowDevices | undefined;
   /** What a subscription that begins now covers. */
   readonly liveCoverage: (assetId: string) => Coverage;
 }
-
-/** Devices whose readers may have changed. */
-export interface AccessChanges {
-  /** One more with every device that changed. */
-  readonly changes: () => number;
-  /** Ends the subscriptions of these devices that must end. */
-  readonly check: (assetIds: readonly string[]) => void;
-}
-
-/**
- * Those of the given service device ids that exist and whose data the principal may read. `isOver`
- * says that nobody waits for the answer any more; what was found until then is the answer.
- */
-export type FindAssets = (
-  principal: Principal,
-  assetIds: readonly string[],
-  isOver: () => boolean,
-) => Promise<ReadonlySet<string>>;
-
-/** Readable devices that have the tag now; undefined when the tag is unknown or forbidden. */
-export type AssetsOfTag = (
-  principal: Principal,
-  tagId: string,
-) => Promise<readonly string[] | undefined>;
-
-/** Devices at the place and below it now; undefined when the place is unknown or forbidden. */
-export type AssetsOfPlace = (
-  principal: Principal,
-  placeId: string,
-) => Promise<{ readonly workspaceId: string; readonly assetIds: readonly string[] } | undefined>;
-
-/** What the principal may follow in the workspace; undefined if it is unknown or forbidden. */
-export type Followable = (
-  principal: Principal,
-  workspaceId: string,
-) => Promise<WorkspaceGrant | undefined>;
 
 export interface ClientMessageType {
   /** Checks the message against its schema and handles it; throws LiveRefusal. */

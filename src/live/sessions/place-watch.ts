@@ -1,7 +1,8 @@
 // Place watch: subscriptions by place follow devices that move into the place or out of it (contract 39.2).
 import type { Principal } from '../../model/principal.ts';
 import type { RecordChange } from '../../model/record.ts';
-import type { FindAssets, MessageContext } from './client-message.ts';
+import type { FindAssets, FollowDevices } from './session-access.ts';
+import type { Coverage } from './stream-position.ts';
 import type { FanOut, Reader, Subscription } from './fan-out.ts';
 import type { SessionSubscriptions } from './session-subscriptions.ts';
 
@@ -164,8 +165,8 @@ export class SessionPlaces {
   readonly #watch: PlaceWatch;
   readonly #subscriptions: SessionSubscriptions;
   readonly #findAssets: FindAssets;
-  readonly #follow: MessageContext['follow'];
-  readonly #liveCoverage: MessageContext['liveCoverage'];
+  readonly #follow: FollowDevices | undefined;
+  readonly #liveCoverage: (assetId: string) => Coverage;
   readonly #started: (subscriptions: readonly Subscription[]) => void;
   readonly #isFull: () => void;
   readonly #items = new Map<string, PlaceItem[]>();
@@ -174,8 +175,8 @@ export class SessionPlaces {
     readonly watch: PlaceWatch;
     readonly subscriptions: SessionSubscriptions;
     readonly findAssets: FindAssets;
-    readonly follow: MessageContext['follow'];
-    readonly liveCoverage: MessageContext['liveCoverage'];
+    readonly follow: FollowDevices | undefined;
+    readonly liveCoverage: (assetId: string) => Coverage;
     /** Tells the client of subscriptions that began by themselves. */
     readonly started: (subscriptions: readonly Subscription[]) => void;
     /** The organization has no room for a device that came to a place. */

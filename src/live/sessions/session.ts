@@ -6,15 +6,15 @@ import { isJsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { QuotaCount } from '../../model/quota.ts';
 import { CatchUp, type Replay } from './catch-up.ts';
+import type { ClientMessageType, MessageContext } from './client-message.ts';
 import type {
   AccessChanges,
   AssetsOfPlace,
   AssetsOfTag,
-  ClientMessageType,
   FindAssets,
   Followable,
-  MessageContext,
-} from './client-message.ts';
+  FollowDevices,
+} from './session-access.ts';
 import type { FanOut, Interest, Reader } from './fan-out.ts';
 import {
   liveLimits,
@@ -68,7 +68,7 @@ interface SessionOptions {
   readonly placeWatch: PlaceWatch;
   readonly replay: Replay;
   /** See the context of messages. Undefined without other nodes. */
-  readonly follow?: MessageContext['follow'];
+  readonly follow?: FollowDevices | undefined;
   /** Ends the connection, because samples that are owed cannot be sent. */
   readonly end: (reason: string) => void;
   /** Every message is handled. The HTTP layer may read further ones. */
