@@ -49,7 +49,7 @@ class PdfWriter {
       displayTitle: true,
       lang: 'en',
       // Else the standard fonts would be read from files of the package.
-      font: undefined as never,
+      font: null as never,
     });
   }
 
