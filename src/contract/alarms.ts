@@ -65,7 +65,10 @@ const alarmSchema = namedObject('Alarm', {
   escalated: orNull(time),
   muted: orNull(
     Type.Object(
-      { until: time, muteId: id },
+      {
+        until: Type.String({ format: 'date-time', description: 'End of the mute.' }),
+        muteId: Type.String({ description: 'ID of the mute.' }),
+      },
       {
         description:
           'Mute that keeps the alarm quiet, and when it ends. Null for an alarm that sends messages.',
@@ -138,7 +141,12 @@ const alarmMuteBody = namedObject('AlarmMuteBody', {
     }),
   ),
   until: optional(Type.String({ description: 'ISO-8601 date-time, at most 366 days ahead.' })),
-  reason,
+  reason: optional(
+    Type.String({
+      maxLength: alarmLimits.reasonCharactersMax,
+      description: 'Why the alarm is muted.',
+    }),
+  ),
 });
 
 const alarmCommentBody = namedObject('AlarmCommentBody', {

@@ -23,6 +23,7 @@ const severityBelow = Type.Unsafe<(typeof alarmSeverities)[number]>({
   ...oneOf(alarmSeverities),
   description: 'Mutes only alarms that are less severe. Null mutes all severities.',
 });
+const takesEffect = 'Whether the mute takes effect in its windows.';
 const day = oneOf(weekdays);
 const zone = Type.String({ maxLength: 100, description: 'IANA time zone of the local times.' });
 const localTime = (description: string) => Type.String({ maxLength: 5, description });
@@ -71,9 +72,19 @@ const muteSchema = namedObject('Mute', {
   reason: orNull(reason),
   what: whatSchema,
   severityBelow: orNull(severityBelow),
-  once: orNull(Type.Object({ from: time, to: time })),
-  weekly: orNull(Type.Object(weeklyFields)),
-  active: Type.Boolean(),
+  once: orNull(
+    Type.Object(
+      {
+        from: Type.String({ format: 'date-time', description: 'Start of the window, inclusive.' }),
+        to: Type.String({ format: 'date-time', description: 'End of the window, exclusive.' }),
+      },
+      { description: 'The only window. Null with `weekly`.' },
+    ),
+  ),
+  weekly: orNull(
+    Type.Object(weeklyFields, { description: 'Window on days of every week. Null with `once`.' }),
+  ),
+  active: Type.Boolean({ description: takesEffect }),
   mutesUntil: orNull(
     Type.String({
       description: 'End of the window that is in effect now. Null outside of the windows.',
@@ -97,7 +108,7 @@ const schedule = {
     ),
   ),
   weekly: optional(Type.Object(weeklyFields, { description: 'A window on days of every week.' })),
-  active: optional(Type.Boolean()),
+  active: optional(Type.Boolean({ description: `${takesEffect} Defaults to true.` })),
 };
 const muteDraft = namedObject('MuteDraft', { name, workspaceId: id, what: whatDraft, ...schedule });
 export type MuteDraft = Static<typeof muteDraft>;
@@ -111,7 +122,9 @@ export type MuteUpdate = Static<typeof muteUpdate>;
 
 const muteListQuery = Type.Object({
   ...workspaceListParameters([...commonSortFields, 'active']),
-  active: Type.Optional(Type.Boolean()),
+  active: Type.Optional(
+    Type.Boolean({ description: 'Only mutes that are active, or only those that are not.' }),
+  ),
 });
 
 export const mutes = recordEndpoints({

@@ -160,6 +160,7 @@ export const fieldWords: Words = {
   valueType: 'Type to which the value is converted.',
   dataSourceId: 'ID of a data source of the rule.',
   severity: 'Severity of the alarm.',
+  what: 'Alarms that are muted: those that any of the members names.',
   nextExecution: 'Next scheduled run. Null without a schedule.',
   trigger: 'Whether this source triggered the run.',
   script: 'JavaScript source with a function `consume(event)`.',
