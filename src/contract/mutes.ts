@@ -14,7 +14,6 @@ import {
   optional,
   orNull,
   text,
-  time,
   updateFields,
 } from './record-fields.ts';
 
