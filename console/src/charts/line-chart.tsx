@@ -93,7 +93,8 @@ export function LineChart(props: LineChartProps) {
       {isTable && (
         <ValuesDialog
           title={label}
-          {...{ lines, zone }}
+          lines={lines}
+          zone={zone}
           times={namedTimes ?? times}
           close={() => setAsTable(false)}
         />

@@ -53,7 +53,9 @@ export function RangePicker<R extends string>(props: RangePickerProps<R>) {
         value={isCustom ? 'custom' : name}
         choose={(chosen) => (chosen === 'custom' ? setAsked(true) : choose(chosen))}
       />
-      {isAsked && <CustomDialog {...{ zone, shown, show }} close={() => setAsked(false)} />}
+      {isAsked && (
+        <CustomDialog zone={zone} shown={shown} show={show} close={() => setAsked(false)} />
+      )}
     </>
   );
 }

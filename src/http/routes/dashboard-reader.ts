@@ -39,7 +39,7 @@ import { dataValue } from '../../model/data-value.ts';
 import { type EpochMs, isInstant } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
 import type { Principal } from '../../model/principal.ts';
-import { problem } from '../../model/problem.ts';
+import { Problem, problem } from '../../model/problem.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import { Completeness } from '../edge/exchange.ts';
 import { latestSamples, type LatestSamplesParts } from './sample-queries.ts';
@@ -253,8 +253,9 @@ export class DashboardReader {
   async #placeOf(deviceId: string) {
     try {
       return await this.#parts.placeOfDevice(deviceId);
-    } catch {
-      return undefined;
+    } catch (error) {
+      if (error instanceof Problem && error.status === 404) return undefined;
+      throw error;
     }
   }
 

@@ -65,27 +65,27 @@ const targetKinds = ['DEVICE', 'TAG', 'PLACE'] as const;
 /** What the field calls the same in both languages. */
 const synonyms: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    ...{
-      temperatur: 'temperature',
-      feuchte: 'humidity',
-      feuchtigkeit: 'humidity',
-      temp: 'temperature',
-    },
-    ...{
-      luftfeuchtigkeit: 'humidity',
-      druck: 'pressure',
-      luftdruck: 'pressure',
-      batterie: 'battery',
-    },
-    ...{ leistung: 'power', energie: 'energy', strom: 'current', spannung: 'voltage' },
-    ...{
-      helligkeit: 'light',
-      lärm: 'noise',
-      füllstand: 'level',
-      wasser: 'water',
-      gewicht: 'weight',
-    },
-    ...{ bewegung: 'motion', belegung: 'occupancy', geschwindigkeit: 'speed', regen: 'rain' },
+    temperatur: 'temperature',
+    feuchte: 'humidity',
+    feuchtigkeit: 'humidity',
+    temp: 'temperature',
+    luftfeuchtigkeit: 'humidity',
+    druck: 'pressure',
+    luftdruck: 'pressure',
+    batterie: 'battery',
+    leistung: 'power',
+    energie: 'energy',
+    strom: 'current',
+    spannung: 'voltage',
+    helligkeit: 'light',
+    lärm: 'noise',
+    füllstand: 'level',
+    wasser: 'water',
+    gewicht: 'weight',
+    bewegung: 'motion',
+    belegung: 'occupancy',
+    geschwindigkeit: 'speed',
+    regen: 'rain',
   }),
 );
 

@@ -84,18 +84,26 @@ const weekdays = {
 };
 const unitsOfTime: ReadonlyMap<string, number> = new Map(
   Object.entries({
-    ...{ minute: 60_000, minutes: 60_000, minuten: 60_000, hour: hourMs, hours: hourMs },
-    ...{
-      stunde: hourMs,
-      stunden: hourMs,
-      day: dayMs,
-      days: dayMs,
-      tag: dayMs,
-      tage: dayMs,
-      tagen: dayMs,
-    },
-    ...{ week: 7 * dayMs, weeks: 7 * dayMs, woche: 7 * dayMs, wochen: 7 * dayMs },
-    ...{ month: 30 * dayMs, months: 30 * dayMs, monate: 30 * dayMs, monaten: 30 * dayMs },
+    minute: 60_000,
+    minutes: 60_000,
+    minuten: 60_000,
+    hour: hourMs,
+    hours: hourMs,
+    stunde: hourMs,
+    stunden: hourMs,
+    day: dayMs,
+    days: dayMs,
+    tag: dayMs,
+    tage: dayMs,
+    tagen: dayMs,
+    week: 7 * dayMs,
+    weeks: 7 * dayMs,
+    woche: 7 * dayMs,
+    wochen: 7 * dayMs,
+    month: 30 * dayMs,
+    months: 30 * dayMs,
+    monate: 30 * dayMs,
+    monaten: 30 * dayMs,
   }),
 );
 const countMax = 1_000;

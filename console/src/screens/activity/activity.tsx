@@ -379,7 +379,7 @@ function RecordName({ record, workspaceId }: RecordNameProps) {
       {action === 'DELETE' ? (
         <b>{name}</b>
       ) : (
-        <RecordLink {...{ resourceType, id, name, workspaceId }} />
+        <RecordLink resourceType={resourceType} id={id} name={name} workspaceId={workspaceId} />
       )}
     </span>
   );

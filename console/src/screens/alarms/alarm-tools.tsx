@@ -32,7 +32,7 @@ export function AlarmTools({ workspaceId, search, change }: ToolsProps) {
   const chosen = severitiesIn(search.severity);
   return (
     <div className={styles['tools']}>
-      <StateTabs {...{ workspaceId, search, change }} />
+      <StateTabs workspaceId={workspaceId} search={search} change={change} />
       <SearchField
         label={words.search}
         value={search.q ?? ''}
@@ -54,7 +54,7 @@ export function AlarmTools({ workspaceId, search, change }: ToolsProps) {
           </button>
         ))}
       </div>
-      <NamedFilters {...{ workspaceId, search, change }} />
+      <NamedFilters workspaceId={workspaceId} search={search} change={change} />
     </div>
   );
 }

@@ -151,12 +151,24 @@ export function Alarms() {
       actions={<CurlButton request={{ path: pathOf(workspaceId, search) }} />}
     >
       {isSelecting ? (
-        <SelectionBar {...{ workspaceId, search, selection, actions }} total={pages.total ?? 0} />
+        <SelectionBar
+          workspaceId={workspaceId}
+          search={search}
+          selection={selection}
+          actions={actions}
+          total={pages.total ?? 0}
+        />
       ) : (
-        <AlarmTools {...{ workspaceId, search, change }} />
+        <AlarmTools workspaceId={workspaceId} search={search} change={change} />
       )}
       <Sheet>
-        <AlarmTable {...{ pages, search, selection, actions, table }} />
+        <AlarmTable
+          pages={pages}
+          search={search}
+          selection={selection}
+          actions={actions}
+          table={table}
+        />
       </Sheet>
       {(pages.total ?? 0) > 0 && (
         <p className={`faint text-small ${styles['keys']}`}>{words.keys}</p>

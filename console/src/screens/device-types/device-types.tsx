@@ -284,7 +284,9 @@ function NewType({ close }: { readonly close: () => void }) {
       title={words.create}
       submitLabel={words.createIt}
       submit={() => save({ name: name.trim(), description: description.trim(), begin })}
-      {...{ isBusy, error, close }}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <TextField
         label={words.name}

@@ -213,7 +213,12 @@ function DeviceList({ workspaceId }: { readonly workspaceId: string }) {
       <ViewTabs {...place} change={change} />
       {isSelecting ? (
         <SelectionBar
-          {...{ place, selection, work, exporting, asked, ask }}
+          place={place}
+          selection={selection}
+          work={work}
+          exporting={exporting}
+          asked={asked}
+          ask={ask}
           total={pages.total ?? 0}
         />
       ) : (

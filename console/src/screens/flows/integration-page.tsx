@@ -219,7 +219,14 @@ export function IntegrationForm({ type, draft, change, faults }: IntegrationForm
     <>
       <NameFields draft={draft} change={change} faults={faults} />
       {settingsOf[type].fields.map((name) => (
-        <PropertyField key={name} {...{ type, draft, change, faults, name }} />
+        <PropertyField
+          key={name}
+          type={type}
+          draft={draft}
+          change={change}
+          faults={faults}
+          name={name}
+        />
       ))}
     </>
   );

@@ -57,7 +57,9 @@ export function NewConnector({ workspaceId, close, onCreated }: NewConnectorProp
       title={words.add}
       submitLabel={words.create}
       submit={() => save(bodyOf(choice, workspaceId))}
-      {...{ isBusy, error, close }}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <Fields choice={choice} change={setChoice} nameFault={faultOf('name')} />
     </FormDialog>

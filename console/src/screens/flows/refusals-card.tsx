@@ -126,7 +126,8 @@ function RefusalRow({ refusal, workspaceId }: RowProps) {
         )}
         {isRegistering && deviceId !== null && (
           <RegisterRefused
-            {...{ workspaceId, deviceId }}
+            workspaceId={workspaceId}
+            deviceId={deviceId}
             refusalId={refusal.id}
             close={() => setRegistering(false)}
           />

@@ -72,13 +72,21 @@ export function Needs({ overview, failing, workspaceId }: NeedsProps) {
       .map(({ id, name, lastUplink }) => ({
         key: `silent ${id}`,
         icon: <WifiOff className="bad" aria-hidden="true" />,
-        what: <DeviceLink {...{ id, workspaceId }}>{words.silent(name)}</DeviceLink>,
+        what: (
+          <DeviceLink id={id} workspaceId={workspaceId}>
+            {words.silent(name)}
+          </DeviceLink>
+        ),
         much: <Ago at={lastUplink} />,
       })),
     ...overview.lowBattery.map(({ id, name, batteryLevel }) => ({
       key: `battery ${id}`,
       icon: <BatteryLow className="warn" aria-hidden="true" />,
-      what: <DeviceLink {...{ id, workspaceId }}>{words.lowBattery(name)}</DeviceLink>,
+      what: (
+        <DeviceLink id={id} workspaceId={workspaceId}>
+          {words.lowBattery(name)}
+        </DeviceLink>
+      ),
       much: percent(batteryLevel),
     })),
   ];

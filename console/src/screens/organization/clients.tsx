@@ -248,7 +248,9 @@ function NewClientDialog({ organizationId, close }: NewClientDialogProps) {
       isWide
       submitLabel={shared.create}
       submit={save}
-      {...{ isBusy, error, close }}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <TextField
         label={words.name}

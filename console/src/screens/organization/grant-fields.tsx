@@ -49,7 +49,7 @@ function PermissionGrid({ permissions, change }: PermissionGridProps) {
               <th scope="row">{scope}</th>
               {verbs.map((verb) => (
                 <td key={verb}>
-                  <GrantBox {...{ scope, verb, permissions, change }} />
+                  <GrantBox scope={scope} verb={verb} permissions={permissions} change={change} />
                 </td>
               ))}
             </tr>

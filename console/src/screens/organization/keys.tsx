@@ -148,7 +148,9 @@ function NewKeyDialog({ organizationId, close }: NewKeyDialogProps) {
       isWide
       submitLabel={words.create}
       submit={save}
-      {...{ isBusy, error, close }}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <TextField
         label={words.keyName}

@@ -224,7 +224,10 @@ function InviteDialog({ place, close }: InviteDialogProps) {
     <FormDialog
       title={words.invite}
       submitLabel={words.inviteAction}
-      {...{ submit, isBusy, error, close }}
+      submit={submit}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <TextField label={words.email} name="email" type="email" required />
       <SelectField label={words.role} name="role" defaultValue={place.firstRole}>

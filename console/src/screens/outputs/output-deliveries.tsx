@@ -227,7 +227,11 @@ function Details({ delivery }: { readonly delivery: Delivery }) {
     <div className={styles['details']}>
       {deviceId !== '' && (
         <div>
-          <Why {...{ workspaceId, deviceId }} question={{ correlationId, outputConnectorId }} />
+          <Why
+            workspaceId={workspaceId}
+            deviceId={deviceId}
+            question={{ correlationId, outputConnectorId }}
+          />
         </div>
       )}
       <dl className={styles['facts']}>

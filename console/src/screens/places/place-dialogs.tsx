@@ -69,7 +69,10 @@ export function PlaceDialog({ workspaceId, parentId, place, close }: PlaceDialog
     <FormDialog
       title={place === undefined ? words.add : words.editNamed(place.name)}
       submitLabel={words.save}
-      {...{ submit, isBusy, error, close }}
+      submit={submit}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <TextField
         label={words.name}
@@ -166,7 +169,9 @@ export function MoveDialog({ place, close }: OnPlaceProps) {
       title={words.moveNamed(place.name)}
       submitLabel={words.move}
       submit={() => save(undefined)}
-      {...{ isBusy, error, close }}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <SelectField
         label={words.moveTo}

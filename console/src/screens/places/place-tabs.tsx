@@ -80,7 +80,9 @@ export function PlaceDevices({ workspaceId, placeId }: OfPlace) {
         add={null}
         row={(device) => (
           <DeviceRow
-            {...{ workspaceId, placeId, device }}
+            workspaceId={workspaceId}
+            placeId={placeId}
+            device={device}
             takeOut={() => void change({ remove: [device.id] }, words.takenOut(device.name))}
           />
         )}
@@ -267,10 +269,15 @@ function Facts({ place }: { readonly place: Place }) {
         ))}
       </dl>
       {asked === 'edit' && (
-        <PlaceDialog {...{ workspaceId, place, close }} parentId={place.parentId} />
+        <PlaceDialog
+          workspaceId={workspaceId}
+          place={place}
+          close={close}
+          parentId={place.parentId}
+        />
       )}
-      {asked === 'move' && <MoveDialog {...{ place, close }} />}
-      {asked === 'delete' && <DeleteDialog {...{ place, close }} />}
+      {asked === 'move' && <MoveDialog place={place} close={close} />}
+      {asked === 'delete' && <DeleteDialog place={place} close={close} />}
     </Card>
   );
 }

@@ -67,7 +67,7 @@ function WhyOfRule({ workspaceId, rule }: { readonly workspaceId: string; readon
   const input = rule.inputs.find(({ type }) => type === 'DEVICE');
   const deviceId = last?.deviceId ?? input?.id;
   if (deviceId === undefined) return null;
-  return <Why {...{ workspaceId, deviceId }} question={{ ruleId: rule.id }} />;
+  return <Why workspaceId={workspaceId} deviceId={deviceId} question={{ ruleId: rule.id }} />;
 }
 
 export function RulesLink({ workspaceId }: { readonly workspaceId: string }) {

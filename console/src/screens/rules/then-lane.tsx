@@ -66,7 +66,12 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
           removeLabel={words.takeOut}
           remove={() => change(withoutAction(rule, id))}
         >
-          <ActionForm action={{ id, name, type }} {...{ workspaceId, rule, change }} />
+          <ActionForm
+            action={{ id, name, type }}
+            workspaceId={workspaceId}
+            rule={rule}
+            change={change}
+          />
         </NodeCard>
       ))}
     </Lane>
@@ -160,7 +165,12 @@ function AddAction({ workspaceId, sampleOf, add }: AddActionProps) {
       </span>
       <MailInPlace workspaceId={workspaceId} templates={ruleMail} done={add} />
       {isMaking && (
-        <NewAlarmDialog {...{ workspaceId, sampleOf }} close={() => setMaking(false)} done={add} />
+        <NewAlarmDialog
+          workspaceId={workspaceId}
+          sampleOf={sampleOf}
+          close={() => setMaking(false)}
+          done={add}
+        />
       )}
     </>
   );
@@ -226,7 +236,10 @@ function NewAlarmDialog({ workspaceId, sampleOf, close, done }: DialogProps) {
     <AlarmForm
       title={words.newAlarm}
       first={first}
-      {...{ workspaceId, sampleOf, close, done }}
+      workspaceId={workspaceId}
+      sampleOf={sampleOf}
+      close={close}
+      done={done}
       send={(draft) =>
         ask(platform.POST('/v3/output-connectors', { body: bodyOf(draft, workspaceId) }))
       }
@@ -253,7 +266,10 @@ function ChangeAlarmDialog(props: ChangeProps) {
         <AlarmForm
           title={words.editAlarm}
           first={draftOf(connector)}
-          {...{ workspaceId, sampleOf, close, done }}
+          workspaceId={workspaceId}
+          sampleOf={sampleOf}
+          close={close}
+          done={done}
           send={(draft) => {
             const params = { path: { id: outputId } };
             const body = { ...changeOf(draft), version: connector.version };

@@ -51,8 +51,8 @@ export function Fields() {
       createLabel={words.newField}
       emptyTitle={words.noFields}
       columns={columns}
-      form={(field, close) => <FieldDialog {...{ workspaceId, field, close }} />}
-      removal={(field, close) => <RemoveField {...{ field, close }} />}
+      form={(field, close) => <FieldDialog workspaceId={workspaceId} field={field} close={close} />}
+      removal={(field, close) => <RemoveField field={field} close={close} />}
     />
   );
 }
@@ -141,7 +141,10 @@ function FieldDialog({ workspaceId, field, close }: FieldDialogProps) {
     <FormDialog
       title={field === undefined ? words.newField : words.edit(field.name)}
       submitLabel={words.save}
-      {...{ submit, isBusy, error, close }}
+      submit={submit}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <NameField value={field?.name} error={faultOf('name')} />
       <SelectField

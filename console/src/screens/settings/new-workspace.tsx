@@ -25,7 +25,10 @@ export function NewWorkspace({ close }: { readonly close: () => void }) {
     <FormDialog
       title={words.newWorkspace}
       submitLabel={words.create}
-      {...{ submit, isBusy, error, close }}
+      submit={submit}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <p className="mute">{words.newWorkspaceNote}</p>
       <NameField />

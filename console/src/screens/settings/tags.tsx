@@ -48,8 +48,8 @@ export function Tags() {
       createLabel={words.newTag}
       emptyTitle={words.noTags}
       columns={columns}
-      form={(tag, close) => <TagDialog {...{ workspaceId, tag, close }} />}
-      removal={(tag, close) => <RemoveTag {...{ tag, close }} />}
+      form={(tag, close) => <TagDialog workspaceId={workspaceId} tag={tag} close={close} />}
+      removal={(tag, close) => <RemoveTag tag={tag} close={close} />}
     />
   );
 }
@@ -95,7 +95,10 @@ function TagDialog({ workspaceId, tag, close }: TagDialogProps) {
     <FormDialog
       title={tag === undefined ? words.newTag : words.edit(tag.name)}
       submitLabel={words.save}
-      {...{ submit, isBusy, error, close }}
+      submit={submit}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <NameField value={tag?.name} error={faultOf('name')} />
       <TextField

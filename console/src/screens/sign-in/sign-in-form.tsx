@@ -36,7 +36,10 @@ export function SignInForm({ way }: { readonly way: SignInWay }) {
   const provider = about?.provider ?? null;
   if (needed !== undefined)
     return <SecondStep needed={needed} startAgain={() => setNeeded(undefined)} way={way} />;
-  if (hasPasswords) return <FirstStep {...{ provider, hasPasskeys, way }} secondStep={setNeeded} />;
+  if (hasPasswords)
+    return (
+      <FirstStep provider={provider} hasPasskeys={hasPasskeys} way={way} secondStep={setNeeded} />
+    );
   return (
     <way.Frame title={words.title} name={words.signIn}>
       <ProviderProblem />

@@ -91,7 +91,12 @@ export function RegisterRefused({ workspaceId, refusalId, deviceId, close }: Reg
               maxLength={500}
               onChange={({ currentTarget }) => setName(currentTarget.value)}
             />
-            <Decoding {...{ workspaceId, choice }} proposal={found} choose={setChosen} />
+            <Decoding
+              workspaceId={workspaceId}
+              choice={choice}
+              proposal={found}
+              choose={setChosen}
+            />
             {found.unreadable === null ? (
               <CheckField label={words.takePayload} isOn={takes} change={setTakes} />
             ) : (

@@ -37,9 +37,17 @@ export function Why({ workspaceId, deviceId, question = {} }: WhyProps) {
         {words.why}
       </Button>
       {shown === 'trace' && (
-        <TraceDialog {...{ workspaceId, deviceId, question, close }} register={setShown} />
+        <TraceDialog
+          workspaceId={workspaceId}
+          deviceId={deviceId}
+          question={question}
+          close={close}
+          register={setShown}
+        />
       )}
-      {typeof shown === 'object' && <RegisterRefused {...shown} {...{ workspaceId, close }} />}
+      {typeof shown === 'object' && (
+        <RegisterRefused {...shown} workspaceId={workspaceId} close={close} />
+      )}
     </>
   );
 }
@@ -84,7 +92,7 @@ function TraceDialog({ workspaceId, deviceId, question, register, close }: Trace
       }
     >
       <Answered answer={trace} curl={{ path }} skeleton={<Bone width="100%" />}>
-        {(found) => <Told {...{ workspaceId, register }} trace={found} />}
+        {(found) => <Told workspaceId={workspaceId} register={register} trace={found} />}
       </Answered>
     </Dialog>
   );
@@ -109,7 +117,12 @@ function Told({ workspaceId, trace, register }: ToldProps) {
       <Steps steps={steps} first={broken ?? steps.at(-1)} />
       {fix !== null && <p>{words.fixes[code]}</p>}
       <div className="row wrap gap-8">
-        <Mend {...{ workspaceId, register }} step={broken} deviceRecordId={device.id} />
+        <Mend
+          workspaceId={workspaceId}
+          register={register}
+          step={broken}
+          deviceRecordId={device.id}
+        />
         {fix !== null && fix.link !== null && <LinkTo workspaceId={workspaceId} link={fix.link} />}
       </div>
     </>

@@ -120,7 +120,9 @@ function NewLogic({ workspaceId, close }: NewLogicProps) {
       title={words.add}
       submitLabel={words.create}
       submit={save}
-      {...{ isBusy, error, close }}
+      isBusy={isBusy}
+      error={error}
+      close={close}
     >
       <TextField
         label={words.name}
