@@ -21,6 +21,9 @@ export interface LiveSocket {
   close(): void;
 }
 
+/** A message that does not come in this time has been lost. */
+const messageMsMax = 100_000;
+
 /** Connects and takes the greeting; `url` is the whole address with its credential, if no header has it. */
 export async function openLive(
   url: string,
@@ -43,11 +46,23 @@ export async function openLive(
   });
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
 
+  let taken = 0;
   const next = async (): Promise<LiveMessage> => {
-    while (seen.length === 0) {
-      if (closed) throw new Error('The connection is closed and nothing is left');
-      await new Promise<void>((resolve) => waiting.push(resolve));
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      wake();
+    }, messageMsMax);
+    try {
+      while (seen.length === 0) {
+        if (closed) throw new Error('The connection is closed and nothing is left');
+        if (isLate) throw new Error(`No message for ${messageMsMax} ms behind ${taken} others`);
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      }
+    } finally {
+      clearTimeout(late);
     }
+    taken++;
     return seen.shift()!;
   };
   const send = (message: unknown) =>
