@@ -1,5 +1,5 @@
 // Shared dashboard: what its token reads, which are the series of its tiles and nothing else (contract 39.1, 42).
-import type { Json, JsonObject } from './json.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
 /** Distinguishes tokens of dashboards from those of OAuth clients. */
 export const shareTokenPrefix = 'share_';
@@ -56,7 +56,7 @@ export function sharedKey(dataKey: unknown, expression: unknown): string | undef
 export function namesOfShare(configuration: JsonObject, values: ShareValues = {}): SharedNames {
   const names = new NamesOfShare(configuration, values);
   const { tiles } = configuration;
-  if (Array.isArray(tiles)) for (const tile of tiles) if (isObject(tile)) names.addTile(tile);
+  if (Array.isArray(tiles)) for (const tile of tiles) if (isJsonObject(tile)) names.addTile(tile);
   return names;
 }
 
@@ -72,7 +72,7 @@ class NamesOfShare implements SharedNames {
   constructor({ variables }: JsonObject, values: ShareValues) {
     this.#values = values;
     for (const variable of Array.isArray(variables) ? variables : [])
-      if (isObject(variable) && typeof variable['name'] === 'string')
+      if (isJsonObject(variable) && typeof variable['name'] === 'string')
         this.#variables.set(variable['name'], variable);
   }
 
@@ -89,12 +89,12 @@ class NamesOfShare implements SharedNames {
     for (let value = left.pop(); value !== undefined; value = left.pop()) {
       if (typeof value !== 'object' || value === null) continue;
       left.push(...Object.values(value));
-      if (!isObject(value)) continue;
+      if (!isJsonObject(value)) continue;
       const key = sharedKey(value['dataKey'], value['expression']);
       if (key !== undefined) this.#add(value, value['topic'], [key, ...more]);
       if (kind !== 'devices' || !Array.isArray(columns)) continue;
       for (const column of columns)
-        if (isObject(column) && typeof column['dataKey'] === 'string')
+        if (isJsonObject(column) && typeof column['dataKey'] === 'string')
           this.#add(value, column['topic'], [column['dataKey']]);
     }
   }
@@ -168,10 +168,6 @@ function union(one: SharedTopics, other: SharedTopics): SharedTopics {
   const all = new Map(one);
   for (const [topic, keys] of other) all.set(topic, all.get(topic)?.union(keys) ?? keys);
   return all;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The data keys of the topic that the tiles show; undefined for none. */

@@ -16,6 +16,7 @@ import {
 import { aboutQuery } from '../api/about.ts';
 import { themeEvent } from '../ui/theme.ts';
 import { Button } from '../ui/button.tsx';
+import { useSize } from '../ui/use-size.ts';
 import { useFormats, useLanguage, useWords } from '../words/language.tsx';
 import { type Cluster, clustersOf, type MapPoint } from './clusters.ts';
 import { Legend, ScaleBar } from './map-notes.tsx';
@@ -150,20 +151,6 @@ export function WorldMap(props: WorldMapProps) {
 
 function distance(a: { x: number; y: number }, b: { x: number; y: number }): number {
   return Math.hypot(a.x - b.x, a.y - b.y);
-}
-
-function useSize(box: React.RefObject<HTMLElement | null>): Size {
-  const [size, setSize] = useState<Size>({ width: 0, height: 0 });
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const sizes = new ResizeObserver(() =>
-      setSize({ width: element.clientWidth, height: element.clientHeight }),
-    );
-    sizes.observe(element);
-    return () => sizes.disconnect();
-  }, [box]);
-  return size;
 }
 
 /** Fitted to the devices until someone moves the map; more devices that arrive are fitted too. */

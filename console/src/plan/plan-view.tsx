@@ -13,6 +13,7 @@ import {
 } from 'react';
 import { Button } from '../ui/button.tsx';
 import { themeEvent } from '../ui/theme.ts';
+import { type Size, useSize } from '../ui/use-size.ts';
 import { useFormats, useWords } from '../words/language.tsx';
 import { heatColor, heatOf } from './heat.ts';
 import {
@@ -200,22 +201,6 @@ function pointIn(
   const place = box?.getBoundingClientRect();
   return place && { x: clientX - place.left, y: clientY - place.top };
 }
-
-function useSize(box: RefObject<HTMLElement | null>) {
-  const [size, setSize] = useState({ width: 0, height: 0 });
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const sizes = new ResizeObserver(() =>
-      setSize({ width: element.clientWidth, height: element.clientHeight }),
-    );
-    sizes.observe(element);
-    return () => sizes.disconnect();
-  }, [box]);
-  return size;
-}
-
-type Size = ReturnType<typeof useSize>;
 
 /** The whole picture in the middle of the box, until someone moves it. */
 function useView(size: Size, picture: PlanViewProps['picture']) {

@@ -1,6 +1,6 @@
 // File drop: a file is chosen by a button, or dropped on the area around it.
 import { Upload } from 'lucide-react';
-import { type DragEvent, useState } from 'react';
+import { type DragEvent, type ReactNode, useState } from 'react';
 import styles from './file-drop.module.css';
 
 interface FileDropProps {
@@ -9,12 +9,13 @@ interface FileDropProps {
   readonly words: {
     readonly chooseFile: string;
     readonly drop: string;
-    readonly importNote: string;
   };
   readonly choose: (file: File | undefined) => void;
+  /** Notes below the button. */
+  readonly children?: ReactNode;
 }
 
-export function FileDrop({ accept, words, choose }: FileDropProps) {
+export function FileDrop({ accept, words, choose, children }: FileDropProps) {
   const [isOver, setOver] = useState(false);
   const drop = (event: DragEvent) => {
     event.preventDefault();
@@ -39,7 +40,7 @@ export function FileDrop({ accept, words, choose }: FileDropProps) {
         <input type="file" accept={accept} onChange={({ target }) => choose(target.files?.[0])} />
       </label>
       <span className="mute">{words.drop}</span>
-      <span className="faint text-small">{words.importNote}</span>
+      {children}
     </div>
   );
 }

@@ -66,33 +66,37 @@ const workspaceScopes: readonly Scope[] = ['asset', 'dataFlow', 'rule'];
 /** Scopes of records that belong to the organization. */
 const organizationScopes: readonly Scope[] = ['deviceType', 'customLogic'];
 
+/** Scopes of dashboards, which only a document that contains some needs. */
+const dashboardScopes: readonly Scope[] = ['dashboard', 'dashboard.group'];
+
+function holdsAll(
+  principal: Principal,
+  scopes: readonly Scope[],
+  verbs: readonly Verb[],
+  workspaceId: string | null,
+): boolean {
+  return scopes.every((scope) => verbs.every((verb) => holds(principal, scope, verb, workspaceId)));
+}
+
 /** A document contains records of all these scopes. Throws 403 without a permission for each. */
 export function checkConfigurationScopes(
   principal: Principal,
   workspaceId: string,
   verbs: readonly Verb[],
 ): void {
-  const granted = (place: string | null) => (scope: Scope) =>
-    verbs.every((verb) => holds(principal, scope, verb, place));
-  if (!workspaceScopes.every(granted(workspaceId)) || !organizationScopes.every(granted(null)))
-    throw problem('permissionDenied');
+  const isGranted =
+    holdsAll(principal, workspaceScopes, verbs, workspaceId) &&
+    holdsAll(principal, organizationScopes, verbs, null);
+  if (!isGranted) throw problem('permissionDenied');
 }
 
-const dashboardScopes: readonly Scope[] = ['dashboard', 'dashboard.group'];
-
-function mayAll(principal: Principal, workspaceId: string, verbs: readonly Verb[]): boolean {
-  return dashboardScopes.every((scope) =>
-    verbs.every((verb) => holds(principal, scope, verb, workspaceId)),
-  );
-}
-
-/** Only a document with dashboards needs their scopes. Throws 403 without a permission for each. */
+/** Throws 403 without a permission for each. */
 export function checkDashboardScopes(
   principal: Principal,
   workspaceId: string,
   verbs: readonly Verb[],
 ): void {
-  if (!mayAll(principal, workspaceId, verbs)) throw problem('permissionDenied');
+  if (!holdsAll(principal, dashboardScopes, verbs, workspaceId)) throw problem('permissionDenied');
 }
 
 async function all<T>(list: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
@@ -251,7 +255,7 @@ async function dashboardSections(
   workspaceId: string,
   names: Readonly<Record<Exclude<NamedKind, 'device' | 'dashboard'>, (id: string) => string>>,
 ): Promise<Pick<KnownSections, 'dashboardGroups' | 'dashboards'>> {
-  if (!mayAll(principal, workspaceId, ['read']))
+  if (!holdsAll(principal, dashboardScopes, ['read'], workspaceId))
     return { dashboardGroups: new Map(), dashboards: new Map() };
   const scope = { workspaceIds: [workspaceId] };
   const groups = await all((page) => listDashboardGroups(records, principal, scope, page));
@@ -354,7 +358,7 @@ export async function exportConfiguration(
     customLogic: items('customLogic').filter((block) => usedLogic.has(block.name)),
     rules,
     calculations: items('calculations'),
-    ...(mayAll(principal, workspaceId, ['read']) && {
+    ...(holdsAll(principal, dashboardScopes, ['read'], workspaceId) && {
       dashboardGroups: items('dashboardGroups'),
       dashboards,
     }),

@@ -1,14 +1,14 @@
 // Import of devices: a CSV file, its columns, a check that changes nothing, and only then the import.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Upload } from 'lucide-react';
-import { type DragEvent, useState } from 'react';
+import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { customFieldsOf } from '../../api/workspace-records.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Sheet } from '../../ui/card.tsx';
 import { SelectField } from '../../ui/field.tsx';
+import { FileDrop } from '../../ui/file-drop.tsx';
 import { Page } from '../../ui/page.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
@@ -173,7 +173,6 @@ interface ImportDropProps {
 function ImportDrop({ workspaceId, choose }: ImportDropProps) {
   const words = useWords(importWords);
   const [problem, setProblem] = useState<string>();
-  const [isOver, setOver] = useState(false);
   const read = async (file: File | undefined) => {
     if (file === undefined) return;
     if (file.size > fileBytesMax) return setProblem(words.tooLarge);
@@ -181,39 +180,20 @@ function ImportDrop({ workspaceId, choose }: ImportDropProps) {
     if (content.rows.length + content.faults.length === 0) setProblem(words.noRows);
     else choose(content);
   };
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    void read(event.dataTransfer.files[0]);
-  };
   const example = `/v3/devices/export?workspaceId=${workspaceId}&format=csv`;
   return (
     <Sheet>
-      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- the button inside does the same by keyboard */}
-      <div
-        className={styles['drop']}
-        data-over={isOver}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={drop}
-      >
-        <Upload aria-hidden="true" />
-        <label className={styles['file']}>
-          {words.choose}
-          <input
-            type="file"
-            accept=".csv,text/csv"
-            onChange={(event) => void read(event.target.files?.[0])}
-          />
-        </label>
-        <span className="mute">{words.drop}</span>
-        {problem !== undefined && <span role="alert">{problem}</span>}
-        <a className={styles['link']} href={example} download="devices.csv">
-          {words.example}
-        </a>
+      <div className={styles['dropArea']}>
+        <FileDrop
+          accept=".csv,text/csv"
+          words={{ chooseFile: words.choose, drop: words.drop }}
+          choose={(file) => void read(file)}
+        >
+          {problem !== undefined && <span role="alert">{problem}</span>}
+          <a className={styles['link']} href={example} download="devices.csv">
+            {words.example}
+          </a>
+        </FileDrop>
       </div>
     </Sheet>
   );

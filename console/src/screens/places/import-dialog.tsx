@@ -70,7 +70,9 @@ export function ImportDialog({ workspaceId, close }: ImportDialogProps) {
       }
     >
       {file === undefined ? (
-        <FileDrop accept=".csv,text/csv" words={words} choose={choose} />
+        <FileDrop accept=".csv,text/csv" words={words} choose={choose}>
+          <span className="faint text-small">{words.importNote}</span>
+        </FileDrop>
       ) : (
         <div className="stack fit gap-12" role="status">
           <b className="breaks">{file.name}</b>

@@ -87,7 +87,9 @@ export function GrafanaImport({ workspaceId, close }: GrafanaImportProps) {
       }
     >
       {file === undefined ? (
-        <FileDrop accept=".json,application/json" words={words} choose={choose} />
+        <FileDrop accept=".json,application/json" words={words} choose={choose}>
+          <span className="faint text-small">{words.importNote}</span>
+        </FileDrop>
       ) : (
         <div className="stack fit gap-12" role="status">
           <b className="breaks">{file.name}</b>
