@@ -8,7 +8,7 @@ import { authorize } from '../src/access/authorize.ts';
 import { identify, type RequestHeaders } from '../src/access/authenticator.ts';
 import { bootstrap } from '../src/access/bootstrap.ts';
 import { composeAccess } from '../src/app/access.ts';
-import { readConfig } from '../src/config/config.ts';
+import { readConfig } from '../src/app/config/config.ts';
 import { createApiKey, deleteApiKey } from '../src/inventory/members/api-keys.ts';
 import { createOAuthClient } from '../src/inventory/members/oauth-clients.ts';
 import { everyPermission } from '../src/model/permission.ts';

@@ -1,7 +1,7 @@
 // Cost of expressions: nanoseconds a row in columns and by row, and the ratio to a function in JavaScript of the same run.
-import { columnFunction, rowFunction, type Vector } from '../src/expressions/evaluate.ts';
-import { parseExpression } from '../src/expressions/parse.ts';
-import { ValueWindow } from '../src/expressions/windows.ts';
+import { columnFunction, rowFunction, type Vector } from '../src/query/expressions/evaluate.ts';
+import { parseExpression } from '../src/query/expressions/parse.ts';
+import { ValueWindow } from '../src/query/expressions/windows.ts';
 
 const length = 8_192;
 const rounds = 60;

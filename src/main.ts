@@ -1,11 +1,11 @@
 // Start and stop: starts the platform and stops it on a signal, or checks its data folder.
 import { constants } from 'node:os';
 import { ClickHouseStartError } from './storage/clickhouse/clickhouse.ts';
-import { ConfigError } from './config/config-values.ts';
-import { type Config, readConfig } from './config/config.ts';
+import { ConfigError } from './app/config/config-values.ts';
+import { type Config, readConfig } from './app/config/config.ts';
 import { startPlatform } from './app/platform.ts';
-import type { RecordsMigration } from './commands/migrate-records.ts';
-import type { SamplesMigration } from './commands/migrate-samples.ts';
+import type { RecordsMigration } from './app/commands/migrate-records.ts';
+import type { SamplesMigration } from './app/commands/migrate-samples.ts';
 import type { Platform } from './app/platform-parts.ts';
 import { OtherFormatError } from './model/errors.ts';
 import { giveBackStartMemory } from './app/start-memory.ts';
@@ -92,8 +92,8 @@ function stopOnSignal(
  */
 async function verify(): Promise<void> {
   const [{ verifyDataFolder }, { verifyText }] = await Promise.all([
-    import('./commands/verify.ts'),
-    import('./commands/verify.ts'),
+    import('./app/commands/verify.ts'),
+    import('./app/commands/verify.ts'),
   ]);
   const findings = await verifyDataFolder(readConfig());
   process.stdout.write(verifyText(findings));
@@ -107,7 +107,7 @@ async function verify(): Promise<void> {
 async function migrate(words: readonly string[]): Promise<void> {
   // The file with the records holds secrets.
   process.umask(ownerUmask);
-  const { migrationOf } = await import('./commands/migration-report.ts');
+  const { migrationOf } = await import('./app/commands/migration-report.ts');
   const config = readConfig();
   const { samples, records } = migrationOf(words, config);
   const isSame = samples === undefined || (await moveSamples(config, samples));
@@ -119,14 +119,14 @@ async function migrate(words: readonly string[]): Promise<void> {
 /** Ships what a lost node had not: exit code 0 when nothing is left, 2 when it is not adopted. */
 async function adopt(words: readonly string[]): Promise<void> {
   process.umask(ownerUmask);
-  const { adoptCopy } = await import('./commands/adopt.ts');
+  const { adoptCopy } = await import('./app/commands/adopt.ts');
   await adoptCopy(readConfig(), words, (sentence) => process.stdout.write(`${sentence}\n`));
 }
 
 async function moveSamples(config: Config, migration: SamplesMigration): Promise<boolean> {
   const [{ migrateSamples }, { progressText, samplesText }] = await Promise.all([
-    import('./commands/migrate-samples.ts'),
-    import('./commands/migration-report.ts'),
+    import('./app/commands/migrate-samples.ts'),
+    import('./app/commands/migration-report.ts'),
   ]);
   let toldAt = performance.now();
   const moved = await migrateSamples(config, migration, {
@@ -142,8 +142,8 @@ async function moveSamples(config: Config, migration: SamplesMigration): Promise
 
 async function moveRecords(config: Config, migration: RecordsMigration): Promise<boolean> {
   const [{ migrateRecords }, { migrationText }] = await Promise.all([
-    import('./commands/migrate-records.ts'),
-    import('./commands/migration-report.ts'),
+    import('./app/commands/migrate-records.ts'),
+    import('./app/commands/migration-report.ts'),
   ]);
   const result = await migrateRecords(config, migration, ({ table, rows }) =>
     process.stderr.write(`${table}: ${rows} rows\n`),
@@ -155,7 +155,7 @@ async function moveRecords(config: Config, migration: RecordsMigration): Promise
 /** Exit code 0 when the account needs only its password now, 2 when nothing was changed. */
 async function resetSecondFactor(words: readonly string[]): Promise<void> {
   process.umask(ownerUmask);
-  const { resetSecondFactorOf } = await import('./commands/reset-second-factor.ts');
+  const { resetSecondFactorOf } = await import('./app/commands/reset-second-factor.ts');
   const { hadFactor, endedSessions } = await resetSecondFactorOf(readConfig(), words);
   const found = hadFactor ? 'MFA removed' : 'The account has no MFA set up';
   process.stdout.write(

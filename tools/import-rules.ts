@@ -76,7 +76,7 @@ const generalRules: Rule[] = [
   {
     name: 'composition-names-implementations',
     severity: 'error',
-    comment: 'only src/app, src/commands and tests name an implementation of a port',
+    comment: 'only src/app and tests name an implementation of a port',
     from: { path: '^src/', pathNot: `${testFile}|${composition}|${implementations}` },
     to: { path: implementations },
   },
@@ -90,7 +90,7 @@ const generalRules: Rule[] = [
   {
     name: 'composition-is-the-top',
     severity: 'error',
-    comment: 'only main.ts and tests import src/app and src/commands',
+    comment: 'only main.ts and tests import src/app',
     from: { path: '^src/[^/]+/', pathNot: `${testFile}|${composition}` },
     to: { path: composition },
   },

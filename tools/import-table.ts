@@ -9,7 +9,7 @@ export const stageFolders: readonly string[] = [
   'query',
   'query/exports',
   'rules/evaluation',
-  'deliveries/attempts',
+  'outputs/deliveries/attempts',
   'live/sessions',
   'outputs/connectors',
   'inventory',
@@ -28,7 +28,15 @@ const stores = [
   'storage/data-folder',
 ];
 /** Areas that work on records and samples, each with its workers; a file of one may name types of another. */
-const areas = ['uplinks', 'rules', 'alarms', 'deliveries', 'downlinks', 'live', 'operations'];
+const areas = [
+  'uplinks',
+  'rules',
+  'alarms',
+  'outputs/deliveries',
+  'downlinks',
+  'live',
+  'operations',
+];
 
 /**
  * Folder of src -> other folders of src that it may import. A folder within another one has a row
@@ -38,7 +46,6 @@ const areas = ['uplinks', 'rules', 'alarms', 'deliveries', 'downlinks', 'live', 
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   structures: [],
-  expressions: ['model'],
   telemetry: base,
   scripting: base,
   'storage/log': base,
@@ -54,8 +61,9 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'outputs/connectors': [...base, 'outputs/templates', 'outputs/egress'],
   'query/summaries': base,
   'query/filters': ['model'],
+  'query/expressions': ['model'],
   'query/exports': [...base, 'storage/log', 'storage/samples'],
-  query: [...base, 'expressions', 'storage/samples'],
+  query: [...base, 'storage/samples'],
   // Types of the contract only: browsers run what is here.
   dashboards: ['model', 'contract'],
   documents: [...base, 'dashboards'],
@@ -66,7 +74,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'uplinks/validate': base,
   'rules/evaluation': [
     ...base,
-    'expressions',
+    'query/expressions',
     'query/summaries',
     'scripting',
     'storage/records',
@@ -74,7 +82,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'storage/samples',
     'outputs/templates',
   ],
-  'deliveries/attempts': [
+  'outputs/deliveries/attempts': [
     ...base,
     'outputs/templates',
     'outputs/egress',
@@ -84,7 +92,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'live/sessions': [...base, 'contract'],
   inventory: [
     'contract',
-    'expressions',
+    'query/expressions',
     ...base,
     'storage/records',
     'storage/samples',
@@ -96,7 +104,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   access: [...base, 'storage/records'],
   uplinks: [
     ...base,
-    'expressions',
+    'query/expressions',
     'query/summaries',
     ...stores,
     'telemetry',
@@ -113,15 +121,23 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   ],
   rules: [...base, ...stores, 'scripting', 'inventory', 'outputs/templates', 'uplinks', 'alarms'],
   alarms: [...base, 'storage/records', 'inventory', 'rules/evaluation'],
-  calculations: [
+  'rules/calculations': [
     ...base,
-    'expressions',
+    'query/expressions',
     'query',
     'storage/samples',
     'storage/records',
     'inventory',
   ],
-  deliveries: [...base, ...stores, 'telemetry', 'inventory', 'access', 'outputs', 'uplinks'],
+  'outputs/deliveries': [
+    ...base,
+    ...stores,
+    'telemetry',
+    'inventory',
+    'access',
+    'outputs',
+    'uplinks',
+  ],
   downlinks: [...base, 'inventory', 'outputs', 'transports', 'uplinks'],
   live: [
     ...base,
@@ -129,7 +145,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'inventory',
     'access',
     'rules/evaluation',
-    'deliveries/attempts',
+    'outputs/deliveries/attempts',
     'uplinks',
     'alarms',
     'cluster',
@@ -143,7 +159,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     ...base,
     'telemetry',
     'contract',
-    'expressions',
+    'query/expressions',
     'storage/raw-uplinks',
     'storage/samples',
     'outputs/connectors',
@@ -157,7 +173,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'access',
     ...areas,
   ],
-  config: [...base, 'cluster/nodes'],
+  'app/config': [...base, 'cluster/nodes'],
 };
 
 /** Folder of console/src -> other folders of it that it may import. Every folder has a row. */
@@ -183,8 +199,8 @@ export const consoleSources: readonly string[] = [
   'transports/network-servers',
 ];
 
-/** The folder that connects everything, and the commands of the operator; they may import any file of src. */
-export const compositionFolders: readonly string[] = ['app', 'commands'];
+/** The folder that connects everything, with the settings and the commands of the operator; it may import any file of src. */
+export const compositionFolders: readonly string[] = ['app'];
 
 /** Files at the root of src. */
 export const rootFiles: readonly string[] = ['main'];

@@ -19,7 +19,7 @@ import {
   type SigningKeys,
   tokenLifetimeSeconds,
 } from '../access/token-service.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from './config/config.ts';
 import type { Guard } from '../http/edge/admission.ts';
 import { noteShareUse } from '../inventory/workspaces/dashboards.ts';
 import type { Actor } from '../model/principal.ts';

@@ -1,8 +1,11 @@
 // Connects group calculations: their registry, the follower that marks late samples, and the clock that computes.
-import { CalculationClock } from '../calculations/calculation-clock.ts';
-import { CalculationRegistry, KnownCalculation } from '../calculations/calculation-registry.ts';
-import { zoneOf } from '../calculations/group-results.ts';
-import { LateSamples } from '../calculations/late-samples.ts';
+import { CalculationClock } from '../rules/calculations/calculation-clock.ts';
+import {
+  CalculationRegistry,
+  KnownCalculation,
+} from '../rules/calculations/calculation-registry.ts';
+import { zoneOf } from '../rules/calculations/group-results.ts';
+import { LateSamples } from '../rules/calculations/late-samples.ts';
 import { leaseOfWorkspace } from '../cluster/leases/lease-tasks.ts';
 import type { CalculationRouteParts } from '../http/routes/calculations.ts';
 import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';

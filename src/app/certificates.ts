@@ -1,6 +1,6 @@
 // Certificates: read from their files at the start, and again when they change, for each port that speaks TLS.
 import { createSecureContext } from 'node:tls';
-import { type CertificateSetting, ConfigError, fileOf } from '../config/config-values.ts';
+import { type CertificateSetting, ConfigError, fileOf } from './config/config-values.ts';
 import {
   type Certificate,
   type CertificateFiles,

@@ -1,10 +1,10 @@
 // Connects what deliveries have in common, wherever they are kept: the deliverer, and the stages of outputs.
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
-import { Deliverer, type DelivererParts } from '../deliveries/attempts/delivery-worker.ts';
-import type { OpenTargets } from '../deliveries/attempts/open-targets.ts';
-import { saveFailureNotes } from '../deliveries/delivery-outcomes.ts';
-import { noteUnreadable, type OutputStages } from '../deliveries/outputs.ts';
+import { Deliverer, type DelivererParts } from '../outputs/deliveries/attempts/delivery-worker.ts';
+import type { OpenTargets } from '../outputs/deliveries/attempts/open-targets.ts';
+import { saveFailureNotes } from '../outputs/deliveries/delivery-outcomes.ts';
+import { noteUnreadable, type OutputStages } from '../outputs/deliveries/outputs.ts';
 import type { DeliveryBook } from '../inventory/data-flows/deliveries.ts';
 import type { WaitingOf } from '../inventory/health/health.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';

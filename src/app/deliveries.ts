@@ -1,16 +1,16 @@
 // Connects delivery: output connectors, the delivery log and the outputs of data flows.
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
-import { DeliveryCounts, recordOutcome } from '../deliveries/delivery-outcomes.ts';
-import { loadDelivery } from '../deliveries/attempts/delivery-records.ts';
-import type { TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
-import { OpenTargets } from '../deliveries/attempts/open-targets.ts';
-import { previewTemplate, testConnector } from '../deliveries/connector-test.ts';
-import { createDeliveryHandover } from '../deliveries/delivery-handoff.ts';
-import { DeliveryIntake, recoverDeliveries } from '../deliveries/delivery-intake.ts';
-import { createDeliveryUpkeep } from '../deliveries/delivery-maintenance.ts';
-import { createDeliveryBook } from '../deliveries/delivery-queries.ts';
-import { queueOutputs, rowsForOutputs } from '../deliveries/outputs.ts';
+import { DeliveryCounts, recordOutcome } from '../outputs/deliveries/delivery-outcomes.ts';
+import { loadDelivery } from '../outputs/deliveries/attempts/delivery-records.ts';
+import type { TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
+import { OpenTargets } from '../outputs/deliveries/attempts/open-targets.ts';
+import { previewTemplate, testConnector } from '../outputs/deliveries/connector-test.ts';
+import { createDeliveryHandover } from '../outputs/deliveries/delivery-handoff.ts';
+import { DeliveryIntake, recoverDeliveries } from '../outputs/deliveries/delivery-intake.ts';
+import { createDeliveryUpkeep } from '../outputs/deliveries/delivery-maintenance.ts';
+import { createDeliveryBook } from '../outputs/deliveries/delivery-queries.ts';
+import { queueOutputs, rowsForOutputs } from '../outputs/deliveries/outputs.ts';
 import type { Route } from '../http/edge/route.ts';
 import { deliveryRoutes, templatePreviewRoute } from '../http/routes/deliveries.ts';
 import type { InvitationMail } from '../inventory/members/invitations.ts';

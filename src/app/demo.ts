@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Platform } from './platform-parts.ts';
-import { ConfigError } from '../config/config-values.ts';
-import type { Config } from '../config/config.ts';
+import { ConfigError } from './config/config-values.ts';
+import type { Config } from './config/config.ts';
 import { runDemo } from '../../clients/demo/demo.ts';
 
 /** What signs in to a demo; the password is null when the data folder does not keep it. */

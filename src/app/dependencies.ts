@@ -6,8 +6,8 @@ import { AlarmFeed } from '../alarms/alarm-notifications.ts';
 import type { LeaseName } from '../cluster/leases/leases.ts';
 import { leaseOfOperation } from '../cluster/leases/lease-tasks.ts';
 import { copiedFiles, type JournalCopy } from '../cluster/replication/journal-copy.ts';
-import type { ClusterConfig } from '../config/cluster-settings.ts';
-import type { Config } from '../config/config.ts';
+import type { ClusterConfig } from './config/cluster-settings.ts';
+import type { Config } from './config/config.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import { createUplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import {

@@ -12,7 +12,7 @@ import {
   JournalCopy,
 } from '../cluster/replication/journal-copy.ts';
 import { CopyStore } from '../cluster/replication/copy-store.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from './config/config.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { adoptedAs, DataFolderError } from '../storage/data-folder/data-folder.ts';
 import { realDisk } from '../storage/log/durable-file.ts';

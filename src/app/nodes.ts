@@ -38,7 +38,7 @@ import {
 import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/unresponsive-nodes.ts';
 import { type DeviceOwnership, OwnedWork } from '../cluster/owned-devices.ts';
 import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
-import type { ClusterConfig } from '../config/cluster-settings.ts';
+import type { ClusterConfig } from './config/cluster-settings.ts';
 import type { Route } from '../http/edge/route.ts';
 import {
   deviceFinder,

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type Leases, otherNodes } from '../cluster/leases/leases.ts';
 import { type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
 import { presenceCall } from '../cluster/nodes/unresponsive-nodes.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from './config/config.ts';
 import { minuteMs } from '../model/instant.ts';
 import { Problem, type ProblemName } from '../model/problem.ts';
 import type { ClickHouse } from '../storage/clickhouse/clickhouse.ts';

@@ -3,7 +3,7 @@ import type { Access } from './access.ts';
 import type { ComposedNode } from './change-following.ts';
 import type { PublicAddress } from './public-address.ts';
 import type { SharedSamples } from './samples.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from './config/config.ts';
 import type { JournalCopy } from '../cluster/replication/journal-copy.ts';
 import type { AlarmFeed } from '../alarms/alarm-notifications.ts';
 import type { EventAudience, LiveEvents } from '../live/live-events.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readConfig } from '../config/config.ts';
+import { readConfig } from './config/config.ts';
 import { createLog } from '../telemetry/log.ts';
 import { tokenPaths } from '../model/credential.ts';
 import { startText } from './start-message.ts';

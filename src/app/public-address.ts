@@ -1,5 +1,5 @@
 // Public address: the address of the platform in links and tokens, known when its port is bound.
-import type { Config } from '../config/config.ts';
+import type { Config } from './config/config.ts';
 
 /** The URL of the settings while the system has not chosen the port. */
 const unbound = /^(https?):\/\/localhost:0$/;

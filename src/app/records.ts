@@ -1,5 +1,5 @@
 // Records of the platform: in the data folder, or in PostgreSQL when RECORDS_URL names a server.
-import type { Config } from '../config/config.ts';
+import type { Config } from './config/config.ts';
 import type { OpenEngine } from '../storage/records/engine.ts';
 import { postgresEngine } from '../storage/records/postgres/postgres-engine.ts';
 import { checkPostgres, verifyPostgres } from '../storage/records/postgres/verify-postgres.ts';

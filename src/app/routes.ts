@@ -2,7 +2,7 @@
 import { isIdentified } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
 import { relyingPartyOf } from '../access/passkey-proof.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from './config/config.ts';
 import { type Route, settledRoute } from '../http/edge/route.ts';
 import { alarmRoutes } from '../http/routes/alarms.ts';
 import { annotationRoutes } from '../http/routes/annotations.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from '../storage/clickhouse/clickhouse.ts';
 import { serverAddresses } from '../storage/clickhouse/server-addresses.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from './config/config.ts';
 import type { JournalEndSeen } from '../storage/log/journal-recovery.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
 import {

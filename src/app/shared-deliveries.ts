@@ -7,10 +7,10 @@ import {
   shardOfLease,
   type SharedWork,
 } from '../cluster/leases/lease-tasks.ts';
-import type { Deliverer, TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
-import type { OpenTargets } from '../deliveries/attempts/open-targets.ts';
-import { DeliveryCounts } from '../deliveries/delivery-outcomes.ts';
-import { queueOutputs, rowsForOutputs } from '../deliveries/outputs.ts';
+import type { Deliverer, TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
+import type { OpenTargets } from '../outputs/deliveries/attempts/open-targets.ts';
+import { DeliveryCounts } from '../outputs/deliveries/delivery-outcomes.ts';
+import { queueOutputs, rowsForOutputs } from '../outputs/deliveries/outputs.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
 import { ChangeFollower } from '../model/record.ts';

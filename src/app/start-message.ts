@@ -1,7 +1,7 @@
 // Start message: addresses of the platform and what the start created, printed on stdout as one block.
 import type { DemoCredentials } from './demo.ts';
 import type { Platform } from './platform-parts.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from './config/config.ts';
 
 /** A name and its value. */
 type Line = [string, string];

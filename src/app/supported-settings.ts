@@ -1,7 +1,7 @@
 // Supported settings: refuses those that are not valid, or not together.
 import { serverAddresses } from '../storage/clickhouse/server-addresses.ts';
-import { ConfigError } from '../config/config-values.ts';
-import type { Config } from '../config/config.ts';
+import { ConfigError } from './config/config-values.ts';
+import type { Config } from './config/config.ts';
 
 /** Throws ConfigError for settings that are not valid, or not together. */
 export function refuseUnsupported(config: Config): void {

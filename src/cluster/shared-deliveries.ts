@@ -3,8 +3,11 @@ import {
   type Deliverer,
   delivererLimits,
   type TriedDelivery,
-} from '../deliveries/attempts/delivery-worker.ts';
-import { type WaitingDelivery, waitingDraft } from '../deliveries/attempts/waiting-delivery.ts';
+} from '../outputs/deliveries/attempts/delivery-worker.ts';
+import {
+  type WaitingDelivery,
+  waitingDraft,
+} from '../outputs/deliveries/attempts/waiting-delivery.ts';
 import { deliveryLogLimits } from '../storage/delivery-log/record.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';

@@ -1,5 +1,5 @@
 // Live events: what happens in workspaces, as those see it who follow it (contract 37).
-import type { TriedDelivery } from '../deliveries/attempts/delivery-worker.ts';
+import type { TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
 import type { ShownAlarmEvent } from '../alarms/alarm-notifications.ts';
 import type { LiveEvent, WorkspaceFanOut } from './sessions/workspace-fan-out.ts';
 import type { RecordKind } from '../model/ids.ts';

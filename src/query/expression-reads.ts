@@ -7,7 +7,7 @@ import {
   type Vector,
   VectorWriter,
   vectorValue,
-} from '../expressions/evaluate.ts';
+} from './expressions/evaluate.ts';
 import {
   type Expression,
   ExpressionError,
@@ -16,8 +16,8 @@ import {
   type Value,
   type ValueSource,
   valueOf,
-} from '../expressions/parse.ts';
-import { ValueWindow } from '../expressions/windows.ts';
+} from './expressions/parse.ts';
+import { ValueWindow } from './expressions/windows.ts';
 import { dayMs, type EpochMs, hourMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';

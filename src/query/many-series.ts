@@ -1,7 +1,7 @@
 // Series of many metrics: devices, topics, keys and accumulators of one request over the same buckets (contract 37).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { columnFunction, vectorValue } from '../expressions/evaluate.ts';
-import type { Expression } from '../expressions/parse.ts';
+import { columnFunction, vectorValue } from './expressions/evaluate.ts';
+import type { Expression } from './expressions/parse.ts';
 import { instantsJson } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { type AccumulatorName, accumulatorOf } from './summaries/accumulators.ts';

@@ -1,9 +1,9 @@
 // Calculated keys at intake: formulas of the device type, computed into the data of validated samples (contract 38.1).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { compileCalculatedKeys, type CompiledKey } from '../expressions/calculated.ts';
-import { type OffsetAt, type RowFunction, rowFunction } from '../expressions/evaluate.ts';
-import { type Input, type Value, type ValueSource, valueOf } from '../expressions/parse.ts';
-import { inputValue, RecentValues } from '../expressions/recent-values.ts';
+import { compileCalculatedKeys, type CompiledKey } from '../query/expressions/calculated.ts';
+import { type OffsetAt, type RowFunction, rowFunction } from '../query/expressions/evaluate.ts';
+import { type Input, type Value, type ValueSource, valueOf } from '../query/expressions/parse.ts';
+import { inputValue, RecentValues } from '../query/expressions/recent-values.ts';
 import { dataValue } from '../model/data-value.ts';
 import type { CalculatedKey, DeviceType } from '../model/device-type.ts';
 import type { Note } from '../model/entry-trace.ts';

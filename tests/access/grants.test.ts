@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { composeAccess, guardOf } from '../../src/app/access.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { createServer } from '../../src/http/edge/server.ts';
 import { apiKeyRoutes, oauthClientRoutes } from '../../src/http/routes/tokens.ts';
 import { memberRoutes } from '../../src/http/routes/members.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { composeAccess, guardOf } from '../../src/app/access.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { Answer, type Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
 import { openedAlarm } from '../../src/model/alarm-transitions.ts';

@@ -1,6 +1,6 @@
 // Visibility: scripts, logs, metrics, reference, logos and names in answers and pages, by caller.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-values.ts';
+import { ConfigError } from '../../src/app/config/config-values.ts';
 import { startWorld } from '../world/world.ts';
 import { type AccessWorld, actingBy, startAccessWorld } from './access-world.ts';
 import { openMailBox } from './mail-box.ts';

@@ -8,7 +8,7 @@ import { runDemo } from '../../clients/demo/demo.ts';
 import { demoConfig } from '../../src/app/demo.ts';
 import { startPlatform } from '../../src/app/platform.ts';
 import type { Platform } from '../../src/app/platform-parts.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { startText } from '../../src/app/start-message.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 

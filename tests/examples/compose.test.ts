@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { composeFile, composeServices, filled } from './compose-files.ts';
 
 const root = join(import.meta.dirname, '..', '..');

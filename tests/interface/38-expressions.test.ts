@@ -1,7 +1,7 @@
 // Contract 38.1: expressions, checked and in queries.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { functionNames, parseExpression } from '../../src/expressions/parse.ts';
+import { functionNames, parseExpression } from '../../src/query/expressions/parse.ts';
 import { type AccessWorld, startAccessWorld } from '../access/access-world.ts';
 import type { TestDevice } from '../world/world.ts';
 

@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { verifyDataFolder } from '../../src/commands/verify.ts';
+import { readConfig } from '../../src/app/config/config.ts';
+import { verifyDataFolder } from '../../src/app/commands/verify.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { type Receiver, startReceiver } from '../deliveries/receivers.ts';

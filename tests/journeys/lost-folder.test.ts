@@ -18,8 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { verifyDataFolder } from '../../src/commands/verify.ts';
+import { readConfig } from '../../src/app/config/config.ts';
+import { verifyDataFolder } from '../../src/app/commands/verify.ts';
 import { apiKey, startProcess, startRefused } from '../load/platform-process.ts';
 import { startWorld } from '../world/world.ts';
 

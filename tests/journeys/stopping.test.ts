@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { startPlatform } from '../../src/app/platform.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { startWorld } from '../world/world.ts';

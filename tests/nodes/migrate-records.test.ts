@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrateRecords, type RecordsMigration } from '../../src/commands/migrate-records.ts';
-import { readConfig } from '../../src/config/config.ts';
-import { migrationOf, migrationText } from '../../src/commands/migration-report.ts';
+import { migrateRecords, type RecordsMigration } from '../../src/app/commands/migrate-records.ts';
+import { readConfig } from '../../src/app/config/config.ts';
+import { migrationOf, migrationText } from '../../src/app/commands/migration-report.ts';
 import { recordsSettings } from '../../src/storage/records/testing-engine.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { migrateSamples, type SamplesMigration } from '../../src/commands/migrate-samples.ts';
+import { migrateSamples, type SamplesMigration } from '../../src/app/commands/migrate-samples.ts';
 import { openMove } from '../../src/app/samples-move.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { DataFolder } from '../../src/storage/data-folder/data-folder.ts';
-import { samplesText } from '../../src/commands/migration-report.ts';
+import { samplesText } from '../../src/app/commands/migration-report.ts';
 import { hourMs } from '../../src/model/instant.ts';
 import {
   addUplinks,

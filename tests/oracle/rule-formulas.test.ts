@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseExpression, type Value } from '../../src/expressions/parse.ts';
+import { parseExpression, type Value } from '../../src/query/expressions/parse.ts';
 import type { Sample } from '../../src/model/sample.ts';
 import { ExpressionReads } from '../../src/query/expression-reads.ts';
 import { columnValueAt } from '../../src/query/summaries/ordered-values.ts';

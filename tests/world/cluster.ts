@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../bench/load/server-process.ts';
 import { recordsSettings } from '../../src/storage/records/testing-engine.ts';
-import type { ClusterConfig } from '../../src/config/cluster-settings.ts';
+import type { ClusterConfig } from '../../src/app/config/cluster-settings.ts';
 import { freeUdpPort } from './coap-device.ts';
 import { type NodeProcess, startNodeProcess } from './node-process.ts';
 import { startRoundRobin } from './round-robin.ts';

@@ -1,7 +1,7 @@
 // Node child: a platform as one node of a cluster, which says its port when it is ready.
 import { startPlatform } from '../../src/app/platform.ts';
-import type { ClusterConfig } from '../../src/config/cluster-settings.ts';
-import { readConfig } from '../../src/config/config.ts';
+import type { ClusterConfig } from '../../src/app/config/cluster-settings.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { watchWrapper } from '../../src/app/wrapper-watch.ts';
 
 // Tests choose shorter leases than settings allow.

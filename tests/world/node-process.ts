@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { ClusterConfig } from '../../src/config/cluster-settings.ts';
+import type { ClusterConfig } from '../../src/app/config/cluster-settings.ts';
 import { apiKey } from '../load/platform-process.ts';
 
 export interface NodeProcess {

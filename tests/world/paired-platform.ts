@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { freePort } from '../../bench/load/server-process.ts';
 import { startPlatform } from '../../src/app/platform.ts';
 import type { Platform } from '../../src/app/platform-parts.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import { startRoundRobin } from './round-robin.ts';
 

@@ -15,7 +15,7 @@ const clockCalls = new Set([
 ]);
 
 /**
- * Reads of the environment outside src/config/config.ts; clocks and output inside stages. Tests are
+ * Reads of the environment outside src/app/config/config.ts; clocks and output inside stages. Tests are
  * exempt.
  */
 export function environmentViolations(file: ProjectFile): Violation[] {
@@ -37,7 +37,7 @@ function rowOf(path: string): string {
 }
 
 function environmentMessage(file: ProjectFile, node: ts.Node): string | undefined {
-  if (file.path === 'src/config/config.ts') return undefined;
+  if (file.path === 'src/app/config/config.ts') return undefined;
   const reads =
     (ts.isPropertyAccessExpression(node) && environment.test(node.getText())) ||
     (ts.isElementAccessExpression(node) && /^process\[['"]env['"]\]$/.test(node.getText())) ||
@@ -48,7 +48,7 @@ function environmentMessage(file: ProjectFile, node: ts.Node): string | undefine
       (node.propertyName ?? node.name).text === 'env' &&
       importsProcess(node));
   return reads
-    ? 'only src/config/config.ts reads the environment: take the value from Config'
+    ? 'only src/app/config/config.ts reads the environment: take the value from Config'
     : undefined;
 }
 

@@ -7,7 +7,7 @@ import {
   firstTileKinds,
 } from '../../contract/dashboard-configuration.ts';
 import { dashboards } from '../../contract/dashboards.ts';
-import { ExpressionError, parseExpression } from '../../expressions/parse.ts';
+import { ExpressionError, parseExpression } from '../../query/expressions/parse.ts';
 import { fixedDurationMs, parseIsoDuration } from '../../model/iso-duration.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { Problem, problem } from '../../model/problem.ts';

@@ -5,7 +5,7 @@ import {
   ExpressionError,
   keysOf,
   parseExpression,
-} from '../../expressions/parse.ts';
+} from '../../query/expressions/parse.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

@@ -1,6 +1,6 @@
 // Device types: create, read, list, update, delete (contract 7).
 import type { DeviceTypeDraft, DeviceTypeUpdate } from '../../contract/device-types.ts';
-import { CalculatedKeyError, compileCalculatedKeys } from '../../expressions/calculated.ts';
+import { CalculatedKeyError, compileCalculatedKeys } from '../../query/expressions/calculated.ts';
 import {
   type CalculatedKey,
   type DeviceType,

@@ -1,6 +1,6 @@
 // Dashboards in a workspace's document: names and physical ids in place of ids, in configurations that declare the schema of the platform (contract 32, 39).
 import { dashboardSchemaName } from '../../contract/dashboard-configuration.ts';
-import { renamedFormula } from '../../expressions/parse.ts';
+import { renamedFormula } from '../../query/expressions/parse.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 
 /** Members that name a record, and its kind. */

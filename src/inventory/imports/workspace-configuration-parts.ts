@@ -1,5 +1,5 @@
 // Parts of a workspace's document that name other records: rules, calculations, custom logic blocks and outputs, with names and physical ids.
-import { renamedFormula } from '../../expressions/parse.ts';
+import { renamedFormula } from '../../query/expressions/parse.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { RuleInputType } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';

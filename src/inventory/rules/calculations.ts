@@ -5,7 +5,11 @@ import type {
   CalculationUpdate,
   OutputDraft,
 } from '../../contract/calculations.ts';
-import { type Expression, ExpressionError, parseExpression } from '../../expressions/parse.ts';
+import {
+  type Expression,
+  ExpressionError,
+  parseExpression,
+} from '../../query/expressions/parse.ts';
 import {
   type Calculation,
   calculationLimits,

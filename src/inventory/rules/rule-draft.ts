@@ -1,7 +1,7 @@
 // Rule draft: inputs, timer, logic and actions of a request, checked and with defaults.
 import type { InputDraft, RuleDraft, RuleUpdate, TimerDraft } from '../../contract/rules.ts';
-import { checkReach } from '../../expressions/calculated.ts';
-import { ExpressionError, parseExpression } from '../../expressions/parse.ts';
+import { checkReach } from '../../query/expressions/calculated.ts';
+import { ExpressionError, parseExpression } from '../../query/expressions/parse.ts';
 import { parseGeoFence } from '../../model/geo-fence.ts';
 import { parseInstant } from '../../model/instant.ts';
 import { fixedDurationMs } from '../../model/iso-duration.ts';

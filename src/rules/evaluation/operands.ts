@@ -1,5 +1,5 @@
 // Operands that are expressions: compiled, computed for the sample of their data source, and remembered with it (contract 38).
-import { type OffsetAt, type RowFunction, rowFunction } from '../../expressions/evaluate.ts';
+import { type OffsetAt, type RowFunction, rowFunction } from '../../query/expressions/evaluate.ts';
 import {
   type Expression,
   type Input,
@@ -7,8 +7,8 @@ import {
   type Value,
   type ValueSource,
   valueOf,
-} from '../../expressions/parse.ts';
-import { inputValue, RecentValues } from '../../expressions/recent-values.ts';
+} from '../../query/expressions/parse.ts';
+import { inputValue, RecentValues } from '../../query/expressions/recent-values.ts';
 import { dataValue } from '../../model/data-value.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';

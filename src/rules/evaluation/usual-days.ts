@@ -1,5 +1,5 @@
 // What is usual, for rules: learned once for each local day of a device's key, never for each sample (contract 38).
-import type { Sensitivity } from '../../expressions/parse.ts';
+import type { Sensitivity } from '../../query/expressions/parse.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { WorkingSet } from '../../structures/working-set.ts';
 

@@ -1,0 +1,313 @@
+// Configuration: the environment, read once into a frozen Config. No other file reads process.env.
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import {
+  certificateOf,
+  type CertificateSetting,
+  ConfigError,
+  durationOf,
+  fileOf,
+  flagOf,
+  listOf,
+  mapTilesOf,
+  oneOf,
+  originsOf,
+  portOf,
+  rangesOf,
+  refuse,
+  urlOf,
+  wholeNumberOf,
+} from './config-values.ts';
+import { type ClusterConfig, readCluster } from './cluster-settings.ts';
+import type { MapTiles } from '../../model/map-tiles.ts';
+import type { GroupRole, SignInProvider } from '../../model/sign-in-provider.ts';
+import { type Quotas, quotasFrom } from '../../model/quota.ts';
+import { emailAddressOf } from '../../model/email-address.ts';
+import { hasFormOfId } from '../../model/ids.ts';
+import { organizationRoles, workspaceRoles } from '../../model/user.ts';
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+const vendorAliasModes = ['header', 'always', 'off'] as const;
+
+type LogLevel = (typeof logLevels)[number];
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDirectory: string;
+  readonly publicUrl: string;
+  /** With it the port speaks HTTPS only. */
+  readonly tls: CertificateSetting | undefined;
+  readonly mqttPort: number;
+  readonly mqttTlsPort: number;
+  /** As PEM; without it there is no MQTT over TLS. */
+  readonly mqttTls: CertificateSetting | undefined;
+  readonly coapPort: number;
+  readonly adminEmail: string;
+  readonly adminPassword: string | undefined;
+  readonly adminApiKey: string | undefined;
+  /** With it `/metrics` requires this bearer token. */
+  readonly metricsToken: string | undefined;
+  /** Requests per second and credential; 0 means unlimited. */
+  readonly rateLimitPerSecond: number;
+  /** Requests per second with one uplink secret; 0 means unlimited. */
+  readonly uplinkRateLimitPerSecond: number;
+  /** Origins whose pages may call the interface. */
+  readonly corsOrigins: readonly string[];
+  /** Street maps of the console; without them it draws an outline of the world. */
+  readonly mapTiles: MapTiles | undefined;
+  /** Proxies whose `X-Forwarded-For` is believed: addresses or CIDR ranges. */
+  readonly trustedProxies: readonly string[];
+  readonly recordsUrl: string | undefined;
+  readonly samplesUrl: string | undefined;
+  /** A node among several on common databases. */
+  readonly cluster?: ClusterConfig | undefined;
+  readonly logLevel: LogLevel;
+  /** How long a stop may take. */
+  readonly stopMs: number;
+  readonly vendorAliases: 'header' | 'always' | 'off';
+  readonly deviceAudience: string;
+  readonly smtpUrl: string | undefined;
+  readonly mailFrom: string | undefined;
+  readonly smsGatewayUrl: string | undefined;
+  /** A JSON document. */
+  readonly gcpServiceAccountKey: string | undefined;
+  readonly secretsKey: string | undefined;
+  readonly revealConnectorSecrets: boolean;
+  readonly egressAllow: readonly string[];
+  /** Whether outputs reach the ranges of `egressAllow` only. */
+  readonly egressOnlyAllowed: boolean;
+  /** Retention of raw uplinks; 0 keeps none. */
+  readonly rawUplinkRetentionMs: number;
+  /** Maximum bytes of all raw uplinks; the oldest are deleted first. */
+  readonly rawUplinkBytesMax: number;
+  /** Whether assistants are served at `/mcp`. */
+  readonly mcp: boolean;
+  /** Of the files of all sample exports; 0 switches exports off. */
+  readonly exportBytesMax: number;
+  /** How long the file of an export is kept. */
+  readonly exportRetentionMs: number;
+  readonly demo: boolean;
+  /** Script worker threads. */
+  readonly scriptWorkers: number;
+  /** Threads that take the connections of the HTTP port; 0: the main thread does. */
+  readonly edges: number;
+  /**
+   * The process that started this one to run it on the pinned Node, and ends with it; see
+   * bin/pinned-node.js.
+   */
+  readonly wrapperPid: number | undefined;
+  /** Users sign in with it; undefined: only with passwords. */
+  readonly provider: SignInProvider | undefined;
+  /** Whether users sign in with passwords and passkeys of the platform. */
+  readonly localSignIn: boolean;
+  /** Limits of one organization or uplink. */
+  readonly quotas: Quotas;
+}
+
+/**
+ * Settings that hold secrets; NAME_FILE can name a file with the value, as orchestrators provide
+ * it.
+ */
+const secretNames = new Set([
+  'RECORDS_URL',
+  'SAMPLES_URL',
+  'ADMIN_PASSWORD',
+  'ADMIN_API_KEY',
+  'SECRETS_KEY',
+  'CLUSTER_SECRET',
+  'SMTP_URL',
+  'SMS_GATEWAY_URL',
+  'GCP_SERVICE_ACCOUNT_KEY',
+  'OIDC_CLIENT_SECRET',
+]);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads every variable of docs/operating.md. Throws ConfigError for the first invalid value. */
+export function readConfig(environment: Environment = process.env): Config {
+  const text = (name: string) => textOf(environment, name);
+  const port = portOf('PORT', text('PORT'), 8080);
+  const tls = certificateOf({ cert: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' }, text);
+  const mqttTls = certificateOf({ cert: 'MQTT_TLS_CERT', key: 'MQTT_TLS_KEY' }, text) ?? tls;
+  const publicUrl = publicUrlOf(text('PUBLIC_URL'), tls === undefined ? 'http' : 'https', port);
+  const provider = providerOf(text);
+  return Object.freeze({
+    provider,
+    localSignIn: localSignInOf(text, provider),
+    host: text('HOST') ?? '0.0.0.0',
+    port,
+    dataDirectory: resolve(text('DATA_DIR') ?? './data'),
+    publicUrl,
+    mqttPort: portOf('MQTT_PORT', text('MQTT_PORT'), 1883),
+    mqttTlsPort: portOf('MQTT_TLS_PORT', text('MQTT_TLS_PORT'), 8883),
+    tls,
+    mqttTls,
+    coapPort: portOf('COAP_PORT', text('COAP_PORT'), 5683),
+    adminEmail: text('ADMIN_EMAIL') ?? 'admin@localhost',
+    adminPassword: text('ADMIN_PASSWORD'),
+    metricsToken: text('METRICS_TOKEN'),
+    adminApiKey: text('ADMIN_API_KEY'),
+    rateLimitPerSecond: wholeNumberOf('RATE_LIMIT_PER_SECOND', text('RATE_LIMIT_PER_SECOND'), {
+      fallback: 0,
+      min: 0,
+      max: 1_000_000,
+    }),
+    uplinkRateLimitPerSecond: wholeNumberOf(
+      'UPLINK_RATE_LIMIT_PER_SECOND',
+      text('UPLINK_RATE_LIMIT_PER_SECOND'),
+      { fallback: 2_000, min: 0, max: 1_000_000 },
+    ),
+    corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),
+    mapTiles: mapTilesOf(text('MAP_TILES_URL'), text('MAP_TILES_ATTRIBUTION')),
+    trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
+    recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
+    // Several addresses; see `refuseUnsupported`.
+    samplesUrl: text('SAMPLES_URL'),
+    cluster: readCluster(text, Date.now()),
+    stopMs:
+      wholeNumberOf('STOP_SECONDS', text('STOP_SECONDS'), { fallback: 25, min: 2, max: 3_600 }) *
+      1_000,
+    logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', logLevels),
+    vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', vendorAliasModes),
+    deviceAudience: text('DEVICE_AUDIENCE') ?? publicUrl,
+    smtpUrl: urlOf('SMTP_URL', text('SMTP_URL')),
+    mailFrom: text('MAIL_FROM'),
+    smsGatewayUrl: urlOf('SMS_GATEWAY_URL', text('SMS_GATEWAY_URL')),
+    gcpServiceAccountKey: text('GCP_SERVICE_ACCOUNT_KEY'),
+    secretsKey: text('SECRETS_KEY'),
+    revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
+    egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),
+    egressOnlyAllowed: flagOf('EGRESS_ONLY_ALLOWED', text('EGRESS_ONLY_ALLOWED')),
+    rawUplinkRetentionMs: durationOf('RAW_UPLINK_RETENTION', text('RAW_UPLINK_RETENTION'), 'P7D'),
+    rawUplinkBytesMax: wholeNumberOf('RAW_UPLINK_BYTES', text('RAW_UPLINK_BYTES'), {
+      fallback: 2 ** 31,
+      min: 64 * 2 ** 20,
+      max: 2 ** 50,
+    }),
+    mcp: oneOf('MCP', text('MCP'), 'on', ['on', 'off']) === 'on',
+    exportBytesMax: wholeNumberOf('EXPORT_BYTES', text('EXPORT_BYTES'), {
+      fallback: 10 * 2 ** 30,
+      min: 0,
+      max: 2 ** 50,
+    }),
+    exportRetentionMs: durationOf('EXPORT_RETENTION', text('EXPORT_RETENTION'), 'P3D'),
+    demo: flagOf('DEMO', text('DEMO')),
+    scriptWorkers: wholeNumberOf('SCRIPT_WORKERS', text('SCRIPT_WORKERS'), {
+      fallback: Math.max(1, availableParallelism() - 1),
+      min: 1,
+      max: 256,
+    }),
+    edges: wholeNumberOf('EDGES', text('EDGES'), { fallback: 0, min: 0, max: 64 }),
+    wrapperPid: Number(text('HELIOGRAPH_WRAPPER_PID')) || undefined,
+    quotas: quotasFrom((_, { variable, standard: fallback }) =>
+      wholeNumberOf(variable, text(variable), { fallback, min: 1, max: 1_000_000_000 }),
+    ),
+  });
+}
+
+/**
+ * The value of the variable, or what is in the file that NAME_FILE names, without the line end
+ * behind it.
+ */
+function textOf(environment: Environment, name: string): string | undefined {
+  const value = environment[name] || undefined;
+  const file = environment[`${name}_FILE`];
+  if (!file || !secretNames.has(name)) return value;
+  if (value !== undefined)
+    throw new ConfigError(`${name} and ${name}_FILE are both set. Unset one of them.`);
+  const contents = fileOf(`${name}_FILE`, file)
+    .toString()
+    .replace(/\r?\n$/, '');
+  if (contents === '') throw new ConfigError(`Invalid ${name}_FILE=${file}: the file is empty`);
+  return contents;
+}
+
+/** Without a slash at its end. */
+function publicUrlOf(value: string | undefined, scheme: string, port: number): string {
+  const url = urlOf('PUBLIC_URL', value) ?? `${scheme}://localhost:${port}`;
+  return url.replace(/\/+$/, '');
+}
+
+// Settings of the sign-in provider: `OIDC_...`, checked as far as this is possible without asking the provider.
+
+type Read = (name: string) => string | undefined;
+
+const others = [
+  'OIDC_CLIENT_ID',
+  'OIDC_CLIENT_SECRET',
+  'OIDC_LABEL',
+  'OIDC_SCOPES',
+  'OIDC_GROUPS_CLAIM',
+  'OIDC_ROLES',
+  'OIDC_ALLOWED_DOMAINS',
+  'OIDC_TRUST_EMAIL',
+] as const;
+
+/** Undefined without `OIDC_ISSUER`. */
+function providerOf(text: Read): SignInProvider | undefined {
+  const issuer = text('OIDC_ISSUER');
+  if (issuer === undefined) {
+    const given = others.find((name) => text(name) !== undefined);
+    if (given === undefined) return undefined;
+    throw new ConfigError(
+      `${given} is set but OIDC_ISSUER is not. Set it to the issuer URL of the identity provider.`,
+    );
+  }
+  const clientId = text('OIDC_CLIENT_ID');
+  if (clientId === undefined)
+    throw new ConfigError(
+      'OIDC_ISSUER is set but OIDC_CLIENT_ID is not. Register the platform with the identity provider and set the client ID.',
+    );
+  return {
+    issuer: issuerOf(issuer),
+    clientId,
+    clientSecret: text('OIDC_CLIENT_SECRET'),
+    label: text('OIDC_LABEL') ?? new URL(issuer).hostname,
+    scopes: scopesOf(text('OIDC_SCOPES')),
+    groupsClaim: text('OIDC_GROUPS_CLAIM') ?? 'groups',
+    roles: rolesOf(text('OIDC_ROLES')),
+    allowedDomains: listOf(text('OIDC_ALLOWED_DOMAINS')).map(emailAddressOf),
+    trustsEmail: flagOf('OIDC_TRUST_EMAIL', text('OIDC_TRUST_EMAIL')),
+  };
+}
+
+/** Whether users sign in with passwords and passkeys of the platform. */
+function localSignInOf(text: Read, provider: SignInProvider | undefined): boolean {
+  const isOn = flagOf('LOCAL_SIGN_IN', text('LOCAL_SIGN_IN') ?? '1');
+  if (isOn || provider !== undefined) return isOn;
+  throw new ConfigError('LOCAL_SIGN_IN=0 requires OIDC_ISSUER; otherwise no one could sign in');
+}
+
+function issuerOf(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url?.hostname ?? '');
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback)) return value;
+  return refuse('OIDC_ISSUER', value, 'the issuer URL of the provider, with https');
+}
+
+function scopesOf(value: string | undefined): string {
+  if (value === undefined) return 'openid email profile';
+  if (!value.split(' ').includes('openid'))
+    refuse('OIDC_SCOPES', value, 'space-separated scopes that include openid');
+  return value;
+}
+
+const rolesForm = 'entries of the form GROUP=ROLE@ID, such as admins=ADMIN@28…;basel=EDITOR@29…';
+
+/** Groups may contain `=`, as names of directories do, so that the last one separates. */
+function rolesOf(value: string | undefined): readonly GroupRole[] {
+  const entries = (value ?? '').split(';').map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== '').map(groupRoleOf);
+}
+
+function groupRoleOf(entry: string): GroupRole {
+  const [, group = '', role, id = ''] = /^(.+)=([A-Z]+)@([0-9a-f]{16})$/.exec(entry) ?? [];
+  const inOrganization = organizationRoles.find((one) => one === role);
+  if (hasFormOfId('organization', id) && inOrganization !== undefined)
+    return { group, role: inOrganization, organizationId: id };
+  const inWorkspace = workspaceRoles.find((one) => one === role);
+  if (hasFormOfId('workspace', id) && inWorkspace !== undefined)
+    return { group, role: inWorkspace, workspaceId: id };
+  return refuse('OIDC_ROLES', entry, rolesForm);
+}

@@ -1,0 +1,390 @@
+// Delivery queues: select the deliveries that can start. One connector does not delay another.
+import type { PendingDelivery } from '../../../model/delivery.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+
+// Connector queue: the deliveries of one connector, with one queue per device to keep the order.
+
+export const queueLimits = {
+  /** Deliveries of one connector that are in progress at the same time. */
+  inProgressMax: 16,
+  /** Consecutive failures after which a target counts as broken, until a delivery arrives. */
+  failuresMax: 5,
+} as const;
+
+export interface DeviceQueue<D extends PendingDelivery = PendingDelivery> {
+  readonly connectorId: string;
+  readonly deviceId: string;
+  /** By sequence; the first is in progress or next. Not empty while the queue exists. */
+  readonly waiting: D[];
+  /** `later` waits for a time, `ready` for its connector. */
+  state: 'inProgress' | 'later' | 'ready';
+}
+
+interface ConnectorQueue<D extends PendingDelivery = PendingDelivery> {
+  readonly devices: Map<string, DeviceQueue<D>>;
+  /** Ready queues, oldest first, whose first delivery was not attempted yet. */
+  readonly fresh: Set<DeviceQueue<D>>;
+  /** Ready queues, oldest first, whose first delivery has failed before. */
+  readonly retried: Set<DeviceQueue<D>>;
+  /** All queues whose first delivery has failed before. */
+  readonly failing: Set<DeviceQueue<D>>;
+  inProgress: number;
+  consecutiveFailures: number;
+  size: number;
+}
+
+function createConnectorQueue<D extends PendingDelivery>(): ConnectorQueue<D> {
+  return {
+    devices: new Map(),
+    fresh: new Set(),
+    retried: new Set(),
+    failing: new Set(),
+    inProgress: 0,
+    consecutiveFailures: 0,
+    size: 0,
+  };
+}
+
+function isBroken({ consecutiveFailures }: ConnectorQueue): boolean {
+  return consecutiveFailures >= queueLimits.failuresMax;
+}
+
+/**
+ * Returns the queue that can start now. A broken target receives one delivery at a time: a retry
+ * that is due, or a new delivery if there is nothing to retry.
+ */
+function nextReady<D extends PendingDelivery>(
+  connector: ConnectorQueue<D>,
+): DeviceQueue<D> | undefined {
+  const [retried] = connector.retried;
+  const [fresh] = connector.fresh;
+  const inProgressMax = isBroken(connector) ? 1 : queueLimits.inProgressMax;
+  if (connector.inProgress >= inProgressMax) return undefined;
+  if (isBroken(connector) && connector.failing.size > 0) return retried;
+  return retried ?? fresh;
+}
+
+/** The delivery of a queue that is in progress or next. */
+export function firstOf<D extends PendingDelivery>({ waiting: [first] }: DeviceQueue<D>): D {
+  if (first === undefined) throw new Error('A device queue exists without a delivery');
+  return first;
+}
+
+/** Inserts by sequence, but never before the first. Returns false for a known delivery. */
+function insertDelivery<D extends PendingDelivery>(
+  { waiting }: DeviceQueue<D>,
+  delivery: D,
+): boolean {
+  const { id, sequence } = delivery;
+  const isKnown = (other: D | undefined) => other?.sequence === sequence && other.id === id;
+  // New deliveries have the highest sequence, except after a restart.
+  const before = waiting.findLastIndex((other, i) => i === 0 || other.sequence <= sequence);
+  if (isKnown(waiting[before]) || isKnown(waiting[0])) return false;
+  waiting.splice(before + 1, 0, delivery);
+  return true;
+}
+
+/** The result of an attempt: the delivery is over, or due again at `nextAt`. */
+type AttemptResult =
+  | { readonly isOver: true }
+  | { readonly isOver: false; readonly nextAt: EpochMs };
+
+/** Bounds the work for a connector with a retry for each of many devices. */
+const retriesRead = 1_000;
+
+interface State<D extends PendingDelivery> {
+  readonly connectors: Map<string, ConnectorQueue<D>>;
+  readonly later: DueQueue<DeviceQueue<D>>;
+  /** Connectors that may have a queue to start. */
+  readonly changed: Set<string>;
+  size: number;
+}
+
+export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
+  readonly #state: State<D> = {
+    connectors: new Map(),
+    later: new DueQueue(),
+    changed: new Set(),
+    size: 0,
+  };
+
+  readonly sizeOf = (connectorId: string): number =>
+    this.#state.connectors.get(connectorId)?.size ?? 0;
+
+  /** Deliveries that wait or are in progress, of all connectors. */
+  get size(): number {
+    return this.#state.size;
+  }
+
+  /** Number of connectors whose target counts as broken. */
+  get brokenTargets(): number {
+    return [...this.#state.connectors.values()].filter(isBroken).length;
+  }
+
+  /** The next time at which a queue becomes ready. */
+  get earliest(): EpochMs | undefined {
+    return this.#state.later.earliest;
+  }
+
+  isBroken(connectorId: string): boolean {
+    const connector = this.#state.connectors.get(connectorId);
+    return connector !== undefined && isBroken(connector);
+  }
+
+  /**
+   * When the connector attempts a delivery again that has failed, which can be past while it waits
+   * for its turn; undefined when none has. Of many that failed, the first thousand count.
+   */
+  nextRetryOf(connectorId: string): EpochMs | undefined {
+    return nextRetryIn(this.#state.connectors.get(connectorId));
+  }
+
+  /** Adds a delivery, in any order. Ignores a known one. */
+  add(pending: D, now: EpochMs): void {
+    add(this.#state, pending, now);
+  }
+
+  /** Yields the queues whose first delivery starts now. Each is in progress until `end`. */
+  start(now: EpochMs): Generator<DeviceQueue<D>> {
+    return start(this.#state, now);
+  }
+
+  /** Removes deliveries that are not in progress. */
+  remove(isRemoved: (pending: D) => boolean): void {
+    remove(this.#state, isRemoved);
+  }
+
+  /** The deliveries of the connector that wait or are in progress; of all without one. */
+  waiting(connectorId?: string): Generator<D> {
+    return waitingIn(this.#state, connectorId);
+  }
+
+  /**
+   * Ends the attempt of the first delivery. `isTargetWell` is undefined when nothing was sent to
+   * the target.
+   */
+  end(
+    queue: DeviceQueue<D>,
+    result: AttemptResult,
+    isTargetWell: boolean | undefined,
+    now: EpochMs,
+  ): void {
+    end(this.#state, queue, result, isTargetWell, now);
+  }
+}
+
+function* waitingIn<D extends PendingDelivery>(
+  { connectors }: State<D>,
+  connectorId: string | undefined,
+): Generator<D> {
+  for (const [id, { devices }] of connectors) {
+    if (connectorId !== undefined && id !== connectorId) continue;
+    for (const { waiting } of devices.values()) yield* waiting;
+  }
+}
+
+function nextRetryIn(connector: ConnectorQueue | undefined): EpochMs | undefined {
+  let next: EpochMs | undefined;
+  for (const queue of connector?.failing.values().take(retriesRead) ?? []) {
+    const { nextAt } = firstOf(queue);
+    if (next === undefined || nextAt < next) next = nextAt;
+  }
+  return next;
+}
+
+function connectorOf<D extends PendingDelivery>(
+  { connectors }: State<D>,
+  connectorId: string,
+): ConnectorQueue<D> {
+  const known = connectors.get(connectorId) ?? createConnectorQueue<D>();
+  connectors.set(connectorId, known);
+  return known;
+}
+
+/** Makes a queue ready, or lets it wait until its first delivery is due. */
+function place<D extends PendingDelivery>(
+  state: State<D>,
+  queue: DeviceQueue<D>,
+  now: EpochMs,
+): void {
+  const connector = connectorOf(state, queue.connectorId);
+  const { nextAt, tries } = firstOf(queue);
+  if (tries > 0) connector.failing.add(queue);
+  else connector.failing.delete(queue);
+  if (nextAt > now) {
+    queue.state = 'later';
+    state.later.add(nextAt, queue);
+    return;
+  }
+  queue.state = 'ready';
+  const ready = tries > 0 ? connector.retried : connector.fresh;
+  ready.add(queue);
+  state.changed.add(queue.connectorId);
+}
+
+function add<D extends PendingDelivery>(state: State<D>, delivery: D, now: EpochMs): void {
+  const { connectorId, deviceId } = delivery;
+  const connector = connectorOf(state, connectorId);
+  const known = connector.devices.get(deviceId);
+  if (known !== undefined && !insertDelivery(known, delivery)) return;
+  connector.size += 1;
+  state.size += 1;
+  if (known !== undefined) return;
+  const queue: DeviceQueue<D> = { connectorId, deviceId, waiting: [delivery], state: 'later' };
+  connector.devices.set(deviceId, queue);
+  place(state, queue, now);
+}
+
+function* start<D extends PendingDelivery>(
+  state: State<D>,
+  now: EpochMs,
+): Generator<DeviceQueue<D>> {
+  for (const queue of state.later.takeDue(now)) {
+    if (queue.state === 'later') place(state, queue, now);
+  }
+  for (const connectorId of [...state.changed]) {
+    const connector = state.connectors.get(connectorId) ?? createConnectorQueue<D>();
+    for (let queue = nextReady(connector); queue !== undefined; queue = nextReady(connector)) {
+      connector.retried.delete(queue);
+      connector.fresh.delete(queue);
+      queue.state = 'inProgress';
+      connector.inProgress += 1;
+      yield queue;
+    }
+    state.changed.delete(connectorId);
+  }
+}
+
+function end<D extends PendingDelivery>(
+  state: State<D>,
+  queue: DeviceQueue<D>,
+  result: AttemptResult,
+  isTargetWell: boolean | undefined,
+  now: EpochMs,
+): void {
+  const connector = connectorOf(state, queue.connectorId);
+  connector.inProgress -= 1;
+  if (isTargetWell === true) connector.consecutiveFailures = 0;
+  if (isTargetWell === false) connector.consecutiveFailures += 1;
+  state.changed.add(queue.connectorId);
+  if (result.isOver) {
+    queue.waiting.shift();
+    connector.size -= 1;
+    state.size -= 1;
+  } else {
+    const delivery = firstOf(queue);
+    delivery.tries += 1;
+    delivery.nextAt = result.nextAt;
+  }
+  if (queue.waiting.length > 0) place(state, queue, now);
+  else removeQueue(state, connector, queue);
+}
+
+function remove<D extends PendingDelivery>(
+  state: State<D>,
+  isRemoved: (pending: D) => boolean,
+): void {
+  for (const connector of [...state.connectors.values()])
+    for (const queue of [...connector.devices.values()]) {
+      const first = queue.state === 'inProgress' ? queue.waiting.slice(0, 1) : [];
+      const others = queue.waiting.slice(first.length);
+      const left = others.filter((pending) => !isRemoved(pending));
+      if (left.length === others.length) continue;
+      connector.size -= others.length - left.length;
+      state.size -= others.length - left.length;
+      queue.waiting.splice(0, queue.waiting.length, ...first, ...left);
+      if (queue.waiting.length === 0) endQueue(state, connector, queue);
+    }
+}
+
+/** The time that it waited for passes without effect. */
+function endQueue<D extends PendingDelivery>(
+  state: State<D>,
+  connector: ConnectorQueue<D>,
+  queue: DeviceQueue<D>,
+): void {
+  queue.state = 'ready';
+  connector.fresh.delete(queue);
+  connector.retried.delete(queue);
+  removeQueue(state, connector, queue);
+}
+
+function removeQueue<D extends PendingDelivery>(
+  state: State<D>,
+  connector: ConnectorQueue<D>,
+  queue: DeviceQueue<D>,
+): void {
+  connector.devices.delete(queue.deviceId);
+  connector.failing.delete(queue);
+  // The failures of a connector without deliveries are kept, so that a broken target stays broken.
+  if (connector.devices.size === 0 && connector.consecutiveFailures === 0)
+    state.connectors.delete(queue.connectorId);
+}
+
+// Due queue: items that are due at a time, the earliest first, in a binary heap.
+
+interface Entry<T> {
+  readonly at: number;
+  readonly item: T;
+}
+
+export class DueQueue<T> {
+  readonly #heap: Entry<T>[] = [];
+
+  /** The earliest time; undefined when the queue is empty. */
+  get earliest(): number | undefined {
+    return this.#heap[0]?.at;
+  }
+
+  add(at: number, item: T): void {
+    this.#heap.push({ at, item });
+    rise(this.#heap);
+  }
+
+  /** Removes and yields the items that are due, the earliest first. Items can be added meanwhile. */
+  *takeDue(now: number): Generator<T> {
+    for (let [first] = this.#heap; first !== undefined && first.at <= now; [first] = this.#heap) {
+      removeFirst(this.#heap);
+      yield first.item;
+    }
+  }
+}
+
+/** Moves the last entry up to its place. */
+function rise<T>(heap: Entry<T>[]): void {
+  for (let i = heap.length - 1; i > 0; ) {
+    const parent = (i - 1) >> 1;
+    if (!swapIfEarlier(heap, i, parent)) return;
+    i = parent;
+  }
+}
+
+function removeFirst<T>(heap: Entry<T>[]): void {
+  const last = heap.pop();
+  if (last === undefined || heap.length === 0) return;
+  heap[0] = last;
+  for (let i = 0; ; ) {
+    const child = earlierChild(heap, i);
+    if (!swapIfEarlier(heap, child, i)) return;
+    i = child;
+  }
+}
+
+function earlierChild<T>(heap: readonly Entry<T>[], parent: number): number {
+  const left = 2 * parent + 1;
+  const right = left + 1;
+  return timeAt(heap, right) < timeAt(heap, left) ? right : left;
+}
+
+function timeAt<T>(heap: readonly Entry<T>[], i: number): number {
+  return heap[i]?.at ?? Number.POSITIVE_INFINITY;
+}
+
+/** Exchanges two entries if the one at `i` is due before the one at `above`. */
+function swapIfEarlier<T>(heap: Entry<T>[], i: number, above: number): boolean {
+  const [entry, other] = [heap[i], heap[above]];
+  if (entry === undefined || other === undefined || entry.at >= other.at) return false;
+  heap[i] = other;
+  heap[above] = entry;
+  return true;
+}

@@ -1,0 +1,563 @@
+// Delivery worker: attempts waiting deliveries when they are due, and records the outcomes (contract 35).
+// A delivery is over only when its outcome is recorded, so a crash repeats an attempt and loses no
+// delivery.
+import type { Delivery, DeliveryOutcome, DeliveryState } from '../../../model/delivery.ts';
+import type { ProcessingLogEntry } from '../../../model/entry-trace.ts';
+import { dayMs, type EpochMs, hourMs, minuteMs } from '../../../model/instant.ts';
+import type { SendOutcome } from '../../connectors/target.ts';
+import type { SetTimer } from '../../../structures/timers.ts';
+import { DeliveryQueues, type DeviceQueue, firstOf } from './delivery-queues.ts';
+import { createNoteWriter, type NoteWriter } from './note-writer.ts';
+import type { WaitingDelivery } from './waiting-delivery.ts';
+
+// Limited attempts: each ends when its time is over, also if the connector ignores the signal.
+
+/** What ends some attempts that started in one moment, and so end late in one. */
+interface SharedEnd {
+  readonly endsAt: number;
+  readonly stop: AbortController;
+  attempts: number;
+}
+
+interface Attempt {
+  readonly end: SharedEnd;
+  readonly resolve: (outcome: SendOutcome | undefined) => void;
+}
+
+/** Each ended attempt looks for its listener among those of the others. */
+const attemptsPerEndMax = 16;
+
+class LimitedAttempts {
+  readonly #send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
+  readonly #clock: () => number;
+  readonly #setTimer: SetTimer;
+  readonly #attemptMsMax: number;
+  readonly #failed: (error: unknown) => void;
+  /** All have the same time, so that the first one ends first. */
+  readonly #running = new Set<Attempt>();
+  #isTimed = false;
+  /** Of the newest attempt. */
+  #end: SharedEnd | undefined;
+  readonly #endLate = (): void => {
+    this.#isTimed = false;
+    const reason = `timed out after ${this.#attemptMsMax / 1_000} s`;
+    for (const attempt of this.#running) {
+      if (attempt.end.endsAt > this.#clock()) break;
+      this.#running.delete(attempt);
+      attempt.end.stop.abort(new Error(reason));
+      attempt.resolve({ ok: false, retry: true, reason });
+    }
+    this.#setOneTimer();
+  };
+
+  constructor(parts: {
+    /** Rejects only with an internal error. */
+    readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
+    /** Milliseconds since any fixed moment: an attempt has its time whatever the wall clock does. */
+    readonly clock: () => number;
+    readonly setTimer: SetTimer;
+    readonly attemptMsMax: number;
+    /** Called for an internal error, after which the attempt has failed for the time being. */
+    readonly failed: (error: unknown) => void;
+  }) {
+    const { send, clock, setTimer, attemptMsMax, failed } = parts;
+    this.#send = send;
+    this.#clock = clock;
+    this.#setTimer = setTimer;
+    this.#attemptMsMax = attemptMsMax;
+    this.#failed = failed;
+  }
+
+  /** Never rejects. Undefined when `abortAll` ended the attempt. */
+  run(delivery: Delivery): Promise<SendOutcome | undefined> {
+    return new Promise((resolve) => {
+      const end = this.#endOfNext();
+      const attempt = { end, resolve };
+      this.#running.add(attempt);
+      this.#setOneTimer();
+      // What comes after an attempt has ended late has no effect.
+      const ended = (): void => void this.#running.delete(attempt);
+      this.#send(delivery, end.stop.signal).then(
+        (outcome) => {
+          ended();
+          resolve(outcome);
+        },
+        (error: unknown) => {
+          ended();
+          this.#failed(error);
+          resolve({ ok: false, retry: true, reason: 'an internal error' });
+        },
+      );
+    });
+  }
+
+  abortAll(): void {
+    for (const { end, resolve } of this.#running) {
+      end.stop.abort(new Error('the platform is shutting down'));
+      resolve(undefined);
+    }
+    this.#running.clear();
+  }
+
+  /**
+   * A signal of its own for each attempt, with its event target, is a tenth of what the main thread
+   * does for a delivery.
+   */
+  #endOfNext(): SharedEnd {
+    const endsAt = Math.ceil(this.#clock()) + this.#attemptMsMax;
+    const isShared = this.#end?.endsAt === endsAt && this.#end.attempts < attemptsPerEndMax;
+    if (!isShared || this.#end === undefined)
+      this.#end = { endsAt, stop: new AbortController(), attempts: 0 };
+    this.#end.attempts += 1;
+    return this.#end;
+  }
+
+  /** One timer for all: most attempts end long before their time. */
+  #setOneTimer(): void {
+    const [first] = this.#running;
+    if (this.#isTimed || first === undefined) return;
+    this.#isTimed = true;
+    this.#setTimer(this.#endLate, Math.max(0, first.end.endsAt - this.#clock()));
+  }
+}
+
+export const delivererLimits = {
+  /** For one attempt, whatever the target does. */
+  tryMsMax: 10_000,
+  /** The time that attempts in progress have when the platform stops. */
+  closeGraceMs: 1_000,
+  /** Deliveries of one connector that wait; further ones are dead immediately. */
+  waitingPerConnectorMax: 200_000,
+  answerCharactersMax: 16 * 1024,
+  payloadCharactersMax: 64 * 1024,
+} as const;
+
+/** One attempt that ended. */
+export interface TriedDelivery {
+  readonly waiting: WaitingDelivery;
+  readonly delivery: Delivery;
+  readonly outcome: DeliveryOutcome;
+  readonly tookMs: number;
+}
+
+export interface DelivererParts {
+  /** Undefined for a delivery that is gone or cannot be read. */
+  readonly load: (waiting: WaitingDelivery) => Delivery | undefined | Promise<Delivery | undefined>;
+  /** One attempt; rejects only with an internal error. */
+  readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
+  /** Saves notes for owners of devices, all or none, before the outcomes that they are of. */
+  readonly saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
+  /** Adds the outcome of an attempt to the log. */
+  readonly record: (tried: TriedDelivery) => void;
+  readonly failed: (error: unknown) => void;
+  /** Whether no delivery may start, because the log is too far behind. */
+  readonly isBlocked?: () => boolean;
+  /** Notified when a target begins or ceases to count as broken. */
+  readonly targetChanged?: (connectorId: string, isBroken: boolean, reason: string | null) => void;
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+  /** Milliseconds since any fixed moment. Attempts and pauses are measured by it: clocks step. */
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly setTimer: SetTimer;
+}
+
+interface Worker {
+  readonly parts: DelivererParts;
+  readonly queues: DeliveryQueues<WaitingDelivery>;
+  readonly noteWriter: NoteWriter;
+  readonly attempts: LimitedAttempts;
+  readonly timer: WakeTimer;
+  /** Queues with a delivery in progress. */
+  readonly running: Set<DeviceQueue<WaitingDelivery>>;
+  /** Called when an attempt has ended. */
+  readonly attemptEnded: (() => void)[];
+  /** Called when no delivery is in progress. */
+  readonly idle: (() => void)[];
+  isClosed: boolean;
+  /** Whether due deliveries are started at the end of this turn. */
+  isStarting: boolean;
+}
+
+export class Deliverer {
+  readonly #parts: DelivererParts;
+  readonly #worker: Worker;
+
+  constructor(parts: DelivererParts) {
+    this.#parts = parts;
+    this.#worker = createWorker(parts);
+  }
+
+  /** Resolves when nothing is due now and all outcomes are saved. */
+  readonly settled = (): Promise<void> => settled(this.#worker);
+
+  /**
+   * Waits a moment for the attempts in progress and aborts the rest. Pending deliveries continue
+   * after the next start.
+   */
+  readonly close = (): Promise<void> => close(this.#worker);
+
+  /** Adds deliveries. Those that are due start immediately. */
+  add(waiting: readonly WaitingDelivery[]): void {
+    for (const delivery of waiting) {
+      delivery.nextAt = dueOf(this.#parts, delivery);
+      this.#worker.queues.add(delivery, this.#parts.clock());
+    }
+    startSoon(this.#worker);
+  }
+
+  /** Starts deliveries again that `isBlocked` held back. */
+  wake(): void {
+    startDue(this.#worker);
+  }
+
+  /** The deliveries of the connector that wait or are in progress; of all without one. */
+  waitingDeliveries(connectorId?: string): Iterable<WaitingDelivery> {
+    return this.#worker.queues.waiting(connectorId);
+  }
+
+  waitingOf(connectorId: string): number {
+    return this.#worker.queues.sizeOf(connectorId);
+  }
+
+  nextRetryOf(connectorId: string): EpochMs | undefined {
+    const at = this.#worker.queues.nextRetryOf(connectorId);
+    return at === undefined ? undefined : Math.round(this.#parts.now() + at - this.#parts.clock());
+  }
+
+  get waiting(): number {
+    return this.#worker.queues.size;
+  }
+
+  get brokenTargets(): number {
+    return this.#worker.queues.brokenTargets;
+  }
+
+  /**
+   * Gives up deliveries that another node continues. Resolves when none of them is in progress;
+   * what was attempted meanwhile is recorded.
+   */
+  release(isReleased: (waiting: WaitingDelivery) => boolean): Promise<void> {
+    return release(this.#worker, isReleased);
+  }
+}
+
+function createWorker(parts: DelivererParts): Worker {
+  const { send, clock, setTimer, failed } = parts;
+  const wake = () => startDue(worker);
+  const attemptMsMax = delivererLimits.tryMsMax;
+  const worker: Worker = {
+    parts,
+    queues: new DeliveryQueues(),
+    noteWriter: createNoteWriter(parts),
+    attempts: new LimitedAttempts({ send, clock, setTimer, attemptMsMax, failed }),
+    timer: new WakeTimer(wake, clock, setTimer),
+    running: new Set(),
+    attemptEnded: [],
+    idle: [],
+    isClosed: false,
+    isStarting: false,
+  };
+  return worker;
+}
+
+/**
+ * When it is due by the clock that does not step. Its times are of the clock of another node, or of
+ * this one before it stepped: it waits no longer than the pause that was planned then.
+ */
+function dueOf({ now, clock }: DelivererParts, { nextAt, updated }: WaitingDelivery): number {
+  return clock() + Math.max(0, Math.min(nextAt - now(), nextAt - updated));
+}
+
+/** Starts at the end of this turn, so that many calls look for due deliveries once. */
+function startSoon(worker: Worker): void {
+  if (worker.isStarting) return;
+  worker.isStarting = true;
+  queueMicrotask(() => {
+    worker.isStarting = false;
+    startDue(worker);
+  });
+}
+
+function startDue(worker: Worker): void {
+  const { parts, queues, timer, running } = worker;
+  if (worker.isClosed || parts.isBlocked?.() === true) return;
+  for (const queue of queues.start(parts.clock())) {
+    running.add(queue);
+    void deliver(worker, queue);
+  }
+  timer.set(queues.earliest);
+}
+
+/**
+ * Attempts the first delivery of a queue. Whatever throws, the queue goes on: the delivery is tried
+ * again later.
+ */
+async function deliver(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Promise<void> {
+  const { parts, queues } = worker;
+  try {
+    const startedMs = parts.clock();
+    const waiting = firstOf(queue);
+    const loaded = load(worker, waiting);
+    const delivery = loaded instanceof Promise ? await loaded : loaded;
+    if (delivery === undefined) {
+      queues.end(queue, { isOver: true }, undefined, parts.clock());
+      return startSoon(worker);
+    }
+    const result = await worker.attempts.run(delivery);
+    // An aborted delivery stays as it was. The next start attempts it.
+    if (result === undefined) return;
+    const outcome = outcomeOf(worker, waiting, result);
+    const notes = outcomeNotes(delivery, outcome, parts.newId);
+    if (notes.length > 0 && !(await worker.noteWriter.add(notes))) return;
+    parts.record({ waiting, delivery, outcome, tookMs: parts.clock() - startedMs });
+    endAttempt(worker, queue, result, outcome);
+    startSoon(worker);
+  } catch (error) {
+    releaseFailed(worker, queue);
+    parts.failed(error);
+  } finally {
+    ended(worker, queue);
+  }
+}
+
+/** An internal error came before the outcome was recorded: the plan decides when it is tried again. */
+function releaseFailed(worker: Worker, queue: DeviceQueue<WaitingDelivery>): void {
+  const { parts, queues } = worker;
+  if (queue.state !== 'inProgress') return;
+  const { tries } = firstOf(queue);
+  const delayMs = retryDelaysMs[tries] ?? retryMsMax;
+  const nextAt = parts.clock() + delayMs;
+  queues.end(queue, { isOver: false, nextAt }, undefined, parts.clock());
+  startSoon(worker);
+}
+
+function ended({ running, idle, attemptEnded }: Worker, queue: DeviceQueue<WaitingDelivery>): void {
+  running.delete(queue);
+  for (const resolve of attemptEnded.splice(0)) resolve();
+  if (running.size > 0) return;
+  for (const resolve of idle.splice(0)) resolve();
+}
+
+/** Undefined for a delivery that cannot be read or was deleted meanwhile. */
+function load(
+  { parts }: Worker,
+  waiting: WaitingDelivery,
+): Delivery | undefined | Promise<Delivery | undefined> {
+  const failed = (error: unknown): undefined => {
+    parts.failed(error);
+    return undefined;
+  };
+  try {
+    const loaded = parts.load(waiting);
+    return loaded instanceof Promise ? loaded.catch(failed) : loaded;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function outcomeOf(
+  { parts }: Worker,
+  { tries: triesBefore }: WaitingDelivery,
+  result: SendOutcome,
+): DeliveryOutcome {
+  const updated = parts.now();
+  const tries = triesBefore + 1;
+  const plan = planAfter(result, { tries, now: updated, random: parts.random() });
+  return { ...plan, tries, updated, reason: reasonOf(result), ...exchanged(result) };
+}
+
+/** Ends the attempt in the queues and reports a target that became broken or well. */
+function endAttempt(
+  { parts, queues }: Worker,
+  queue: DeviceQueue<WaitingDelivery>,
+  result: SendOutcome,
+  { state, nextAt, updated, reason }: DeliveryOutcome,
+): void {
+  const { connectorId } = queue;
+  // A target that rejects one delivery is not broken; one that does not answer is.
+  const isTargetWell = result.ok || !result.retry;
+  const wasBroken = queues.isBroken(connectorId);
+  const due = parts.clock() + nextAt - updated;
+  queues.end(queue, { isOver: state !== 'PENDING', nextAt: due }, isTargetWell, parts.clock());
+  const isBroken = queues.isBroken(connectorId);
+  if (isBroken !== wasBroken) parts.targetChanged?.(connectorId, isBroken, reason);
+}
+
+function reasonOf(result: SendOutcome): string | null {
+  if (result.ok) return null;
+  return result.reason;
+}
+
+/** What was sent and answered, limited to what the log keeps. */
+function exchanged({ sent, answer }: SendOutcome) {
+  const { answerCharactersMax, payloadCharactersMax } = delivererLimits;
+  return {
+    payload: sent?.slice(0, payloadCharactersMax) ?? null,
+    answer: answer?.slice(0, answerCharactersMax) ?? null,
+  };
+}
+
+async function release(
+  { queues, running, attemptEnded, isClosed }: Worker,
+  isReleased: (waiting: WaitingDelivery) => boolean,
+): Promise<void> {
+  for (;;) {
+    queues.remove(isReleased);
+    const isUnderWay = [...running].some((queue) => isReleased(firstOf(queue)));
+    if (!isUnderWay || isClosed) return;
+    await new Promise<void>((resolve) => void attemptEnded.push(resolve));
+  }
+}
+
+async function settled(worker: Worker): Promise<void> {
+  for (;;) {
+    // Deliveries that were added in this turn start at its end.
+    await Promise.resolve();
+    if (worker.running.size === 0) return;
+    await idle(worker);
+  }
+}
+
+/** Resolves when no delivery is in progress. */
+function idle({ running, idle: waiters }: Worker): Promise<void> {
+  if (running.size === 0) return Promise.resolve();
+  return new Promise((resolve) => void waiters.push(resolve));
+}
+
+async function close(worker: Worker): Promise<void> {
+  const { parts, attempts, noteWriter, timer } = worker;
+  worker.isClosed = true;
+  timer.cancel();
+  const cancelAbort = parts.setTimer(() => {
+    attempts.abortAll();
+    // What is left waits for its notes, which cannot be saved at present.
+    void noteWriter.close();
+  }, delivererLimits.closeGraceMs);
+  await idle(worker);
+  cancelAbort();
+  await noteWriter.close();
+}
+
+// Failure notes: notes about the first and the last failure of a delivery, for the device log (contract 27).
+
+/** The failures in between are in the delivery log. */
+export function outcomeNotes(
+  delivery: Delivery,
+  outcome: DeliveryOutcome,
+  newId: () => string,
+): ProcessingLogEntry[] {
+  if (outcome.state === 'DELIVERED' || (outcome.state === 'PENDING' && outcome.tries > 1))
+    return [];
+  const isDead = outcome.state === 'DEAD';
+  const tries = outcome.tries === 1 ? '1 attempt' : `${outcome.tries} tries`;
+  const reason = outcome.reason ?? 'no reason given';
+  return [
+    {
+      id: newId(),
+      deviceId: delivery.deviceId,
+      timestamp: outcome.updated,
+      correlationId: delivery.correlationId,
+      level: isDead ? 'ERROR' : 'WARN',
+      source: 'OUTPUT',
+      message: isDead
+        ? `Delivery failed permanently after ${tries}: ${reason}`
+        : `Delivery failed and will be retried: ${reason}`,
+      details: {
+        deliveryId: delivery.id,
+        outputConnectorId: delivery.connectorId,
+        tries: outcome.tries,
+      },
+    },
+  ];
+}
+
+// Wake timer: one timer for the earliest time at which there is work.
+
+class WakeTimer {
+  readonly #wake: () => void;
+  readonly #now: () => EpochMs;
+  readonly #setTimer: SetTimer;
+  #current: { readonly at: EpochMs; readonly cancel: () => void } | undefined;
+  readonly #fire = (): void => {
+    this.#current = undefined;
+    this.#wake();
+  };
+
+  constructor(wake: () => void, now: () => EpochMs, setTimer: SetTimer) {
+    this.#wake = wake;
+    this.#now = now;
+    this.#setTimer = setTimer;
+  }
+
+  cancel(): void {
+    this.#current?.cancel();
+    this.#current = undefined;
+  }
+
+  /** Runs at this time, or earlier; undefined for no time. */
+  set(at: EpochMs | undefined): void {
+    if (this.#current !== undefined && at !== undefined && this.#current.at <= at) return;
+    this.cancel();
+    if (at === undefined) return;
+    // Timers of more than 24 days fire immediately. An extra look every hour costs nothing.
+    const delayMs = Math.min(Math.max(0, at - this.#now()), hourMs);
+    this.#current = { at, cancel: this.#setTimer(this.#fire, delayMs) };
+  }
+}
+
+// Retry plan: when a failed delivery is retried, and when it is dead (contract 35).
+
+/** From one attempt to the next; after the last one the delivery is dead. */
+export const retryDelaysMs = [
+  1_000,
+  5_000,
+  30_000,
+  2 * minuteMs,
+  10 * minuteMs,
+  hourMs,
+  4 * hourMs,
+  12 * hourMs,
+] as const;
+
+/** The same for 6 hours in all, for what a target refuses and people can mend (contract 42). */
+const hoursDelaysMs: readonly number[] = [
+  ...retryDelaysMs.slice(0, 7),
+  6 * hourMs - retryDelaysMs.slice(0, 7).reduce((sum, delayMs) => sum + delayMs, 0),
+];
+
+/**
+ * A delay differs from its length by at most this share, so that deliveries that failed together
+ * are not retried together.
+ */
+const jitterShare = 0.2;
+/** The longest pause that a target can request, and the longest of all. */
+const retryMsMax = dayMs;
+
+interface Planned {
+  readonly state: DeliveryState;
+  /** When it is due again; `now` if it needs no other attempt. */
+  readonly nextAt: EpochMs;
+}
+
+/** Returns the next state of a delivery after the outcome of an attempt. */
+export function planAfter(
+  outcome: SendOutcome,
+  {
+    tries,
+    now,
+    random,
+  }: {
+    readonly tries: number;
+    readonly now: EpochMs;
+    readonly random: number;
+  },
+): Planned {
+  if (outcome.ok) return { state: 'DELIVERED', nextAt: now };
+  const delaysMs = outcome.retry === 'HOURS' ? hoursDelaysMs : retryDelaysMs;
+  const delayMs = delaysMs[tries - 1];
+  if (outcome.retry === false || delayMs === undefined) return { state: 'DEAD', nextAt: now };
+  const jittered = delayMs * (1 - jitterShare + 2 * jitterShare * random);
+  const asked = Math.min(outcome.retryAfterMs ?? 0, retryMsMax);
+  return { state: 'PENDING', nextAt: now + Math.round(Math.max(jittered, asked)) };
+}

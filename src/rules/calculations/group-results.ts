@@ -1,0 +1,253 @@
+// Results of a calculation: KPIs of each device over periods, combined to the data of one sample each (contract 38.2).
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { rowFunction } from '../../query/expressions/evaluate.ts';
+import { type Expression, parseExpression, valueOf } from '../../query/expressions/parse.ts';
+import type { AcrossName, Calculation, CountName, EachDevice } from '../../model/calculation.ts';
+import { dataValue } from '../../model/data-value.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import {
+  type Accumulation,
+  calendarZone,
+  type QueriedDevice,
+  readAccumulation,
+  type ReadingStore,
+} from '../../query/accumulation.ts';
+import { answersInOrder, answersOfTallies, bucketRequest } from '../../query/bucket-answers.ts';
+import { singleBucket } from '../../query/bucket-plan.ts';
+import { ExpressionReads, offsetsOf } from '../../query/expression-reads.ts';
+import { type QueryParts, slotsFor } from '../../query/kpi.ts';
+import { accumulatorOf } from '../../query/summaries/accumulators.ts';
+import { addTerm, type CompensatedSum, sumOf } from '../../query/summaries/compensated-sum.ts';
+import { isFold } from '../../query/summaries/folds.ts';
+import { refuseUnreadable } from '../../storage/samples/reported-reads.ts';
+import type { Period } from './calculation-registry.ts';
+
+/** Devices that one call of the store covers. */
+const devicesACall = 500;
+
+/** A device that is combined. */
+export interface Member extends QueriedDevice {
+  readonly onlineTimeoutMs: number;
+}
+
+export interface ResultParts extends QueryParts {
+  readonly store: Pick<ReadingStore, 'buckets' | 'values' | 'latest'>;
+  /** Custom field name to value. */
+  readonly fieldsOfDevice: (deviceId: string) => JsonObject | Promise<JsonObject>;
+  readonly now: () => EpochMs;
+}
+
+/** The data of each period, in their order, which are neighbors; null for one without any value. */
+export async function groupResults(
+  calculation: Calculation,
+  members: readonly Member[],
+  periods: readonly Period[],
+  parts: ResultParts,
+): Promise<(JsonObject | null)[]> {
+  const zone = await zoneOf(calculation, parts);
+  const rows: Record<string, Json>[] = periods.map(() => ({}));
+  const write = (key: string, values: readonly (number | null)[]): void => {
+    for (const [i, value] of values.entries()) {
+      const row = rows[i];
+      if (row !== undefined && value !== null && Number.isFinite(value)) row[key] = value + 0;
+    }
+  };
+  for (const output of calculation.outputs) {
+    if ('each' in output) {
+      const found = await valuesOfEach(calculation, output.each, members, periods, parts);
+      write(
+        output.key,
+        found.map((values) => combined(output.across, values)),
+      );
+    } else if ('count' in output)
+      write(output.key, await counts(calculation, output.count, members, periods, parts));
+  }
+  const offsetAt = offsetsOf(zone);
+  const given = rows.map((row) => ({ ...row }));
+  for (const output of calculation.outputs) {
+    if (!('expression' in output)) continue;
+    const expression = parseExpression(output.expression);
+    const compute = rowFunction(expression, offsetAt);
+    for (const [i, row] of rows.entries()) {
+      const value = compute(inputsOf(expression, given[i] ?? {}, periods[i]?.start ?? 0));
+      if (value === null || (typeof value === 'number' && !Number.isFinite(value))) continue;
+      row[output.key] = typeof value === 'number' ? value + 0 : value;
+    }
+  }
+  return rows.map((row) => (Object.keys(row).length === 0 ? null : row));
+}
+
+/** The zone of the periods. */
+export async function zoneOf(
+  { timeZone, workspaceId }: Calculation,
+  { openZone, calendarOf }: Pick<ResultParts, 'openZone' | 'calendarOf'>,
+) {
+  const own = timeZone === null ? undefined : openZone(timeZone);
+  return own ?? calendarZone(await calendarOf(workspaceId), openZone);
+}
+
+function inputsOf({ inputs }: Expression, row: JsonObject, start: EpochMs) {
+  return inputs.map((input) => {
+    if (input.kind === 'timestamp') return start;
+    return input.kind === 'key' ? valueOf(dataValue(row, input.source.key)) : null;
+  });
+}
+
+/** By period, the values of the devices that have one. */
+async function valuesOfEach(
+  calculation: Calculation,
+  each: EachDevice,
+  members: readonly Member[],
+  periods: readonly Period[],
+  parts: ResultParts,
+): Promise<number[][]> {
+  const found: number[][] = periods.map(() => []);
+  const [first, last] = [periods[0], periods.at(-1)];
+  if (first === undefined || last === undefined) return found;
+  const accumulation = accumulationOf(calculation, each, first, parts);
+  const { accumulator } = accumulation;
+  const now = parts.now();
+  const store = await readsOf(calculation, each, members, parts);
+  if (isFold(accumulator)) {
+    // Each period by itself, so that it does not matter which are computed together.
+    for (const [i, { start: from, end: to }] of periods.entries()) {
+      const plan = singleBucket('raw', { from, to });
+      const answers = await answersInOrder(members, accumulation, accumulator, plan, now, store);
+      for (const { values } of answers) add(found[i], values[0]);
+    }
+    return found;
+  }
+  const span = { from: first.start, to: last.end, now };
+  const slotsOf = await slotsFor(members, accumulator, span, parts);
+  const { facet } = accumulatorOf(accumulator);
+  const starts = periods.map(({ start }) => start);
+  const edges = [...starts, last.end];
+  const plan = { source: 'raw', starts, edges, places: starts.map((_, i) => i) } as const;
+  for (let from = 0; from < members.length; from += devicesACall) {
+    const some = members.slice(from, from + devicesACall);
+    if (from > 0) await nextTurn();
+    const tallies = await store.buckets(bucketRequest(some, accumulation, accumulator, plan));
+    for (const [i, device] of some.entries()) {
+      const slots = (start: EpochMs, end: EpochMs) => slotsOf(device, start, end);
+      // As in a KPI, a device without values counts 0 where that is a number.
+      const own = periods.map((_, place) => tallies[i]?.[place] ?? facet.start());
+      const { values } = answersOfTallies(accumulator, own, plan, slots);
+      for (const [place, value] of values.entries()) add(found[place], value);
+    }
+  }
+  return found;
+}
+
+function add(to: number[] | undefined, value: number | null | undefined): void {
+  if (to !== undefined && value !== null && value !== undefined) to.push(value);
+}
+
+/** A value holds until the next one, so that a period that has ended does not change by itself. */
+function accumulationOf(
+  { topic, timeZone }: Calculation,
+  { accumulator, dataKey, expression, maxGap, per, state, resets }: EachDevice,
+  { start, end }: Period,
+  { openZone }: ResultParts,
+): Accumulation {
+  const interval = { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
+  return readAccumulation(
+    {
+      topic,
+      dataKey: dataKey ?? expression ?? '',
+      accumulator,
+      interval,
+      timeZone,
+      maxGap,
+      per,
+      state,
+      resets,
+      interpolation: 'STEP',
+    },
+    openZone,
+  );
+}
+
+/** A store that computes the expression. */
+async function readsOf(
+  calculation: Calculation,
+  { expression }: EachDevice,
+  members: readonly Member[],
+  parts: ResultParts,
+): Promise<Pick<ReadingStore, 'buckets' | 'values'>> {
+  if (expression === null) return parts.store;
+  const parsed = parseExpression(expression);
+  const fields = new Map<string, JsonObject>();
+  if (parsed.inputs.some(({ kind }) => kind === 'field'))
+    for (const { id } of members) fields.set(id, await parts.fieldsOfDevice(id));
+  const offsetAt = offsetsOf(await zoneOf(calculation, parts));
+  return new ExpressionReads(parts.store, new Map([[expression, parsed]]), (deviceId) => ({
+    offsetAt,
+    fields: fields.get(deviceId) ?? {},
+  }));
+}
+
+/** By period. */
+async function counts(
+  { topic }: Calculation,
+  count: CountName,
+  members: readonly Member[],
+  periods: readonly Period[],
+  { store }: ResultParts,
+): Promise<number[]> {
+  if (count === 'TOTAL') return periods.map(() => members.length);
+  const found: number[] = [];
+  for (const { start, end } of periods) {
+    let counted = 0;
+    for (let from = 0; from < members.length; from += devicesACall) {
+      const some = members.slice(from, from + devicesACall);
+      if (from > 0) await nextTurn();
+      const deviceIds = some.map(({ id }) => id);
+      const samples = await store.latest({
+        deviceIds,
+        topics: [topic],
+        until: end - 1,
+        unreadable: refuseUnreadable,
+      });
+      for (const [i, device] of some.entries()) {
+        const at = samples[i]?.[0]?.timestamp;
+        if (at === undefined || at >= end) continue;
+        const since = count === 'REPORTING' ? start : end - device.onlineTimeoutMs;
+        if (at >= since) counted++;
+      }
+    }
+    found.push(counted);
+  }
+  return found;
+}
+
+// Combining.
+
+function combined(across: AcrossName, values: readonly number[]): number | null {
+  if (across === 'COUNT') return values.length;
+  if (values.length === 0) return null;
+  return across === 'MEDIAN' ? median(values) : reduced[across](values);
+}
+
+const reduced = {
+  SUM: total,
+  AVG: (values) => total(values) / values.length,
+  MIN: (values) => values.reduce((least, value) => Math.min(least, value)),
+  MAX: (values) => values.reduce((most, value) => Math.max(most, value)),
+} as const satisfies Readonly<
+  Record<Exclude<AcrossName, 'COUNT' | 'MEDIAN'>, (values: readonly number[]) => number>
+>;
+
+function total(values: readonly number[]): number {
+  const sum: CompensatedSum = { sum: 0, sumError: 0 };
+  for (const value of values) addTerm(sum, value);
+  return sumOf(sum) ?? Number.NaN;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  if (sorted.length % 2 === 1) return upper;
+  return ((sorted[middle - 1] ?? upper) + upper) / 2;
+}
