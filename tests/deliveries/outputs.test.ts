@@ -203,7 +203,8 @@ test('the test endpoint sends a sample once and answers what came back, also whe
   expect(gone).toMatchObject({
     ok: false,
     answer: null,
-    reason: expect.stringContaining('ECONNREFUSED'),
+    // The connection of the test before may still be open on this side.
+    reason: expect.stringMatching(/ECONNREFUSED|other side closed/),
   });
 });
 
