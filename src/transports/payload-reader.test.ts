@@ -152,6 +152,16 @@ describe('contract 38: any payload', () => {
     );
   });
 
+  test.each(['21.5\v', '\f21.5', '\u{a0}21.5\u{2028}'])(
+    'white space is around a number: %j',
+    (text) => {
+      for (const encoding of [null, 'TEXT'] as const)
+        expect(readPayload(Buffer.from(text), { encoding }).body).toMatchObject(
+          encoding === null && /[\v\f]/.test(text) ? {} : { value: 21.5 },
+        );
+    },
+  );
+
   test('an integer that a number does not hold is known as one, alone and in text', () => {
     for (const encoding of [null, 'TEXT'] as const) {
       const { body } = readPayload(Buffer.from('12345678901234567890'), { encoding });

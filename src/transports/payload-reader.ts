@@ -195,7 +195,8 @@ function textPayload(bytes: Buffer, port: string | undefined): Payload {
 /** The number or truth value that the text is. */
 function valueOf(text: string): { readonly value?: Json } {
   if (!jsonScalar.test(text)) return {};
-  const value = parseReadings(text);
+  // `\s` is more than the white space of JSON.
+  const value = parseReadings(text.trim());
   return value === Infinity || value === -Infinity ? {} : { value };
 }
 
