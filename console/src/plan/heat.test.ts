@@ -60,7 +60,18 @@ test('property: every cell is between the least and the greatest value', () => {
         expect(estimated.every(isBetween)).toBe(true);
       },
     ),
-    { numRuns: 50 },
+    {
+      numRuns: 50,
+      examples: [
+        [
+          [
+            { x: 0.015625, y: 0, value: 0 },
+            { x: 0, y: 0, value: 0 },
+          ],
+          0.2,
+        ],
+      ],
+    },
   );
 });
 

@@ -29,13 +29,17 @@ export function heatOf(points: readonly HeatPoint[], aspect: number): Heat | und
   const sources = sourcesOf(points, aspect);
   if (sources.length === 0) return undefined;
   const values = sources.map(({ value }) => value);
-  const radius = reach * neighborDistance(sources, aspect);
+  const cell = { width: aspect / heatSide, height: 1 / heatSide };
+  // At least a cell, or devices beside each other would reach the middle of none.
+  const radius = Math.max(
+    reach * neighborDistance(sources, aspect),
+    Math.hypot(cell.width, cell.height),
+  );
   // Devices that are farther still count a little, so that the colors have no edge where one begins to.
   const weighted = radius * weightedRadii;
   const sums = new Float64Array(heatSide * heatSide);
   const isNear = new Uint8Array(heatSide * heatSide);
   const weights = new Float64Array(heatSide * heatSide);
-  const cell = { width: aspect / heatSide, height: 1 / heatSide };
   for (const { x, y, value } of sources) {
     const columns = rangeOf(x, weighted, cell.width);
     const rows = rangeOf(y, weighted, cell.height);
