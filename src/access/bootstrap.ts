@@ -33,7 +33,7 @@ export interface Bootstrapped {
 
 /** Returns why the password of the first start cannot be used. Later starts ignore the password. */
 export async function ownerPasswordWeakness(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   email: string,
   password: string | undefined,
 ): Promise<string | undefined> {

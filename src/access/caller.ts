@@ -168,13 +168,13 @@ export async function readAccount(
 type Owner = Pick<Principal, 'id'>;
 
 /** Empty for an owner who has stored nothing. */
-export function readPreferences({ db }: Pick<Records, 'db'>, { id }: Owner): Promise<JsonObject> {
+export function readPreferences({ db }: Records, { id }: Owner): Promise<JsonObject> {
   return findPreferences(db, id);
 }
 
 /** Replaces all of them; returns what is stored now. */
 export async function replacePreferences(
-  { db, now }: Pick<Records, 'db' | 'now'>,
+  { db, now }: Records,
   { id }: Owner,
   preferences: JsonObject,
 ): Promise<JsonObject> {

@@ -15,7 +15,7 @@ const recentMs = 10 * minuteMs;
 
 /** Whether the session that asks began so recently that it has just shown who its user is. */
 export async function isRecentSession(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   { sessionId = '' }: Principal,
   now: EpochMs,
 ): Promise<boolean> {
@@ -24,11 +24,7 @@ export async function isRecentSession(
 }
 
 /** The newest first. `current` is the session that asks; it is in use now. */
-export async function listOwnSessions(
-  { db }: Pick<Records, 'db'>,
-  { id, sessionId }: Principal,
-  now: EpochMs,
-) {
+export async function listOwnSessions({ db }: Records, { id, sessionId }: Principal, now: EpochMs) {
   const sessions = await sessionsOf(db, id);
   const open = sessions.filter(({ expiresAt }) => expiresAt > now);
   return open.toReversed().map((session) => view(session, session.id === sessionId, now));

@@ -26,7 +26,7 @@ import { afterRemoval, openTicket, protect, sealTicket } from './second-factor.t
 /** EdDSA, ES256 and RS256: what devices have. Keys of later algorithms are thirty times longer. */
 const algorithms = [-8, -7, -257];
 
-export async function listPasskeys(db: RecordsDb, { id }: Pick<Principal, 'id'>) {
+export async function listPasskeys(db: RecordsDb, { id }: Principal) {
   return (await passkeysOf(db, id)).map(passkeyView);
 }
 
@@ -41,8 +41,8 @@ function passkeyView({ id, name, created, lastUsed }: Passkey) {
 
 /** What the browser needs to create a passkey. Throws 409 at the limit. */
 export async function beginPasskey(
-  { db, sealer }: Pick<Records, 'db' | 'sealer'>,
-  { id: userId, email, name }: Pick<User, 'id' | 'email' | 'name'>,
+  { db, sealer }: Records,
+  { id: userId, email, name }: User,
   { party, now }: { readonly party: RelyingParty; readonly now: EpochMs },
 ) {
   const own = await passkeysOf(db, userId);
@@ -111,7 +111,7 @@ export async function createPasskey(
 
 /** Throws 404 for one that is gone or belongs to another user. */
 export async function changePasskeyName(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   passkey: Pick<Passkey, 'id' | 'userId' | 'name'>,
 ): Promise<void> {
   if (!(await renamePasskey(db, passkey))) throw unknown(passkey.id);
@@ -119,7 +119,7 @@ export async function changePasskeyName(
 
 /** Throws 404 for one that is gone or belongs to another user. */
 export async function deletePasskey(
-  { db, announce }: Pick<Records, 'db' | 'announce'>,
+  { db, announce }: Records,
   { id, userId }: Pick<Passkey, 'id' | 'userId'>,
 ): Promise<void> {
   await transaction(db, async (step) => {

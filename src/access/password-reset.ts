@@ -33,7 +33,7 @@ export interface PasswordResetMail {
  * address.
  */
 export async function preparePasswordReset(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   email: string,
   { publicUrl, now }: { readonly publicUrl: string; readonly now: EpochMs },
 ): Promise<PasswordResetMail | undefined> {

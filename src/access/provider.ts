@@ -351,7 +351,7 @@ export function openTransaction(
 
 /** Ends one session, or all that the provider began for the person; returns how many. */
 export async function endSessionsOfProvider(
-  records: Pick<Records, 'db' | 'announce'>,
+  records: Records,
   { issuer, subject, providerSession }: EndedAtProvider,
 ): Promise<number> {
   const identity =
@@ -364,10 +364,7 @@ export async function endSessionsOfProvider(
 }
 
 /** Sealed; null for a session that no provider began. */
-export async function idTokenOf(
-  { db }: Pick<Records, 'db'>,
-  sessionId: string,
-): Promise<string | null> {
+export async function idTokenOf({ db }: Records, sessionId: string): Promise<string | null> {
   return (await sessionRows.find(db, sessionId))?.idToken ?? null;
 }
 
@@ -376,7 +373,7 @@ export async function idTokenOf(
  * begin, and when it does not answer, because the user is signed out here anyway.
  */
 export async function endSessionUrlOf(
-  records: Pick<Records, 'sealer'>,
+  records: Records,
   client: ProviderClient | undefined,
   idToken: string | null,
 ): Promise<string | undefined> {

@@ -46,7 +46,7 @@ export async function secondFactorsOf(db: RecordsDb, userId: string): Promise<Se
 }
 
 /** What the own account shows. */
-export async function readSecondFactor(db: RecordsDb, { id }: Pick<Principal, 'id'>) {
+export async function readSecondFactor(db: RecordsDb, { id }: Principal) {
   const app = await findAuthenticatorApp(db, id);
   const user = await userRows.find(db, id);
   const confirmed = app?.confirmed ?? null;
@@ -77,7 +77,7 @@ export async function userWithPassword(
  * with an app.
  */
 export async function beginAuthenticatorApp(
-  { db, sealer }: Pick<Records, 'db' | 'sealer'>,
+  { db, sealer }: Records,
   { id, email }: User,
   now: EpochMs,
 ): Promise<{ readonly secret: string; readonly address: string }> {
@@ -99,7 +99,7 @@ export async function beginAuthenticatorApp(
  */
 export async function confirmApp(
   records: Records,
-  principal: Pick<Principal, 'id' | 'sessionId'>,
+  principal: Principal,
   code: string,
   now: EpochMs,
 ): Promise<string[] | undefined> {
@@ -126,7 +126,7 @@ export async function confirmApp(
  */
 export async function protect(
   step: TransactionStep,
-  records: Pick<Records, 'announce'>,
+  records: Records,
   principal: Pick<Principal, 'id' | 'sessionId'>,
 ): Promise<string[]> {
   const { id } = principal;
@@ -144,7 +144,7 @@ async function newCodes(db: RecordsDb, userId: string): Promise<string[]> {
 
 async function endOtherSessions(
   step: TransactionStep,
-  { announce }: Pick<Records, 'announce'>,
+  { announce }: Records,
   { id, sessionId }: Pick<Principal, 'id' | 'sessionId'>,
 ): Promise<void> {
   const others = (await sessionsOf(step.db, id)).filter((one: Session) => one.id !== sessionId);
@@ -157,20 +157,14 @@ async function endOtherSessions(
 }
 
 /** Replaces the recovery codes. Throws 409 for a user without a second factor. */
-export async function renewRecoveryCodes(
-  { db }: Pick<Records, 'db'>,
-  { id }: User,
-): Promise<string[]> {
+export async function renewRecoveryCodes({ db }: Records, { id }: User): Promise<string[]> {
   if ((await secondFactorsOf(db, id)).length === 0)
     throw problem('noSecondFactor', { what: 'second factor' });
   return transaction(db, (step) => newCodes(step.db, id));
 }
 
 /** Removes the app. Throws 409 for a user without one. */
-export async function removeApp(
-  { db, announce }: Pick<Records, 'db' | 'announce'>,
-  { id }: User,
-): Promise<void> {
+export async function removeApp({ db, announce }: Records, { id }: User): Promise<void> {
   await transaction(db, async (step) => {
     const app = await findAuthenticatorApp(step.db, id);
     if (app === undefined || app.confirmed === null)
@@ -198,7 +192,7 @@ export async function afterRemoval(
 
 /** Checks what was shown and uses it up; undefined when it is wrong or was used before. */
 export async function checkSecondFactor(
-  { db, sealer }: Pick<Records, 'db' | 'sealer'>,
+  { db, sealer }: Records,
   first: FirstStep & { readonly issuedAt: EpochMs },
   {
     code,
@@ -417,7 +411,7 @@ export function recoveryCodeHash(code: string): string {
  */
 export async function organizationsClosedTo(
   db: RecordsDb,
-  { userId, signInKind }: Pick<Session, 'userId' | 'signInKind'>,
+  { userId, signInKind }: Session,
   organizationIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (signInKind === 'PROVIDER') return new Set();

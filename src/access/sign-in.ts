@@ -44,7 +44,7 @@ let unknownHash: Promise<string> | undefined;
  * time.
  */
 export async function authenticateUser(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   email: string,
   password: string,
 ): Promise<User | undefined> {
@@ -143,10 +143,7 @@ export async function switchOrganization(
 }
 
 /** Names that make a password of this user easily guessed. */
-export async function namesAround(
-  { db }: Pick<Records, 'db'>,
-  { id, name }: User,
-): Promise<string[]> {
+export async function namesAround({ db }: Records, { id, name }: User): Promise<string[]> {
   const memberships = await organizationMembershipsOf(db, id);
   const ids = memberships.map(({ organizationId }) => organizationId);
   return [name, ...(await findOrganizationNames(db, ids)).values()];

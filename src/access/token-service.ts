@@ -66,7 +66,7 @@ export interface SigningKeys {
 
 /** `tokenLifetimeMs` is how long a superseded key must still verify. */
 export function createSigningKeys(parts: {
-  readonly records: Pick<Records, 'db' | 'sealer'>;
+  readonly records: Records;
   readonly now: () => EpochMs;
   readonly tokenLifetimeMs: number;
 }): SigningKeys {
@@ -126,7 +126,7 @@ export function createSigningKeys(parts: {
 async function create({
   records,
   now,
-}: Pick<Parameters<typeof createSigningKeys>[0], 'records' | 'now'>): Promise<SigningKey> {
+}: Parameters<typeof createSigningKeys>[0]): Promise<SigningKey> {
   const record = await generated(now());
   await insertSigningKey(records, record);
   return imported(record);

@@ -42,7 +42,7 @@ export interface KeptDeliveries {
 /** Starts nothing before the first delivery is added. */
 export function composeDeliverer(
   { records, telemetry, now, newId }: Parts,
-  { send }: Pick<OpenTargets, 'send'>,
+  { send }: OpenTargets,
   kept: Pick<DelivererParts, 'load' | 'record' | 'isBlocked'>,
 ): Deliverer {
   const { db } = records;

@@ -21,11 +21,7 @@ type Watching = Telemetry;
 
 const postgresName = 'PostgreSQL';
 
-export function watchPostgres(
-  { outages }: Watching,
-  { recordsUrl }: Pick<Config, 'recordsUrl'>,
-  db: RecordsDb,
-): void {
+export function watchPostgres({ outages }: Watching, { recordsUrl }: Config, db: RecordsDb): void {
   if (recordsUrl === undefined) return;
   const ask = () => sql`select 1`.execute(db);
   const postgres = { name: postgresName, place: placeOfPostgres(recordsUrl), ask };

@@ -13,10 +13,7 @@ export interface PublicAddress {
   readonly bound: (port: number) => void;
 }
 
-export function createPublicAddress({
-  publicUrl,
-  deviceAudience,
-}: Pick<Config, 'publicUrl' | 'deviceAudience'>): PublicAddress {
+export function createPublicAddress({ publicUrl, deviceAudience }: Config): PublicAddress {
   let bound: number | undefined;
   const known = (url: string): string =>
     bound === undefined ? url : url.replace(unbound, `$1://localhost:${bound}`);

@@ -62,7 +62,7 @@ interface SamplePlace {
  * the folder are elsewhere.
  */
 export async function samplePlaceOf(parts: {
-  readonly config: Pick<Config, 'samplesUrl'>;
+  readonly config: Config;
   /** The folder of the samples. */
   readonly directory: string;
   readonly telemetry: Telemetry;

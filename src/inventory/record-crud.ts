@@ -69,7 +69,7 @@ export class Crud<Row extends NamedRecord> {
   }
 
   /** Throws 404. */
-  async read({ db, sealer }: Pick<Records, 'db' | 'sealer'>, id: string): Promise<Row> {
+  async read({ db, sealer }: Records, id: string): Promise<Row> {
     return found(await this.#rows(sealer).find(db, id), this.#noun, id);
   }
 

@@ -32,7 +32,7 @@ type SlotsOfBucket = (from: EpochMs, to: EpochMs) => CountedSlots;
 export function answersOfTallies(
   accumulator: AccumulatorName,
   tallies: readonly (Tally | undefined)[],
-  { edges }: Pick<BucketPlan, 'edges'>,
+  { edges }: BucketPlan,
   slotsOf: SlotsOfBucket,
 ): BucketAnswers {
   const { finish, isApproximate } = accumulatorOf(accumulator);

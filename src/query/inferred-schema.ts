@@ -314,7 +314,7 @@ function keysOfWide(data: JsonObject): MeasuredTopic['keys'] {
  * sample.
  */
 export async function storedNames(
-  store: Pick<Samples, 'measuredKeys' | 'latestSample'>,
+  store: Samples,
   deviceId: string,
 ): Promise<Map<string, Set<string>>> {
   const names = new Map<string, Set<string>>();

@@ -35,7 +35,7 @@ export async function rawSeries(
     readonly dataKey: string;
     readonly timestamp?: TimestampBounds | null;
   },
-  store: Pick<ReadingStore, 'exportSamples'>,
+  store: ReadingStore,
   {
     signal,
     pointsMax = valuePointsMax,
@@ -73,7 +73,7 @@ async function eachPoint(
   }: {
     readonly range: ReportedRange;
     readonly dataKey: string;
-    readonly store: Pick<ReadingStore, 'exportSamples'>;
+    readonly store: ReadingStore;
     readonly signal: AbortSignal | undefined;
   },
   take: (point: SeriesPoint) => void,

@@ -27,7 +27,7 @@ export interface Origin extends RunOrigin {
   readonly key: string;
   readonly hops: number;
   readonly sample?: RuleSample;
-  readonly entry?: Pick<DurableEntry, 'receivedAt' | 'metrics' | 'trace'>;
+  readonly entry?: DurableEntry;
 }
 
 /** Returns a device as templates see it; undefined when it was deleted. */
@@ -152,7 +152,7 @@ export type RuleNote = Pick<Note, 'level' | 'message'> & {
  */
 export function ruleNote(
   { rule }: CompiledRule,
-  origin: Pick<Origin, 'key' | 'at' | 'correlationId'>,
+  origin: Origin,
   deviceId: string,
   note: RuleNote,
 ): ProcessingLogEntry {

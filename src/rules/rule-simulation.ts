@@ -56,7 +56,7 @@ const simulationLimits = {
 const readAheadMs = hourMs;
 
 interface SimulationParts {
-  readonly store: Pick<Samples, 'exportSamples'>;
+  readonly store: Samples;
   readonly scripts: Pick<ScriptMachine, 'run'>;
   readonly lookUp: LookUpDevice;
   /** Tag ids to the devices that carry them, and the tags of a device. */

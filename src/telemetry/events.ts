@@ -264,7 +264,7 @@ function sampleEvents({ counter, histogram }: MetricMakers, log: Log) {
   };
 }
 
-function noteEvents({ counter }: Pick<MetricMakers, 'counter'>) {
+function noteEvents({ counter }: MetricMakers) {
   const downlinks = counter('downlinks_total', 'Downlinks by state.', ['state']);
   const notes = counter('processing_notes_total', 'Processing log entries by level and source.', [
     'level',

@@ -34,16 +34,12 @@ interface Outage {
 }
 
 export class Outages {
-  readonly #log: Pick<Log, 'debug' | 'info' | 'warn'>;
+  readonly #log: Log;
   readonly #repeat: SetTimer;
   readonly #finders: LostServerOf[] = [];
   readonly #lost = new Map<string, Outage>();
 
-  constructor(
-    log: Pick<Log, 'debug' | 'info' | 'warn'>,
-    { labeledGauge }: MetricMakers,
-    repeat: SetTimer = setRepeatingTimer,
-  ) {
+  constructor(log: Log, { labeledGauge }: MetricMakers, repeat: SetTimer = setRepeatingTimer) {
     this.#log = log;
     this.#repeat = repeat;
     labeledGauge(

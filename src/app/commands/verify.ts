@@ -38,9 +38,7 @@ export interface FolderFindings {
  * Throws DataFolderError when the folder cannot be
  * checked: missing, empty of data, or in use.
  */
-export async function verifyDataFolder(
-  config: Pick<Config, 'dataDirectory' | 'secretsKey' | 'recordsUrl' | 'samplesUrl'>,
-): Promise<FolderFindings> {
+export async function verifyDataFolder(config: Config): Promise<FolderFindings> {
   const { dataDirectory: directory, secretsKey, recordsUrl } = config;
   const place = recordsPlaceOf(config);
   const samples = join(directory, 'samples');

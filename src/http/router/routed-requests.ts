@@ -113,7 +113,7 @@ type SentAnswer = readonly [
 ];
 
 interface PassedCapturesParts {
-  readonly messages: Pick<NodeMessages, 'beginsHere' | 'toOwner' | 'handle'>;
+  readonly messages: NodeMessages;
   /** Serves a request on this node. */
   readonly serve: RequestListener;
   /** Answers with the error body. */

@@ -162,7 +162,7 @@ export function refusalWith(parts: {
   readonly publicUrl: string;
   readonly trustedProxies: readonly string[];
   readonly events: EdgeEvents;
-  readonly routes: readonly Pick<Route, 'path'>[];
+  readonly routes: readonly Route[];
   readonly now: () => number;
 }) {
   const addressOf = clientAddress(parts.trustedProxies);

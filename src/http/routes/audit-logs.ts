@@ -25,7 +25,7 @@ export function auditLogRoutes({ records }: RecordParts): Route[] {
 
 // Route of the activity of workspaces (contract 37).
 
-export function activityRoute({ records }: Pick<RecordParts, 'records'>): Route {
+export function activityRoute({ records }: RecordParts): Route {
   return route(activity.list, ({ query }, principal) =>
     readActivity(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
   );

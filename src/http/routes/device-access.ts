@@ -51,12 +51,12 @@ export function deviceInPath({ placeOfDevice }: Pick<DeviceAccess, 'placeOfDevic
 }
 
 /** Finds the tag of the path. */
-export function tagInPath({ placeOfTag }: Pick<DeviceAccess, 'placeOfTag'>) {
+export function tagInPath({ placeOfTag }: DeviceAccess) {
   return ({ tagId }: Static<typeof tagParams>) => placeOfTag(tagId);
 }
 
 /** Finds the place of the path. */
-export function placeInPath({ ownerOfPlace }: Pick<DeviceAccess, 'ownerOfPlace'>) {
+export function placeInPath({ ownerOfPlace }: DeviceAccess) {
   return ({ placeId }: Static<typeof placeParams>) => ownerOfPlace(placeId);
 }
 
@@ -114,7 +114,7 @@ function noneIfNotFound(error: unknown): undefined {
 /** The device as queries know it; throws Problem `notFound`. */
 export async function queriedDevice(
   deviceId: string,
-  { placeOfDevice }: Pick<DeviceAccess, 'placeOfDevice'>,
+  { placeOfDevice }: DeviceAccess,
 ): Promise<QueriedDevice> {
   return queriedAt(deviceId, await placeOfDevice(deviceId));
 }

@@ -45,7 +45,7 @@ interface AskedValues {
 }
 
 export interface AskedParts extends QueryParts, DeviceAccess {
-  readonly store: Pick<ReadingStore, 'buckets' | 'values'>;
+  readonly store: ReadingStore;
 }
 
 /**

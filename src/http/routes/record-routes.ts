@@ -115,7 +115,7 @@ export function byId({ records }: Pick<RecordParts, 'records'>, kind: Kind) {
 }
 
 /** Finds the workspace of the body. */
-export function byWorkspace({ records }: Pick<RecordParts, 'records'>) {
+export function byWorkspace({ records }: RecordParts) {
   return ({ workspaceId }: { readonly workspaceId: string }) =>
     placeInWorkspace(records, workspaceId);
 }

@@ -167,7 +167,7 @@ function exportRoute(parts: SampleQueryParts): Route {
 // Route of the latest samples of many devices (contract 37).
 
 export interface LatestSamplesParts extends DeviceAccess, Pick<RecordParts, 'records'> {
-  readonly store: Pick<ReadingStore, 'latest' | 'buckets' | 'samples'>;
+  readonly store: ReadingStore;
   readonly now: () => EpochMs;
 }
 

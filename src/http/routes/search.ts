@@ -7,7 +7,7 @@ import { listOf, listScopeOf } from '../edge/list-query.ts';
 import { type Route, route } from '../edge/route.ts';
 import type { RecordParts } from './record-routes.ts';
 
-export function searchRoute({ records }: Pick<RecordParts, 'records'>): Route {
+export function searchRoute({ records }: RecordParts): Route {
   return route(searching.search, ({ query }, principal) =>
     search(records, principal, {
       q: query.q,

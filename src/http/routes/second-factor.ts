@@ -114,7 +114,7 @@ export async function auditFactor(
 
 // Routes of the second factor that an organization demands, and of its reset for a member.
 
-export function secondFactorDemandRoutes(parts: Pick<RecordParts, 'records'>): Route[] {
+export function secondFactorDemandRoutes(parts: RecordParts): Route[] {
   const { records } = parts;
   const byOrganizationId = byId(parts, 'organization');
   const { read, change, reset } = secondFactorDemand;

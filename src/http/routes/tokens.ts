@@ -25,7 +25,7 @@ import { answeredOnce, byId, byOrganization, type RecordParts } from './record-r
 const uncached = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
 interface TokenRouteParts {
-  readonly tokens: Pick<TokenService, 'issue'>;
+  readonly tokens: TokenService;
   readonly keys: SigningKeys;
   readonly publicUrl: () => string;
   /** Runs one attempt; throws Problem `tooManyAttempts` when this caller failed too often. */

@@ -27,8 +27,8 @@ const unlogged = new Set<RecordChange['kind']>(['session', 'user', 'invitation']
 
 /** `step` sees the change, `records.committed` does not yet. */
 export async function auditEntriesOf(
-  step: Pick<Records, 'db' | 'sealer' | 'now'>,
-  records: Pick<Records, 'committed' | 'sealer'>,
+  step: Records,
+  records: Records,
   changes: readonly RecordChange[],
   actor: Actor,
 ): Promise<AuditEntry[]> {
@@ -102,7 +102,7 @@ function entryOf(
  * organization.
  */
 export async function auditAction(
-  records: Pick<Records, 'db' | 'now'>,
+  records: Records,
   actor: Actor,
   {
     organizationId,

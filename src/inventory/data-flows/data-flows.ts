@@ -290,7 +290,7 @@ function typeFor(principal: Principal, type: DeviceType | undefined) {
 
 /** Ids of the outputs of the flows whose type the client does not know (contract 36). */
 async function unknownOutputs(
-  records: Pick<Records, 'db' | 'sealer'>,
+  records: Records,
   viewOptions: ConnectorViewOptions,
   flows: readonly Pick<DataFlow, 'outputs'>[],
 ): Promise<ReadonlySet<string>> {

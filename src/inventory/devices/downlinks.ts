@@ -53,7 +53,7 @@ export async function listDownlinks(
  * too many wait.
  */
 export async function addDownlinks(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   deviceId: string,
   downlinks: readonly Downlink[],
   now: number,
@@ -79,7 +79,7 @@ export async function addDownlinks(
 }
 
 /** Deletes downlinks beyond their retention. */
-export async function forgetOldDownlinks({ db }: Pick<Records, 'db'>, now: number): Promise<void> {
+export async function forgetOldDownlinks({ db }: Records, now: number): Promise<void> {
   await dropOldDownlinks(db, now - downlinkLimits.keptMs, downlinkLimits.keptPerDeviceMax);
 }
 

@@ -52,7 +52,7 @@ interface RuleNames {
 
 /** The document form of each rule, by the rule's id. */
 export async function configuredRules(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   workspaceId: string,
   rules: readonly RuleView[],
   named: Omit<RuleNames, 'device'>,
@@ -113,7 +113,7 @@ export function devicesOfRule({ inputs, logic }: Partial<ConfiguredRule>): reado
 
 /** Which of the devices, by physical id, the workspace does not have. */
 export async function missingDevices(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   {
     organizationId,
     workspaceId,
@@ -126,7 +126,7 @@ export async function missingDevices(
 
 /** The rule with the ids of this workspace; `idOf` throws 400 for a name that is not there. */
 export async function ruleFromConfigured(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   organizationId: string,
   sent: ConfiguredRule,
   idOf: (section: 'tags' | 'places' | 'outputConnectors' | 'customLogic', name: string) => string,
@@ -179,7 +179,7 @@ interface ConfiguredCalculation
 
 /** The document form of each calculation, by its id. */
 export async function configuredCalculations(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   workspaceId: string,
   calculations: readonly CalculationView[],
   tagName: Naming,
@@ -210,7 +210,7 @@ export function devicesOfCalculation({ devices, target }: Partial<ConfiguredCalc
 
 /** The calculation with the ids of this workspace; `tagId` throws 400 for a name that is not there. */
 export async function calculationFromConfigured(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   organizationId: string,
   { tag, devices, target, ...sent }: ConfiguredCalculation,
   tagId: Naming,
@@ -363,7 +363,7 @@ function withTargets<T extends Item>(item: T, named: ReadonlyMap<string, string>
 
 /** Output connectors in the form of a document. */
 export async function configuredTargets<T extends Item>(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   workspaceId: string,
   items: readonly T[],
 ): Promise<T[]> {
@@ -376,7 +376,7 @@ export async function configuredTargets<T extends Item>(
  * have.
  */
 export async function targetsFromConfigured<T extends Item>(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   { organizationId, workspaceId }: Place,
   item: T,
 ): Promise<{ readonly item: T; readonly missing: readonly string[] }> {

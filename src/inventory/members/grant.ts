@@ -142,7 +142,7 @@ export function refuseHigherWorkspaceRole(
 export async function assertInvitationWithinOwn(
   step: Step,
   principal: Principal,
-  { organizationId, userId, role }: Pick<OrganizationMember, 'organizationId' | 'userId' | 'role'>,
+  { organizationId, userId, role }: OrganizationMember,
 ): Promise<void> {
   const inWorkspaces = await workspaceMembershipsOf(step.db, organizationId, userId);
   const may =

@@ -39,7 +39,7 @@ import { transferOwnership } from './members.ts';
 
 /** The user that the person already has; undefined at the first sign-in of a new one. */
 export async function userOfPerson(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   person: ProvenPerson,
 ): Promise<User | undefined> {
   const identity = await findIdentity(db, person);

@@ -120,7 +120,7 @@ function mayReset(own: OrganizationRole | undefined, role: OrganizationRole): bo
 
 // Second factor demand of an organization: whether its members must have a second factor.
 
-export async function readSecondFactorDemand({ db }: Pick<Records, 'db'>, organizationId: string) {
+export async function readSecondFactorDemand({ db }: Records, organizationId: string) {
   return { secondFactorRequired: await demandsSecondFactor(db, organizationId) };
 }
 

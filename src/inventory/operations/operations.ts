@@ -443,7 +443,7 @@ function changeOf(
 
 /** Undefined for an operation that is gone. Somebody who was deleted meanwhile is told by id. */
 export async function actorOfOperation(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   operationId: string,
 ): Promise<Actor | undefined> {
   const operation = await operationRows.find(db, operationId);

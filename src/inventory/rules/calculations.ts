@@ -83,7 +83,7 @@ function view(record: Calculation, { progress, late }: Known, now: EpochMs) {
   };
 }
 
-async function viewsOf(records: Pick<Records, 'db' | 'now'>, found: readonly Calculation[]) {
+async function viewsOf(records: Records, found: readonly Calculation[]) {
   const ids = found.map(({ id }) => id);
   const progress = await findProgress(records.db, ids);
   const marks = await countMarksOf(records.db, ids);
@@ -93,7 +93,7 @@ async function viewsOf(records: Pick<Records, 'db' | 'now'>, found: readonly Cal
   });
 }
 
-async function viewOf(records: Pick<Records, 'db' | 'now'>, record: Calculation) {
+async function viewOf(records: Records, record: Calculation) {
   const [shown] = await viewsOf(records, [record]);
   if (shown === undefined) throw new Error(`Calculation ${record.id} has no view`);
   return shown;

@@ -297,7 +297,7 @@ function expressionsOf(blocks: readonly LogicBlock[]): readonly string[] {
 }
 
 /** The keys of data sources of which formulas ask what is unusual, each once. */
-export function usualKeysOf({ logic }: Pick<Rule, 'logic'>) {
+export function usualKeysOf({ logic }: Rule) {
   const keys = new Map<string, { readonly dataSourceId: string | null; readonly key: string }>();
   for (const { expression, dataSourceId } of operandsOf(logic.logicBlocks ?? []))
     for (const input of expression === undefined ? [] : parseExpression(expression, true).inputs)

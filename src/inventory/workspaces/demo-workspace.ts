@@ -80,7 +80,7 @@ export async function ensureDemoWorkspace(
 
 /** Notes which device types go with the workspace. */
 export async function keepDemoDeviceTypes(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   workspaceId: string,
   created: readonly string[],
 ): Promise<void> {

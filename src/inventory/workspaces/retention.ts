@@ -25,7 +25,7 @@ export interface EffectSources {
 
 /** `retentionDays` in place of the rule of the workspace; undefined is without limit. */
 export async function readRetentionEffect(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   workspaceId: string,
   retentionDays: number | undefined,
   { usage, previewExpiry, now }: EffectSources,

@@ -81,7 +81,7 @@ export class QuotaUse {
   readonly #quotas: Quotas;
   readonly #readers;
 
-  constructor(records: Pick<Records, 'committed'>, quotas: Quotas) {
+  constructor(records: Records, quotas: Quotas) {
     this.#quotas = quotas;
     const stored = ['devices', 'rules', 'views', 'openAlarms'] as const;
     this.#readers = new Map<QuotaName, QuotaReader>(

@@ -14,11 +14,11 @@ const saveEveryMs = 1_000;
 const grown = { bytes: 32 * 1024 * 1024, records: 100_000 } as const;
 
 interface DeliveryUpkeepParts {
-  readonly journal: Pick<EntryLog, 'followerPosition' | 'setFollowerPosition'>;
+  readonly journal: EntryLog;
   /** The name of the follower in the journal. */
   readonly follower: string;
   readonly log: DeliveryLog;
-  readonly deliverer: Pick<Deliverer, 'waitingDeliveries' | 'wake'>;
+  readonly deliverer: Deliverer;
   readonly intake: DeliveryIntake;
   /** Those of the connectors that exist. */
   readonly existing: (connectorIds: readonly string[]) => Promise<ReadonlySet<string>>;

@@ -15,7 +15,7 @@ import type { DeliveryIntake } from './delivery-intake.ts';
 
 interface DeliveryBookParts {
   readonly log: DeliveryLog;
-  readonly deliverer: Pick<Deliverer, 'waitingDeliveries' | 'add'>;
+  readonly deliverer: Deliverer;
   readonly intake: DeliveryIntake;
   /** Whether the connector exists. */
   readonly isKnown: (connectorId: string) => Promise<boolean>;

@@ -527,7 +527,7 @@ export const functionNames: readonly string[] = [
 ].toSorted();
 
 /** The data keys that an expression reads, each once. */
-export function keysOf({ inputs }: Pick<Expression, 'inputs'>): string[] {
+export function keysOf({ inputs }: Expression): string[] {
   return [...new Set(inputs.flatMap((input) => ('source' in input ? [input.source.key] : [])))];
 }
 

@@ -32,7 +32,7 @@ export interface Member extends QueriedDevice {
 }
 
 export interface ResultParts extends QueryParts {
-  readonly store: Pick<ReadingStore, 'buckets' | 'values' | 'latest'>;
+  readonly store: ReadingStore;
   /** Custom field name to value. */
   readonly fieldsOfDevice: (deviceId: string) => JsonObject | Promise<JsonObject>;
   readonly now: () => EpochMs;

@@ -36,7 +36,7 @@ interface LateSampleParts {
   /** Those of the workspace, whether active or not. */
   readonly calculationsOf: (workspaceId: string) => Promise<readonly KnownCalculation[]>;
   /** Of devices of this node. */
-  readonly store: Pick<ReadingStore, 'values'>;
+  readonly store: ReadingStore;
   readonly now: () => EpochMs;
 }
 

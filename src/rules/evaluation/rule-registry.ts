@@ -100,7 +100,7 @@ interface RegistryState extends Pick<Records, 'db' | 'sealer'> {
  * `failed` is called for a rule that cannot be read or compiled. The others are used without it.
  */
 export function createRuleRegistry(
-  { db, sealer }: Pick<Records, 'db' | 'sealer'>,
+  { db, sealer }: Records,
   store: SearchedStore,
   failed: (ruleId: string, error: unknown) => void,
   now: () => EpochMs,

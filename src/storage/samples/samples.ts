@@ -344,7 +344,7 @@ interface LoggedAppend extends PlacedRows, Settling {}
  * promise, what is pending, and one object with its place. Values are in arrays of many entries.
  */
 export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
-  readonly #log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>;
+  readonly #log: EntryLog;
   readonly #store: SampleStore;
   readonly #entries = new PendingEntries();
   readonly #settle: (settling: Settling, durable: DurableEntry) => void;
@@ -355,11 +355,7 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
   /** Replacements of devices that are not visible yet: what comes now must not be compared with what they remove. */
   readonly #replacing = new Map<string, Promise<void>>();
 
-  constructor(
-    log: Pick<EntryLog, 'append' | 'appendColumns' | 'position'>,
-    shapes: ShapeInterner,
-    store: SampleStore,
-  ) {
+  constructor(log: EntryLog, shapes: ShapeInterner, store: SampleStore) {
     this.#log = log;
     this.#store = store;
     const { settle, fail } = new Settlements(this.#entries);

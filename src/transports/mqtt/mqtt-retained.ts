@@ -26,7 +26,7 @@ export interface RetainedOfDevice {
 export interface RetainedSource extends Pick<Retained, 'keep'> {
   of(
     id: string,
-    filter: Pick<TopicFilter, 'direction' | 'levels'>,
+    filter: TopicFilter,
   ): readonly RetainedMessage[] | Promise<readonly RetainedMessage[]>;
 }
 

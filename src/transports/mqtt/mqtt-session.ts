@@ -273,7 +273,7 @@ export class ForeignSecret extends Error {}
  * is wrong with it.
  */
 export function routeOf<R extends RoutedDevice>(
-  { identity }: Pick<MqttSession, 'identity'>,
+  { identity }: MqttSession,
   topic: { readonly key: string; readonly deviceId: string } | undefined,
   findRoute: FindRoute<R>,
 ): R | Promise<R> {

@@ -147,7 +147,7 @@ const devicesOfOneIdMax = 20;
 
 /** Devices of every organization that have this physical id, and credentials. */
 export async function findDevicesWithCredentials(
-  records: Pick<Records, 'db' | 'sealer'>,
+  records: Records,
   physicalDeviceId: string,
 ): Promise<Device[]> {
   const query = records.db

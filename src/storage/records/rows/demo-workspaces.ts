@@ -65,7 +65,7 @@ interface SimulatedWorkspace {
 export async function listSimulatedWorkspaces({
   db,
   sealer,
-}: Pick<Records, 'db' | 'sealer'>): Promise<readonly SimulatedWorkspace[]> {
+}: Records): Promise<readonly SimulatedWorkspace[]> {
   const found: SimulatedWorkspace[] = [];
   for (const { workspaceId } of await db.selectFrom('demoWorkspaces').selectAll().execute()) {
     const connector = await db

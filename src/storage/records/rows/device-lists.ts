@@ -283,7 +283,7 @@ const taggedMax = 5_000;
 
 /** `now` decides who is online. */
 export async function listDevices(
-  { db, elsewhere, sealer, lists }: Pick<Records, 'db' | 'elsewhere' | 'sealer' | 'lists'>,
+  { db, elsewhere, sealer, lists }: Records,
   filter: DeviceFilter,
   page: PageRequest,
   now: number,

@@ -552,7 +552,7 @@ interface OpenHereRequest {
 function openHere(
   { ranges, after }: OpenHereRequest,
   movedAt: number,
-  { openRows, visible, file }: Pick<StoreParts, 'openRows' | 'visible' | 'file'>,
+  { openRows, visible, file }: StoreParts,
 ): OpenHere {
   const rows = new Set<OpenRow>();
   for (const { deviceIds, topics, from = -Infinity, to = Infinity } of ranges)

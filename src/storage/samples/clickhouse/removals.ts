@@ -19,11 +19,7 @@ export function removalsOf(
   return (replaces?.ranges ?? []).map((range) => ({ ...range, ...end }));
 }
 
-export function isRemoved(
-  removals: readonly Removal[],
-  row: Pick<OpenRow, 'topic' | 'timestamp' | 'position' | 'storedAt'>,
-  ofJournal: number,
-): boolean {
+export function isRemoved(removals: readonly Removal[], row: OpenRow, ofJournal: number): boolean {
   return removals.some(
     (removal) =>
       isInRange(removal, row.topic, row.timestamp) &&

@@ -283,7 +283,7 @@ function latestStatement(
 /** Says of a shape whether every key of it is in some visible point of the topic. */
 export async function shapesLeft(
   deviceId: string,
-  { shards, visible, shapes }: Pick<StoreParts, 'shards' | 'visible' | 'shapes'>,
+  { shards, visible, shapes }: StoreParts,
 ): Promise<(topic: string, shape: string) => boolean> {
   const condition = visible.condition([deviceId]);
   const rows = await shardOf(deviceId, shards).select<{ topic: string; key: string }>(

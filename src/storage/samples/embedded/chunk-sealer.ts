@@ -251,7 +251,7 @@ interface SealingWorkParts {
   readonly work: () => Promise<void>;
   /** Bytes of the journal so far. */
   readonly journalledBytes: () => number;
-  readonly limits: Pick<StoreLimits, 'lookEveryBytes'>;
+  readonly limits: StoreLimits;
   /** The work failed; it is tried again later. */
   readonly failed: (error: unknown) => void;
 }

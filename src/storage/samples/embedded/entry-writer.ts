@@ -32,7 +32,7 @@ interface RowPlacing {
   readonly registry: SeriesRegistry;
   readonly tables: ShapeTables;
   readonly decoded: DecodedChunks;
-  readonly limits: Pick<StoreLimits, 'chunkRowsMin' | 'instantRowsMax'>;
+  readonly limits: StoreLimits;
   readonly isReplayed?: boolean;
 }
 
@@ -251,7 +251,7 @@ interface EntryWriterParts {
   readonly registry: SeriesRegistry;
   readonly tables: ShapeTables;
   readonly decoded: DecodedChunks;
-  readonly limits: Pick<StoreLimits, 'chunkRowsMin' | 'instantRowsMax'>;
+  readonly limits: StoreLimits;
   /** As the start found it: rows before `replayFrom` are sealed. */
   readonly manifest: Manifest;
   /** Called after the rows of new entries became visible. */

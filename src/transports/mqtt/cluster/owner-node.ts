@@ -37,7 +37,7 @@ const keptBytes = 5_000;
 
 interface HandOverParts {
   readonly messages: Pick<NodeMessages, 'handle' | 'toOwner'>;
-  readonly retained: Pick<Retained, 'all' | 'keep' | 'of' | 'forget'>;
+  readonly retained: Retained;
   readonly store: SessionStore;
   readonly failed: (error: unknown) => void;
 }

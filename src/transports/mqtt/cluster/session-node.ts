@@ -384,7 +384,7 @@ interface RemotePublishes<R extends RoutedDevice> {
 }
 
 interface RemotePublishesParts<R extends RoutedDevice> {
-  readonly messages: Pick<NodeMessages, 'beginsHere' | 'toOwner'>;
+  readonly messages: NodeMessages;
   /** Stores a payload of a device of this node. */
   readonly storeOwn: (route: R, payload: MqttPayload) => Promise<void>;
   /** The same for a key that this node keeps. */

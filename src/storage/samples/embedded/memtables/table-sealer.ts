@@ -221,7 +221,7 @@ async function moveToChunks(
 function* jobsOf(
   devices: readonly number[],
   memtable: Memtable,
-  { chunkRowsPerJob }: Pick<StoreLimits, 'chunkRowsPerJob'>,
+  { chunkRowsPerJob }: StoreLimits,
 ): Generator<readonly number[]> {
   let job: number[] = [];
   let rows = 0;

@@ -15,10 +15,7 @@ export class RunMakers {
     merge: createRunThread(),
   };
 
-  constructor(
-    shapeOf: (text: string) => DataShape,
-    { runRowsAtOnce }: Pick<StoreLimits, 'runRowsAtOnce'>,
-  ) {
+  constructor(shapeOf: (text: string) => DataShape, { runRowsAtOnce }: StoreLimits) {
     this.#shapeOf = shapeOf;
     this.#runRowsAtOnce = runRowsAtOnce;
   }
