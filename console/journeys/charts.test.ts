@@ -1,6 +1,7 @@
 // Charts: every line is in the legend and can be alone, and the points are there as a table.
 import { expect, test } from 'vitest';
 import { startWorld, type World } from '../../tests/world/world.ts';
+import { axeFindings } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const keys = Array.from({ length: 9 }, (_, at) => `temperature_of_zone_${at + 1}`);
@@ -120,5 +121,50 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
       )
       .toMatchObject({ accumulator: 'RATE', per: 'PT1H' });
     await page.getByText('shaded: expected range').waitFor({ state: 'detached' });
+  });
+
+  test('contract 39: series have a style and an axis of their own, and an earlier period is drawn', async () => {
+    const { page, world } = stage;
+    const { id } = await world.must('POST', '/v3/dashboards', roomBody);
+    const stored = async () => (await world.must('GET', `/v3/dashboards/${id}`)).configuration;
+    await stage.visit(`dashboards/${id}`);
+    const compare = page.getByRole('button', { name: 'Compare' });
+    await compare.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => compare.getAttribute('aria-pressed')).toBe('true');
+    const usual = page.getByRole('region', { name: 'Usual' });
+    await usual.getByRole('button', { name: 'Room, earlier' }).waitFor();
+    await stage.inspect('chart-compared');
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit Usual' }).click();
+    const form = page.getByRole('dialog', { name: 'Edit tile' });
+    await form.getByLabel('Style').selectOption('Steps');
+    await form.getByLabel('Axis', { exact: true }).selectOption('Right');
+    const right = form.getByRole('group', { name: 'Right axis' });
+    await right.getByLabel('Minimum').fill('30');
+    await right.getByLabel('Maximum').fill('10');
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await form.getByRole('alert').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await right.getByLabel('Minimum').fill('1');
+    await right.getByLabel('Maximum').fill('100');
+    await right.getByLabel('Scale').selectOption('Logarithmic');
+    await right.getByLabel('Label').fill('Room temperature');
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('button', { name: 'Dashboard settings' }).click();
+    const settings = page.getByRole('dialog', { name: 'Dashboard settings' });
+    await settings.getByLabel('Refresh').selectOption('Every 30 s');
+    await settings.getByLabel('Compare with').selectOption('Previous period');
+    expect(await axeFindings(page)).toEqual([]);
+    await settings.getByRole('button', { name: 'Apply' }).click();
+    await page.keyboard.press('Control+s');
+    const axis = { min: 1, max: 100, scale: 'LOG', label: 'Room temperature' };
+    await expect.poll(stored).toMatchObject({
+      refresh: 'PT30S',
+      compare: 'PREVIOUS',
+      tiles: [{ axes: { right: axis }, series: [{ style: 'STEP', axis: 'RIGHT' }] }, {}],
+    });
+    await usual.getByRole('button', { name: 'Room, earlier' }).waitFor();
+    await stage.inspect('chart-axes');
   });
 });

@@ -4,7 +4,8 @@ import type { latestSamplesBody } from '../contract/sample-queries.ts';
 import type { manySeriesBody } from '../contract/series-queries.ts';
 import { parseIsoDuration } from '../model/iso-duration.ts';
 import { type Bucket, bucketsFor, type Interval, isoInterval, isShowable } from './buckets.ts';
-import { expectedOf, orderOf, topicOf, valueOf } from './configuration.ts';
+import { expectedOf, orderOf, type TileSeries, topicOf, valueOf } from './configuration.ts';
+import { comparedTiles } from './earlier.ts';
 import { kinds } from './kinds.ts';
 import { type BoundSeries, type BoundTile, type Source, sourceKey } from './variables.ts';
 
@@ -52,6 +53,9 @@ export interface DeviceSeries {
   readonly isOfMany: boolean;
   readonly unit: string;
   readonly color: string | undefined;
+  readonly axis: 'LEFT' | 'RIGHT';
+  /** How it is drawn; undefined for the usual way of the tile. */
+  readonly style: TileSeries['style'] | undefined;
   /** As the tile names it; empty for the bucket that all tiles share. */
   readonly bucketInterval: string;
 }
@@ -98,7 +102,7 @@ export function deviceSeriesOf(
   devices: SourceDevices,
   bucketInterval = '',
 ): DeviceSeries[] {
-  const { source, isOfMany, accumulator, label, unit, color } = series;
+  const { source, isOfMany, accumulator, label, unit, color, axis, style } = series;
   return devicesOfSource(source, devices).map((deviceId) => ({
     deviceId,
     topic: topicOf(series),
@@ -112,6 +116,8 @@ export function deviceSeriesOf(
     isOfMany,
     unit: unit ?? '',
     color: color ?? undefined,
+    axis: axis ?? 'LEFT',
+    style: style ?? undefined,
     bucketInterval,
   }));
 }
@@ -154,9 +160,9 @@ export function accumulatorsOf(tile: BoundTile, accumulator: string): readonly s
 const drawn: ReadonlySet<BoundTile['kind']> = new Set(['value', 'line', 'bar', 'heatmap']);
 
 interface SeriesName {
-  readonly deviceId?: string;
-  readonly topic?: string;
-  readonly dataKey?: string;
+  readonly deviceId?: string | null | undefined;
+  readonly topic?: string | null | undefined;
+  readonly dataKey?: string | null | undefined;
   readonly bucketInterval: string;
   readonly order: ReturnType<typeof orderOf>;
 }
@@ -223,6 +229,27 @@ export function seriesPlan(
       series,
       order: orderOf(series[0] ?? {}),
     }));
+  });
+}
+
+/** The part of the requests that an earlier period is read for: series of tiles that draw it. */
+export function earlierPlan(
+  requests: readonly SeriesRequest[],
+  tiles: readonly BoundTile[],
+  devices: SourceDevices,
+): readonly SeriesRequest[] {
+  const wanted = new Set(
+    comparedTiles(tiles).flatMap((tile) =>
+      tileSeriesOf(tile, devices).slice(0, linesMax).map(seriesKey),
+    ),
+  );
+  return requests.flatMap(({ series, ...request }) => {
+    const { bucketInterval, order } = request;
+    const compared = series.filter(({ deviceId, topic, dataKey, expression }) => {
+      const read = { deviceId, topic, dataKey: dataKey ?? expression };
+      return wanted.has(seriesKey({ ...read, bucketInterval, order }));
+    });
+    return compared.length === 0 ? [] : [{ ...request, series: compared }];
   });
 }
 

@@ -1,5 +1,12 @@
 // Chart shapes: a plot as lines, areas and words on a page or picture, which has no pointer and no script.
-import type { Plot, PlotLine, PlotValue } from '../dashboards/plot.ts';
+import {
+  levelSide,
+  type Plot,
+  type PlotLine,
+  type PlotValue,
+  type Side,
+  valueRange,
+} from '../dashboards/plot.ts';
 import { dayMs, hourMs, minuteMs } from '../model/instant.ts';
 import { numberText, timeLabel } from './texts.ts';
 
@@ -20,6 +27,9 @@ export type Shape =
       readonly color: string;
       readonly opacity: number;
     }
+  /** What follows is cut at the box, until the end of it. */
+  | { readonly kind: 'clip'; readonly box: Box }
+  | { readonly kind: 'clipEnd' }
   | {
       readonly kind: 'dot';
       readonly at: Point;
@@ -85,6 +95,7 @@ const lineWidth = 1.1;
 interface Scale {
   readonly least: number;
   readonly most: number;
+  readonly isLog?: boolean;
   readonly at: (value: number) => number;
 }
 
@@ -94,22 +105,31 @@ export function chartShapes(plot: Plot, box: Box, zone: string): readonly Shape[
   const named = plot.lines.length > 1 || plot.lines.some(({ unit }) => (unit ?? '') !== '');
   const legendRows = named ? Math.min(legendRowsMax, Math.ceil(plot.lines.length / columns)) : 0;
   const hasRight = plot.lines.some(isRight);
+  const hasLeft = levelSide(plot) === 'left';
+  const labels = (['left', 'right'] as const).filter((side) => plot.axes?.[side]?.label);
+  const labelHeight = labels.length > 0 ? fontSize + 3 : 0;
   const area: Box = {
     x: box.x + axisWidth,
-    y: box.y + 4,
+    y: box.y + 4 + labelHeight,
     width: box.width - axisWidth - (hasRight ? axisWidth : 4),
-    height: box.height - axisHeight - legendRows * legendHeight - 4,
+    height: box.height - axisHeight - legendRows * legendHeight - 4 - labelHeight,
   };
   const x = timeScale(plot, area);
-  const left = valueScale(plot, 'left', area);
-  const right = hasRight ? valueScale(plot, 'right', area) : left;
+  const right = valueScale(plot, 'right', area);
+  const left = hasLeft ? valueScale(plot, 'left', area) : right;
   const scaleOf = (line: PlotLine) => (isRight(line) ? right : left);
   return [
-    ...valueAxis(left, area, 'left'),
+    ...(plot.isBanded === true ? bandShapes(plot, left, area) : []),
+    ...(hasLeft ? valueAxis(left, area, 'left') : []),
     ...(hasRight ? valueAxis(right, area, 'right') : []),
+    ...labels.map((side) => axisLabel(plot.axes?.[side]?.label ?? '', side, box, area)),
     ...timeAxis(x, area, zone),
-    ...levelShapes(plot, left, area),
-    ...plot.lines.flatMap((line) => lineShapes(plot, line, x, scaleOf(line), area)),
+    ...(plot.isBanded === true ? [] : levelShapes(plot, left, area)),
+    ...clipped(
+      plot,
+      area,
+      plot.lines.flatMap((line) => lineShapes(plot, line, x, scaleOf(line), area)),
+    ),
     ...markShapes(plot, x, area),
     ...legendShapes(
       plot,
@@ -121,6 +141,14 @@ export function chartShapes(plot: Plot, box: Box, zone: string): readonly Shape[
 }
 
 const legendRowsMax = 6;
+
+/** An axis whose bounds are named can be shorter than its lines. */
+function clipped({ axes }: Plot, box: Box, shapes: readonly Shape[]): readonly Shape[] {
+  const isFixed = [axes?.left, axes?.right].some(
+    (axis) => typeof axis?.min === 'number' || typeof axis?.max === 'number',
+  );
+  return isFixed ? [{ kind: 'clip', box }, ...shapes, { kind: 'clipEnd' }] : shapes;
+}
 
 function isRight(line: PlotLine): boolean {
   return line.isRight === true;
@@ -134,41 +162,20 @@ function timeScale({ times, range }: Plot, { x, width }: Box): Scale {
   return { least: from, most: to, at: (seconds) => x + ((seconds - from) / length) * width };
 }
 
-/** Bars begin at zero; lines use the height that they have, with the thresholds of the axis. */
-function valueScale(plot: Plot, side: 'left' | 'right', { y, height }: Box): Scale {
-  const lines = plot.lines.filter((line) => isRight(line) === (side === 'right'));
-  const hasBars = lines.some(({ barShare }) => barShare !== undefined);
-  const levels = side === 'left' ? (plot.levels ?? []).map(({ value }) => value) : [];
-  let [low, high] = [Infinity, -Infinity];
-  const take = (value: PlotValue) => {
-    if (typeof value !== 'number') return;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  };
-  for (const { values, band } of lines) {
-    for (const list of [values, band?.least ?? [], band?.greatest ?? []]) list.forEach(take);
-  }
-  levels.forEach(take);
-  if (hasBars) take(0);
-  if (low > high) [low, high] = [0, 1];
-  const spare = (high - low || Math.abs(high) || 1) * 0.08;
-  const fixed = plot.axes?.[side];
-  const least = fixed?.min ?? (hasBars && low === 0 ? 0 : low - spare);
-  const most = fixed?.max ?? (hasBars && high === 0 ? 0 : high + spare);
-  const isLog = fixed?.scale === 'LOG' && least > 0;
+function valueScale(plot: Plot, side: Side, { y, height }: Box): Scale {
+  const { least, most, isLog } = valueRange(plot, side);
   const scaled = (value: number) => (isLog ? Math.log(Math.max(value, least)) : value);
   const length = scaled(most) - scaled(least) || 1;
   const share = (value: number) => (scaled(value) - scaled(least)) / length;
-  return { least, most, at: (value) => y + height - share(value) * height };
+  return { least, most, isLog, at: (value) => y + height - share(value) * height };
 }
 
 // Axes.
 
-function valueAxis(scale: Scale, area: Box, side: 'left' | 'right'): Shape[] {
-  const step = niceStep((scale.most - scale.least) / Math.max(2, Math.floor(area.height / 20)));
+function valueAxis(scale: Scale, area: Box, side: Side): Shape[] {
   const shapes: Shape[] = [];
-  for (let tick = Math.ceil(scale.least / step); tick * step <= scale.most; tick++) {
-    const value = tick * step;
+  const count = Math.max(2, Math.floor(area.height / 20));
+  for (const value of scale.isLog === true ? powersOf(scale, count) : stepsOf(scale, count)) {
     const y = scale.at(value);
     const [from, to] = [area.x, area.x + area.width];
     if (side === 'left')
@@ -191,6 +198,38 @@ function valueAxis(scale: Scale, area: Box, side: 'left' | 'right'): Shape[] {
     });
   }
   return shapes;
+}
+
+/** Whole steps within the scale, about as many as wanted. */
+function stepsOf({ least, most }: Scale, count: number): number[] {
+  const step = niceStep((most - least) / count);
+  const first = Math.ceil(least / step);
+  const found = Math.max(0, Math.floor(most / step) - first + 1);
+  return Array.from({ length: found }, (_, at) => (first + at) * step);
+}
+
+/** Powers of ten within the scale, and where these are few, twice and five times of them. */
+function powersOf({ least, most }: Scale, count: number): number[] {
+  const decades = Math.log10(most / least);
+  const factors = decades * 3 <= count ? [1, 2, 5] : [1];
+  const every = Math.max(1, Math.ceil(decades / count));
+  const values: number[] = [];
+  for (let power = Math.floor(Math.log10(least)); 10 ** power <= most; power++)
+    if (power % every === 0) values.push(...factors.map((factor) => factor * 10 ** power));
+  return values.filter((value) => value >= least && value <= most);
+}
+
+/** Above the axis that it names. */
+function axisLabel(label: string, side: Side, box: Box, area: Box): Shape {
+  const isLeft = side === 'left';
+  return {
+    kind: 'text',
+    text: shortened(label, box.width / 2),
+    at: [isLeft ? box.x : box.x + box.width, area.y - 4],
+    align: isLeft ? 'left' : 'right',
+    size: fontSize,
+    color: inks.soft,
+  };
 }
 
 /** 1, 2 or 5 times a power of ten, at least as long as the wanted step. */
@@ -270,7 +309,7 @@ function ticksOf(fromMs: number, toMs: number, stepMs: number, zone: string): nu
 // Data.
 
 function lineShapes(plot: Plot, line: PlotLine, x: Scale, y: Scale, area: Box): Shape[] {
-  const color = inkOf(line.color);
+  const color = line.isFaint === true ? faded(inkOf(line.color)) : inkOf(line.color);
   if (line.barShare !== undefined) return barShapes(plot, line, line.barShare, x, y, area);
   const shapes: Shape[] = [];
   const { band } = line;
@@ -283,10 +322,9 @@ function lineShapes(plot: Plot, line: PlotLine, x: Scale, y: Scale, area: Box): 
     }
   }
   for (const run of runsOf(plot.times, line.values)) {
-    const points = run.map(placed);
-    const [first] = points;
-    if (points.length === 1 && first !== undefined)
-      shapes.push({ kind: 'dot', at: first, radius: 1.4, color });
+    const points = (line.isStep === true ? steps(run) : run).map(placed);
+    if (line.isPoints === true || points.length === 1)
+      for (const at of points) shapes.push({ kind: 'dot', at, radius: 1.4, color });
     else
       shapes.push({
         kind: 'line',
@@ -301,6 +339,31 @@ function lineShapes(plot: Plot, line: PlotLine, x: Scale, y: Scale, area: Box): 
   function placed([time, value]: Point): Point {
     return [x.at(time), y.at(value)];
   }
+}
+
+/** Each value holds until the next one. */
+function steps(run: readonly Point[]): Point[] {
+  return run.flatMap(([time, value], at): Point[] => {
+    const before = run[at - 1];
+    return before === undefined
+      ? [[time, value]]
+      : [
+          [time, before[1]],
+          [time, value],
+        ];
+  });
+}
+
+/** Halfway to the color of the page. */
+function faded(color: string): string {
+  const parts = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+  return `#${parts
+    .map((part) =>
+      Math.round((part + 255) / 2)
+        .toString(16)
+        .padStart(2, '0'),
+    )
+    .join('')}`;
 }
 
 /** The values between gaps, with their times; a line crosses `undefined` and ends at `null`. */
@@ -338,7 +401,7 @@ function barShapes(
     if (typeof value !== 'number' || time === undefined) return [];
     const left = x.at(time);
     const right = Math.min(left + width, area.x + area.width);
-    const [top, bottom] = [y.at(value), y.at(0)];
+    const [top, bottom] = [y.at(value), y.at(y.isLog === true ? y.least : 0)];
     const points: Point[] = [
       [left, top],
       [right, top],
@@ -346,6 +409,24 @@ function barShapes(
       [left, bottom],
     ];
     return [{ kind: 'area', points, color: inkOf(color), opacity: 1 }];
+  });
+}
+
+/** Behind the lines: what each level begins, up to the next one. */
+function bandShapes({ levels = [] }: Plot, y: Scale, area: Box): Shape[] {
+  const rising = levels.toSorted((a, b) => a.value - b.value);
+  const [right, lowest] = [area.x + area.width, area.y + area.height];
+  const within = (value: number) => Math.min(lowest, Math.max(area.y, y.at(value)));
+  return rising.map(({ value, color }, at): Shape => {
+    const next = rising[at + 1];
+    const [bottom, top] = [within(value), next === undefined ? area.y : within(next.value)];
+    const points: Point[] = [
+      [area.x, top],
+      [right, top],
+      [right, bottom],
+      [area.x, bottom],
+    ];
+    return { kind: 'area', points, color: inkOf(color), opacity: 0.12 };
   });
 }
 
@@ -427,11 +508,12 @@ function legendShapes({ lines }: Plot, box: Box, columns: number, rows: number):
     };
     if (isRest) return [named];
     const dash = line.isDashed === true && { dash: [3, 2] as const };
+    const color = line.isFaint === true ? faded(inkOf(line.color)) : inkOf(line.color);
     const points: Point[] = [
       [left, y],
       [left + 10, y],
     ];
-    return [{ kind: 'line', points, color: inkOf(line.color), width: 1.6, ...dash }, named];
+    return [{ kind: 'line', points, color, width: 1.6, ...dash }, named];
   });
 }
 

@@ -150,6 +150,41 @@ test('the shapes of a chart stay in their box', () => {
   }
 });
 
+test('contract 39: steps, points, bands and two axes are drawn as the plot says', () => {
+  const box = { x: 0, y: 0, width: 300, height: 120 };
+  const [from = 0] = times;
+  const line = { label: 'Level', color: '--c1' } as const;
+  const styled: Plot = {
+    times: [from, from + 60, from + 120],
+    range: [from, from + 120],
+    isBanded: true,
+    levels: [{ value: 2, label: '2', color: '--bad' }],
+    axes: { left: { min: 0, max: 4 }, right: { scale: 'LOG', label: 'Count' } },
+    lines: [
+      { ...line, values: [1, 3, 2], isStep: true },
+      { ...line, values: [10, 100, 1_000], isPoints: true, isRight: true },
+      { ...line, values: [1, 1, 1], isFaint: true },
+    ],
+  };
+  const shapes = chartShapes(styled, box, zone);
+  const lines = shapes.filter((shape) => shape.kind === 'line' && shape.width === 1.1);
+  expect(lines.map((shape) => 'points' in shape && shape.points.length)).toEqual([5, 3]);
+  const [steps, faint] = lines.map((shape) => ('points' in shape ? shape.points : []));
+  expect(steps?.[1]?.[1]).toBe(steps?.[0]?.[1]);
+  expect(steps?.[1]?.[0]).toBe(steps?.[2]?.[0]);
+  expect(faint).toHaveLength(3);
+  expect(lines.map((shape) => 'color' in shape && shape.color)).toEqual(['#c2570c', '#e1ab86']);
+  // Powers of ten are equally far from each other.
+  const ys = shapes.flatMap((shape) => (shape.kind === 'dot' ? shape.at[1] : []));
+  const [low = 0, middle = 0, high = 0] = ys;
+  expect(low - middle).toBeCloseTo(middle - high);
+  const bands = shapes.filter((shape) => shape.kind === 'area');
+  expect(bands).toHaveLength(1);
+  const texts = shapes.flatMap((shape) => (shape.kind === 'text' ? shape.text : []));
+  for (const text of ['Count', '1\u00a0000', '100']) expect(texts).toContain(text);
+  expect(shapes.filter(({ kind }) => kind === 'clip' || kind === 'clipEnd')).toHaveLength(2);
+});
+
 test('a thread that is closed while it draws fails what waits, and starts again', async () => {
   const thread = new DocumentThread(undefined);
   const tile: DocumentTile = { ...place(0), title: '', kind: 'chart', plot };

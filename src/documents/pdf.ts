@@ -224,6 +224,11 @@ class PdfWriter {
       const width = align === 'left' ? 0 : this.#fonts.widthOf(text, size, isBold);
       const x = align === 'right' ? at[0] - width : at[0] - width / 2;
       this.#text(text, align === 'left' ? at[0] : x, at[1], { size, color, isBold });
+    } else if (shape.kind === 'clip') {
+      const { x, y, width, height } = shape.box;
+      pdf.save().rect(x, y, width, height).clip();
+    } else if (shape.kind === 'clipEnd') {
+      pdf.restore();
     } else if (shape.kind === 'dot') {
       pdf.circle(...shape.at, shape.radius).fill(shape.color);
     } else {

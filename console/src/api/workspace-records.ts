@@ -57,10 +57,13 @@ export const customFieldsOf = (workspaceId: string) =>
 
 // Devices by their ids: names for rows that only carry an id, asked for together.
 
-export type FoundDevice = Pick<components['schemas']['Device'], 'id' | 'name' | 'deviceId'>;
+export type FoundDevice = Pick<
+  components['schemas']['Device'],
+  'id' | 'name' | 'deviceId' | 'onlineTimeout'
+>;
 
 const idsMax = 100;
-const fields = ['id', 'name', 'deviceId'].join();
+const fields = ['id', 'name', 'deviceId', 'onlineTimeout'].join();
 
 /** Devices that exist and may be read, by service device id. */
 export function useDevicesById(

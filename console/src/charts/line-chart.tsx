@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx';
 import { late } from '../ui/late.tsx';
 import { useFormats, useWords } from '../words/language.tsx';
 import { chartWords } from './chart-words.ts';
-import type { PlotLevel, PlotLine, PlotMark } from '../../../src/dashboards/plot.ts';
+import type { Plot } from '../../../src/dashboards/plot.ts';
 import { createPlot } from './line-plot.ts';
 import styles from './line-chart.module.css';
 
@@ -16,34 +16,22 @@ const ValuesDialog = late(
   async () => (await import('./values-dialog.tsx')).ValuesDialog,
 );
 
-interface LineChartProps {
-  /** Epoch seconds, rising. */
-  readonly times: readonly number[];
-  readonly lines: readonly PlotLine[];
-  /** The same array until a mark changes. */
-  readonly marks?: readonly PlotMark[];
+/** Each list of the plot is the same until one of its members changes. */
+interface LineChartProps extends Plot {
   /** IANA name of the zone of axis and tip. */
-  /** The same array until a level changes. */
-  readonly levels?: readonly PlotLevel[];
-  /** Fills the space from each level to the next in place of a line at each. */
-  readonly isBanded?: boolean;
   readonly zone: string;
   readonly height?: number;
   /** Named for a screen reader, which finds the values in a table. */
   readonly label: string;
   /** Called with the range that was dragged over, in epoch seconds. */
   readonly zoom?: (from: number, to: number) => void;
-  /** Of the time axis, in epoch seconds, where the times do not fill it. */
-  readonly range?: readonly [from: number, to: number];
-  /** Named in the tip in place of the times. */
-  readonly namedTimes?: readonly number[];
   /** Called on a double click. */
   readonly zoomBack?: () => void;
 }
 
 export function LineChart(props: LineChartProps) {
   const { times, lines, marks, levels, zone, height = 280, label, zoom, zoomBack } = props;
-  const { range, namedTimes, isBanded = false } = props;
+  const { range, namedTimes, isBanded = false, axes } = props;
   const [from, to] = range ?? [];
   const words = useWords(chartWords);
   const formats = useFormats();
@@ -64,7 +52,12 @@ export function LineChart(props: LineChartProps) {
       const wholeRange =
         from === undefined || to === undefined ? {} : { range: [from, to] as const };
       const named = namedTimes === undefined ? {} : { namedTimes };
-      const marked = { ...(marks && { marks }), ...(levels && { levels }), isBanded };
+      const marked = {
+        ...(marks && { marks }),
+        ...(levels && { levels }),
+        ...(axes && { axes }),
+        isBanded,
+      };
       const basic = { element, note, times, lines, zone, height, formats, zoomed };
       plot = createPlot({ ...basic, ...wholeRange, ...named, ...marked });
     };
@@ -81,7 +74,7 @@ export function LineChart(props: LineChartProps) {
       element.removeEventListener('dblclick', back);
       plot?.destroy();
     };
-  }, [times, lines, marks, levels, isBanded, zone, height, formats, from, to, namedTimes]);
+  }, [times, lines, marks, levels, isBanded, axes, zone, height, formats, from, to, namedTimes]);
   return (
     <div className={styles['box']}>
       <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>

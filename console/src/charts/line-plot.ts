@@ -1,30 +1,38 @@
 // Line plot: the settings of uPlot for axes, lines, bands and the tip under the pointer.
 import uPlot from 'uplot';
-import type { PlotLevel, PlotLine, PlotMark, PlotValue } from '../../../src/dashboards/plot.ts';
+import {
+  levelSide,
+  type Plot,
+  type PlotLevel,
+  type PlotLine,
+  type PlotMark,
+  type PlotValue,
+  type Side,
+  valueRange,
+} from '../../../src/dashboards/plot.ts';
 import { tokenValue } from '../ui/theme.ts';
 import type { Formats } from '../words/formats.ts';
 
-export interface PlotParts {
+export interface PlotParts extends Plot {
   readonly element: HTMLElement;
   /** Shows the values under the pointer. */
   readonly note: HTMLElement;
-  readonly times: readonly number[];
-  readonly lines: readonly PlotLine[];
-  readonly marks?: readonly PlotMark[];
-  readonly levels?: readonly PlotLevel[];
-  /** Fills the space from each level to the next in place of a line at each. */
-  readonly isBanded?: boolean;
   readonly zone: string;
   readonly height: number;
   readonly formats: Formats;
   readonly zoomed: (from: number, to: number) => void;
-  /** Of the time axis, in epoch seconds; that of the times when absent. */
-  readonly range?: readonly [from: number, to: number];
-  /** Named in the tip in place of the times, which bars of several series share. */
-  readonly namedTimes?: readonly number[];
 }
 
 const axisWidthPx = 52;
+/** Of the second axis. */
+const rightWidthPx = 46;
+const labelHeightPx = 18;
+
+/** Names of the scales of uPlot. */
+const scaleNames = { left: 'y', right: 'y2' } as const;
+
+const scaleOf = ({ isRight }: PlotLine) => scaleNames[isRight === true ? 'right' : 'left'];
+const levelScale = (plot: Pick<Plot, 'lines'>) => scaleNames[levelSide(plot)];
 
 export function createPlot(parts: PlotParts): uPlot {
   const { element, times, lines, height, zone } = parts;
@@ -36,8 +44,9 @@ export function createPlot(parts: PlotParts): uPlot {
     series.push(lineSeries(line, lines.length === 1));
     if (line.band === undefined) continue;
     const at = data.length;
+    const edge = { ...edgeSeries, scale: scaleOf(line) };
     data.push(line.band.greatest, line.band.least);
-    series.push(edgeSeries, edgeSeries);
+    series.push(edge, edge);
     bands.push({ series: [at, at + 1], fill: `${tokenValue(line.color)}26` });
   }
   const options: uPlot.Options = {
@@ -45,7 +54,7 @@ export function createPlot(parts: PlotParts): uPlot {
     height,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
     legend: { show: false },
-    padding: [12, 24, 0, 0],
+    padding: [12, lines.some(({ isRight }) => isRight === true) ? 0 : 24, 0, 0],
     // The crosshair stands at the same time in all charts of a page.
     cursor: {
       sync: { key: 'page', setSeries: false, scales: ['x', null] },
@@ -61,12 +70,12 @@ export function createPlot(parts: PlotParts): uPlot {
       draw: [
         (plot) => drawMarks(plot, parts.marks ?? []),
         (plot) => {
-          if (parts.isBanded !== true) drawLevels(plot, parts.levels ?? []);
+          if (parts.isBanded !== true) drawLevels(plot, parts.levels ?? [], levelScale(parts));
         },
       ],
       drawClear: [
         (plot) => {
-          if (parts.isBanded === true) drawBands(plot, parts.levels ?? []);
+          if (parts.isBanded === true) drawBands(plot, parts.levels ?? [], levelScale(parts));
         },
       ],
       setCursor: [(plot) => showTip(plot, parts)],
@@ -76,49 +85,42 @@ export function createPlot(parts: PlotParts): uPlot {
   return new uPlot(options, data as uPlot.AlignedData, element);
 }
 
-/** Bars begin at zero; lines use the height that they have, with the levels. */
-function scalesOf({ range, lines, levels = [] }: PlotParts): uPlot.Scales {
-  const hasBars = lines.some(({ barShare }) => barShare !== undefined);
+/** Shared with documents: the same plot has the same axes there. */
+function scalesOf(parts: PlotParts): uPlot.Scales {
+  const { range } = parts;
+  const scale = (side: Side): uPlot.Scale => {
+    const { least, most, isLog } = valueRange(parts, side);
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- only types have the enum
+    return { range: () => [least, most], ...(isLog && { distr: 3 }) };
+  };
   return {
     ...(range === undefined ? {} : { x: { range: () => [range[0], range[1]] } }),
-    ...(hasBars ? { y: { range: (_plot, least, most) => fromZero(least, most) } } : {}),
-    ...(levels.length > 0 && !hasBars
-      ? { y: { range: (_plot, least, most) => around(levels, least, most) } }
-      : {}),
+    [scaleNames.left]: scale('left'),
+    [scaleNames.right]: scale('right'),
   };
-}
-
-function fromZero(least: number | null, most: number | null): [number, number] {
-  const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 1)];
-  const spare = (high - low || 1) * 0.06;
-  return [low === 0 ? 0 : low - spare, high + spare];
-}
-
-function around(
-  levels: readonly PlotLevel[],
-  least: number | null,
-  most: number | null,
-): [number, number] {
-  const values = [...levels.map(({ value }) => value), ...(least === null ? [] : [least])];
-  const [low, high] = [Math.min(...values), Math.max(...values, ...(most === null ? [] : [most]))];
-  const spare = (high - low || 1) * 0.12;
-  return [low - spare, high + spare];
 }
 
 function lineSeries(line: PlotLine, isOnly: boolean): uPlot.Series {
   const { color, label, values, isDashed = false, barShare } = line;
-  const stroke = tokenValue(color);
+  const { isStep = false, isPoints = false, isFaint = false } = line;
+  const stroke = isFaint ? `${tokenValue(color)}73` : tokenValue(color);
+  const scale = scaleOf(line);
   if (barShare !== undefined) {
     const paths = uPlot.paths.bars?.({ size: [barShare, 80], align: 1, radius: 0.08 });
-    const look = { label, stroke, fill: stroke, width: 0, points: { show: false } };
+    const look = { label, scale, stroke, fill: stroke, width: 0, points: { show: false } };
     return paths === undefined ? look : { ...look, paths };
   }
+  const stepped = isStep ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+  const points = { show: true, size: 5, fill: stroke };
+  if (isPoints) return { label, scale, stroke, width: 0, paths: () => null, points };
   return {
     label,
+    scale,
     stroke,
     width: 1.75,
     spanGaps: false,
-    points: { show: true, size: 5, fill: stroke, filter: () => isolatedPoints(values) },
+    points: { ...points, filter: () => isolatedPoints(values) },
+    ...(stepped === undefined ? {} : { paths: stepped }),
     ...(isDashed ? { dash: [5, 4] } : {}),
     ...(isOnly ? { fill: (plot) => fading(plot, stroke) } : {}),
   };
@@ -144,12 +146,26 @@ function fading({ ctx, bbox }: uPlot, color: string): CanvasGradient {
   return gradient;
 }
 
-function axesOf({ zone, formats }: PlotParts): uPlot.Axis[] {
-  const axis: uPlot.Axis = {
-    stroke: tokenValue('--ink-3'),
-    font: `500 11px ${tokenValue('--sans')}`,
-    ticks: { show: false },
+function axesOf({ zone, formats, lines, axes }: PlotParts): uPlot.Axis[] {
+  const font = `500 11px ${tokenValue('--sans')}`;
+  const axis: uPlot.Axis = { stroke: tokenValue('--ink-3'), font, ticks: { show: false } };
+  const valueAxis = (side: Side, size: number): uPlot.Axis => {
+    const label = axes?.[side]?.label;
+    return {
+      ...axis,
+      scale: scaleNames[side],
+      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- only types have the enum
+      side: side === 'left' ? 3 : 1,
+      size,
+      values: (_plot, values) =>
+        // Between the powers of a logarithmic axis there is no name.
+        values.map((value) => (typeof value === 'number' ? formats.value(value) : '')),
+      ...(label ? { label, labelFont: font, labelSize: labelHeightPx } : {}),
+    };
   };
+  const hasRight = lines.some(({ isRight }) => isRight === true);
+  const hasLeft = levelSide({ lines }) === 'left';
+  const grid = { stroke: tokenValue('--line'), width: 1 };
   return [
     {
       ...axis,
@@ -159,12 +175,10 @@ function axesOf({ zone, formats }: PlotParts): uPlot.Axis[] {
       gap: 8,
       values: (_plot, seconds) => seconds.map((at) => formats.tick(at * 1_000, zone)),
     },
-    {
-      ...axis,
-      size: axisWidthPx,
-      grid: { stroke: tokenValue('--line'), width: 1 },
-      values: (_plot, values) => values.map((value) => formats.value(value)),
-    },
+    { ...valueAxis('left', axisWidthPx), grid, show: hasLeft },
+    ...(hasRight
+      ? [{ ...valueAxis('right', rightWidthPx), grid: hasLeft ? { show: false } : grid }]
+      : []),
   ];
 }
 
@@ -211,10 +225,14 @@ function drawMarks({ ctx, bbox, valToPos }: uPlot, marks: readonly PlotMark[]): 
   ctx.restore();
 }
 
-function drawLevels({ ctx, bbox, valToPos }: uPlot, levels: readonly PlotLevel[]): void {
+function drawLevels(
+  { ctx, bbox, valToPos }: uPlot,
+  levels: readonly PlotLevel[],
+  axis: string,
+): void {
   const scale = devicePixelRatio;
   for (const { value, label, color } of levels) {
-    const y = Math.round(valToPos(value, 'y', true));
+    const y = Math.round(valToPos(value, axis, true));
     ctx.save();
     ctx.strokeStyle = ctx.fillStyle = tokenValue(color);
     ctx.lineWidth = 1.5 * scale;
@@ -231,14 +249,18 @@ function drawLevels({ ctx, bbox, valToPos }: uPlot, levels: readonly PlotLevel[]
 }
 
 /** Behind the lines: what each level begins, up to the next one. */
-function drawBands({ ctx, bbox, valToPos }: uPlot, levels: readonly PlotLevel[]): void {
+function drawBands(
+  { ctx, bbox, valToPos }: uPlot,
+  levels: readonly PlotLevel[],
+  axis: string,
+): void {
   const rising = levels.toSorted((a, b) => a.value - b.value);
   const within = (y: number) => Math.min(bbox.top + bbox.height, Math.max(bbox.top, y));
   ctx.save();
   for (const [at, { value, color }] of rising.entries()) {
     const next = rising[at + 1];
-    const bottom = within(valToPos(value, 'y', true));
-    const top = next === undefined ? bbox.top : within(valToPos(next.value, 'y', true));
+    const bottom = within(valToPos(value, axis, true));
+    const top = next === undefined ? bbox.top : within(valToPos(next.value, axis, true));
     ctx.fillStyle = `${tokenValue(color)}1f`;
     ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
   }
@@ -263,11 +285,19 @@ function showTip(plot: uPlot, parts: PlotParts): void {
   const { note, lines, zone, formats, namedTimes } = parts;
   const at = knownNear(lines, plot.cursor.idx ?? -1);
   const time = plot.data[0][at];
-  const said = lines.flatMap(({ label, unit = '', color, values }) => {
-    const value = values[at];
+  const said = lines.flatMap((line) => {
+    const { label, unit = '', color } = line;
+    const value = line.values[at];
     if (value === null || value === undefined) return [];
     const name = lines.length === 1 ? '' : `${label} `;
-    return [{ value, color, words: `${name}${formats.value(value)} ${unit}`.trim() }];
+    return [
+      {
+        value,
+        color,
+        scale: scaleOf(line),
+        words: `${name}${formats.value(value)} ${unit}`.trim(),
+      },
+    ];
   });
   const [first] = said;
   note.hidden = first === undefined || time === undefined;
@@ -278,8 +308,8 @@ function showTip(plot: uPlot, parts: PlotParts): void {
     `${words}\n`,
   ]);
   note.replaceChildren(...rows, instant);
-  note.style.left = `${plot.valToPos(time, 'x') + axisWidthPx}px`;
-  note.style.top = `${plot.valToPos(first.value, 'y')}px`;
+  note.style.left = `${plot.valToPos(time, 'x') + plot.over.offsetLeft}px`;
+  note.style.top = `${plot.valToPos(first.value, first.scale)}px`;
 }
 
 function swatchOf(color: PlotLine['color']): HTMLElement {

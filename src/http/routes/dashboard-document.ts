@@ -101,6 +101,7 @@ function chartOf(read: ReadTile, { from, to }: DashboardRange, zone: TimeZone): 
     to: to / 1_000,
     bucket: read.bucket,
     clock: (seconds) => seconds + offsetAt(zone, seconds * 1_000) / 1_000,
+    levelName: ({ from: value, label }) => label || valueText(value),
   });
   return { kind: 'chart', plot };
 }

@@ -6,17 +6,22 @@ import {
   readConfiguration,
   type Variable,
 } from '../../dashboards/configuration.ts';
+import type { Interval } from '../../dashboards/buckets.ts';
+import { earlierByMs, earlierInterval } from '../../dashboards/earlier.ts';
 import { kinds } from '../../dashboards/kinds.ts';
+import type { AnsweredSeries } from '../../dashboards/plot.ts';
 import {
   accumulatorsOf,
   type DeviceSeries,
   devicesOf,
+  earlierPlan,
   groupsOf,
   latestBodies,
   seriesBody,
   seriesKey,
   seriesName,
   seriesPlan,
+  type SeriesRequest,
   tileSeriesOf,
 } from '../../dashboards/plan.ts';
 import {
@@ -40,6 +45,7 @@ import { type EpochMs, isInstant } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
+import { offsetAt } from '../../model/time-zone.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import { Completeness } from '../edge/exchange.ts';
 import { latestSamples, type LatestSamplesParts } from './sample-queries.ts';
@@ -64,14 +70,6 @@ export interface DashboardRange {
 
 type MetricSeries = Static<typeof metricSeries.many.response>[number];
 
-export interface ReadSeries {
-  readonly series: DeviceSeries;
-  readonly label: string;
-  readonly timestamps: readonly string[];
-  /** By accumulator. */
-  readonly dataPoints: Readonly<Record<string, readonly (number | null)[]>>;
-}
-
 export interface ReadValue {
   readonly deviceId: string;
   readonly label: string;
@@ -86,7 +84,7 @@ export interface ReadValue {
 export interface ReadTile {
   readonly tile: BoundTile;
   readonly title: string;
-  readonly series: readonly ReadSeries[];
+  readonly series: readonly AnsweredSeries[];
   readonly latest: readonly ReadValue[];
   /** Length of its buckets in seconds, and whether the tile names it. */
   readonly bucket: { readonly seconds: number; readonly isOwn: boolean };
@@ -154,7 +152,8 @@ export class DashboardReader {
       label: variable.label ?? variable.name,
       value: (values.get(variable.name) ?? []).map((value) => nameOf(variable, value)).join(', '),
     }));
-    const read = await this.#values(resolved, range, principal, signal);
+    const compare = configuration.compare ?? undefined;
+    const read = await this.#values(resolved, range, compare, principal, signal);
     return { configuration, range, variables, deviceNames: resolved.deviceNames, tiles: read };
   }
 
@@ -202,16 +201,20 @@ export class DashboardReader {
   ): Promise<Resolved> {
     const tiles = bound.map(withMarked);
     const deviceNames = new Map<string, string>();
+    const timeouts = new Map<string, number>();
+    const note = ({ id, name, onlineTimeoutSeconds }: NamedDevice) => {
+      deviceNames.set(id, name);
+      timeouts.set(id, onlineTimeoutSeconds);
+    };
     const members = new Map<string, { readonly ids: readonly string[]; readonly rest: number }>();
     const noted = ({ rows, total }: Awaited<ReturnType<DashboardSources['members']>>) => {
-      for (const { id, name } of rows) deviceNames.set(id, name);
+      rows.forEach(note);
       return { ids: rows.map(({ id }) => id), rest: total - rows.length };
     };
     for (const source of groupsOf(tiles))
       members.set(sourceKey(source), noted(await sources.members(source, devicesOfGroupMax)));
     const single = devicesOf(tiles, new Map());
-    const known: readonly NamedDevice[] = await sources.devices(single);
-    for (const { id, name } of known) deviceNames.set(id, name);
+    (await sources.devices(single)).forEach(note);
     await this.#refuseOthers(
       single.filter((id) => !deviceNames.has(id)),
       workspaceId,
@@ -224,6 +227,7 @@ export class DashboardReader {
     const restOf = (source: Source) => members.get(sourceKey(source))?.rest ?? 0;
     return {
       deviceNames,
+      timeouts,
       tiles: tiles.map((tile) => {
         const all = [...tile.sources, ...tile.series.map(({ source }) => source)];
         const groups = new Map(all.map((source) => [sourceKey(source), source]));
@@ -260,29 +264,43 @@ export class DashboardReader {
   }
 
   async #values(
-    { tiles, deviceNames }: Resolved,
+    { tiles, deviceNames, timeouts }: Resolved,
     { from, to, zone }: DashboardRange,
+    compare: string | undefined,
     principal: Principal,
     signal: AbortSignal,
   ): Promise<readonly ReadTile[]> {
     const bound = tiles.map(({ tile }) => tile);
     const noGroups = new Map();
     const interval = { fromMs: from, toMs: to };
-    const found = new Map<string, MetricSeries>();
     const buckets = new Map<string, ReadTile['bucket']>();
-    for (const { bucketInterval, bucket, series, order } of seriesPlan(
-      bound,
-      noGroups,
-      interval,
-      seriesOfTileMax,
-    )) {
-      signal.throwIfAborted();
+    const answers = async (requests: readonly SeriesRequest[], interval: Interval) => {
+      const found = new Map<string, MetricSeries>();
+      for (const { bucketInterval, bucket, series, order } of requests) {
+        signal.throwIfAborted();
+        const body = seriesBody(series, { interval, bucket, zone });
+        const answered: MetricSeries[] = JSON.parse(await manySeries(body, principal, this.#parts));
+        for (const one of answered) found.set(seriesKey({ ...one, bucketInterval, order }), one);
+      }
+      return found;
+    };
+    const requests = seriesPlan(bound, noGroups, interval, seriesOfTileMax);
+    for (const { bucketInterval, bucket } of requests) {
       const isOwn = bucketInterval !== '' && bucket.iso === bucketInterval;
       buckets.set(bucketInterval, { seconds: bucket.seconds, isOwn });
-      const body = seriesBody(series, { interval, bucket, zone });
-      const answered = JSON.parse(await manySeries(body, principal, this.#parts)) as MetricSeries[];
-      for (const one of answered) found.set(seriesKey({ ...one, bucketInterval, order }), one);
     }
+    const found = await answers(requests, interval);
+    const opened = this.#parts.openZone(zone);
+    const clock = (seconds: number) =>
+      opened === undefined ? seconds : seconds + offsetAt(opened, seconds * 1_000) / 1_000;
+    const earlierMs = earlierByMs(compare, interval, clock);
+    const before =
+      earlierMs === undefined
+        ? undefined
+        : await answers(
+            earlierPlan(requests, bound, noGroups),
+            earlierInterval(interval, earlierMs),
+          );
     const newest = new Map<string, LatestOfDevice>();
     for (const body of latestBodies(bound)) {
       signal.throwIfAborted();
@@ -293,13 +311,30 @@ export class DashboardReader {
     }
     return tiles.map(({ tile, rest }) => {
       const all = tileSeriesOf(tile, noGroups);
-      const series = all.flatMap((one): ReadSeries[] => {
+      const series = all.flatMap((one): AnsweredSeries[] => {
         const { timestamps, dataPoints } = found.get(seriesKey(one)) ?? {};
         if (timestamps === undefined || dataPoints === undefined) return [];
         const label = seriesName(one, deviceNames.get(one.deviceId), all);
         const names = accumulatorsOf(tile, one.accumulator);
         const points = names.map((name) => [name, dataPoints[name] ?? []] as const);
-        return [{ series: one, label, timestamps, dataPoints: Object.fromEntries(points) }];
+        const compared = tile.kind === 'line' ? before?.get(seriesKey(one)) : undefined;
+        return [
+          {
+            series: one,
+            label,
+            timestamps,
+            dataPoints: Object.fromEntries(points),
+            silentAfterS: timeouts.get(one.deviceId) ?? 0,
+            ...(compared && {
+              earlier: {
+                label: `${label}, earlier`,
+                shiftS: (earlierMs ?? 0) / 1_000,
+                timestamps: compared.timestamps,
+                dataPoints: compared.dataPoints,
+              },
+            }),
+          },
+        ];
       });
       const latest = kinds[tile.kind].isNewest === true ? wantedValues(tile, all, deviceNames) : [];
       return {
@@ -317,6 +352,8 @@ export class DashboardReader {
 interface Resolved {
   readonly tiles: readonly { readonly tile: BoundTile; readonly rest: number }[];
   readonly deviceNames: ReadonlyMap<string, string>;
+  /** Service device id to the seconds after which the device counts as silent. */
+  readonly timeouts: ReadonlyMap<string, number>;
 }
 
 /** The devices of the marks of a plan are sources of the tile. */

@@ -1,4 +1,5 @@
 // Sources of a dashboard: the devices that its series name, by themselves, a tag, a place, or a custom field (contract 39).
+import type { Device } from '../../model/device.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
@@ -7,10 +8,7 @@ import { placeRows } from '../../storage/records/rows/places.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
 import { type AssetFilter, listDevicePage } from '../devices/assets.ts';
 
-export interface NamedDevice {
-  readonly id: string;
-  readonly name: string;
-}
+export type NamedDevice = Pick<Device, 'id' | 'name' | 'onlineTimeoutSeconds'>;
 
 /** What devices have in common; that they are of the workspace has no id. */
 export type DeviceGroup =

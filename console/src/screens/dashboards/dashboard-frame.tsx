@@ -10,7 +10,7 @@ import type { ShownVariables } from './variable-values.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import styles from './dashboards.module.css';
-import { intervalShown, savedRange } from './data/dashboard-range.ts';
+import { compareShown, intervalShown, refreshMsOf, savedRange } from './data/dashboard-range.ts';
 import { type ShownRange, useDashboardData } from './data/use-dashboard-data.ts';
 import { TileFrameProvider } from './tiles/tile-data.ts';
 
@@ -38,7 +38,11 @@ export function DashboardFrame(props: DashboardFrameProps) {
     () => boundTiles(isEditing ? withoutCopies(configuration) : configuration, values, nameOf),
     [configuration, isEditing, values, nameOf],
   );
-  const data = useDashboardData(dashboardId, tiles, range, { workspaceId, fieldNames });
+  const fields = { workspaceId, fieldNames };
+  const data = useDashboardData(dashboardId, tiles, range, fields, {
+    compare: compareShown(search, configuration),
+    refreshMs: refreshMsOf(configuration),
+  });
   const instant = (seconds: number) => new Date(Math.round(seconds * 1_000)).toISOString();
   const frame = {
     workspaceId,

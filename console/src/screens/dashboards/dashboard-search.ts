@@ -12,6 +12,8 @@ export interface DashboardSearch {
   readonly to?: string;
   /** `mine` shows times in the zone of the browser. */
   readonly tz?: 'mine';
+  /** Whether an earlier period is drawn too, in place of what the dashboard says. */
+  readonly compare?: boolean;
   readonly kiosk?: true;
   readonly edit?: true;
   /** Shows the dashboard as it was at this version of its record. */
@@ -27,6 +29,7 @@ export function readDashboardSearch(search: Record<string, unknown>): DashboardS
     ...(range === undefined || isCustom ? {} : { range }),
     ...(isCustom ? { from, to } : {}),
     ...(search['tz'] === 'mine' ? { tz: 'mine' as const } : {}),
+    ...(typeof search['compare'] === 'boolean' ? { compare: search['compare'] } : {}),
     ...(search['kiosk'] === true ? { kiosk: true as const } : {}),
     ...(search['edit'] === true ? { edit: true as const } : {}),
     ...(Number.isSafeInteger(search['version']) ? { version: search['version'] as number } : {}),

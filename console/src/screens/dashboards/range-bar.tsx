@@ -1,11 +1,13 @@
 // Range bar: the range of all tiles, and the zone of the times.
+import { History } from 'lucide-react';
+import { Button } from '../../ui/button.tsx';
 import { RangePicker, ZoneSelect } from '../../ui/range-picker.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { isoInterval } from '../../../../src/dashboards/buckets.ts';
 import type { Configuration } from '../../../../src/dashboards/configuration.ts';
 import { type DashboardSearch, rangeNames } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
-import { intervalShown, savedRange } from './data/dashboard-range.ts';
+import { compareShown, intervalShown, savedRange } from './data/dashboard-range.ts';
 import { browserZone } from '../../words/formats.ts';
 
 export interface RangeBarProps {
@@ -22,6 +24,9 @@ export function RangeBar({ configuration, search, zone, ownZone, change }: Range
   return (
     <>
       <ZoneChoice search={search} ownZone={ownZone} change={change} />
+      {configuration.tiles.some(({ kind }) => kind === 'line') && (
+        <CompareButton configuration={configuration} search={search} change={change} />
+      )}
       <RangePicker
         names={rangeNames}
         name={range ?? savedRange(configuration)}
@@ -32,6 +37,28 @@ export function RangeBar({ configuration, search, zone, ownZone, change }: Range
         show={(custom) => change({ ...others, ...custom })}
       />
     </>
+  );
+}
+
+/** Draws an earlier period too: the one that the dashboard names, else the one before. */
+function CompareButton({
+  configuration,
+  search,
+  change,
+}: Pick<RangeBarProps, 'configuration' | 'search' | 'change'>) {
+  const words = useWords(dashboardsWords);
+  const { compare: _, ...others } = search;
+  const isOn = compareShown(search, configuration) !== undefined;
+  const isOwn = Boolean(configuration.compare) === !isOn;
+  return (
+    <Button
+      aria-pressed={isOn}
+      title={words.compareHint}
+      onClick={() => change(isOwn ? others : { ...others, compare: !isOn })}
+    >
+      <History aria-hidden="true" />
+      {words.compare}
+    </Button>
   );
 }
 

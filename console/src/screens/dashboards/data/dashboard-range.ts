@@ -3,6 +3,8 @@ import { browserZone } from '../../../words/formats.ts';
 import { knownZone } from '../../../words/zone-times.ts';
 import type { Interval } from '../../../../../src/dashboards/buckets.ts';
 import type { Configuration } from '../../../../../src/dashboards/configuration.ts';
+import { previousPeriod } from '../../../../../src/dashboards/earlier.ts';
+import { fixedDurationMs } from '../../../../../src/model/iso-duration.ts';
 import type { DashboardSearch, RangeName } from '../dashboard-search.ts';
 
 const hourMs = 3_600_000;
@@ -51,3 +53,21 @@ export function zoneShown(
   const wanted = tz === 'mine' ? browserZone : (timeZone ?? workspaceZone ?? browserZone);
   return knownZone(wanted) ?? browserZone;
 }
+
+/** The earlier period that is drawn too; undefined for none. */
+export function compareShown(
+  { compare: chosen }: DashboardSearch,
+  { compare }: Configuration,
+): string | undefined {
+  if (chosen === false) return undefined;
+  return compare || (chosen === true ? previousPeriod : undefined);
+}
+
+/** How often the dashboard says that it is read again; undefined without. */
+export function refreshMsOf({ refresh }: Configuration): number | undefined {
+  if (!refresh) return undefined;
+  const ms = fixedDurationMs(refresh, refreshLimits);
+  return typeof ms === 'number' ? ms : undefined;
+}
+
+const refreshLimits = { min: 'PT5S', max: 'P1D' } as const;

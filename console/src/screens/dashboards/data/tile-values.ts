@@ -1,8 +1,6 @@
 // Tile values: what a tile shows of the data of its dashboard.
-import { colorIn, type PlotLine, type PlotValue } from '../../../../../src/dashboards/plot.ts';
 import type { LiveSample } from '../../../api/stream.ts';
 import { valueAt } from '../../device/data/data-keys.ts';
-import { withGaps } from '../../../../../src/dashboards/gaps.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { type DeviceSeries, seriesKey, tileSeriesOf } from '../../../../../src/dashboards/plan.ts';
 import { liveKey } from './live-samples.ts';
@@ -52,12 +50,6 @@ function lastOfSeries(series: DeviceSeries, data: DashboardData): NewestValue | 
   return timestamp === undefined ? undefined : { value: values[at], timestamp };
 }
 
-export interface Lines {
-  /** Epoch seconds, rising. */
-  readonly times: readonly number[];
-  readonly lines: readonly PlotLine[];
-}
-
 /** The covered share of the buckets of some series; undefined for accumulators without it. */
 export function coverageOf(
   shown: readonly DeviceSeries[],
@@ -72,55 +64,8 @@ export function coverageOf(
 
 const liveAccumulators = new Set(['AVG', 'MIN', 'MAX', 'LAST']);
 
-/** Lines over the same times, continued with live samples; `nameOf` names a series without a label. */
-export function linesOf(
-  shown: readonly DeviceSeries[],
-  data: DashboardData,
-  nameOf: (series: DeviceSeries) => string,
-): Lines {
-  const found = shown.map((series) => ({ series, stored: data.series.get(seriesKey(series)) }));
-  const timestamps = found.find(({ stored }) => stored !== undefined)?.stored?.timestamps ?? [];
-  const storedTimes = timestamps.map((timestamp) => Date.parse(timestamp) / 1_000);
-  const live = shown.map((series) => livePoints(series, data));
-  const liveTimes = [...new Set(live.flatMap((points) => [...points.keys()]))].toSorted(
-    (a, b) => a - b,
-  );
-  const times = [...storedTimes, ...liveTimes];
-  const isOnly = shown.length === 1;
-  const lines = found.map(({ series, stored }, at) => {
-    const values = (name: string) => {
-      const points = stored?.dataPoints[name] ?? storedTimes.map(() => null);
-      const later = liveTimes.map((time) => live[at]?.get(time));
-      return joined(times, points, later);
-    };
-    const hasBand = isOnly && series.accumulator === 'AVG';
-    const line: PlotLine = {
-      label: nameOf(series),
-      unit: series.unit,
-      color: colorIn(series.color, at),
-      values: values(series.accumulator),
-      isDashed: at >= 6,
-      ...(hasBand ? { band: { least: values('MIN'), greatest: values('MAX') } } : {}),
-    };
-    return line;
-  });
-  return { times, lines };
-}
-
-function joined(
-  times: readonly number[],
-  stored: readonly (number | null)[],
-  later: readonly (number | undefined)[],
-): PlotValue[] {
-  // Other series have live points where this one has none: its line continues, without a gap.
-  const known = withGaps(times, [...stored, ...later.map((value) => value ?? null)]);
-  const last = known.findLastIndex((value) => typeof value === 'number');
-  return known.map((value, at) =>
-    at >= stored.length && at < last ? (value ?? undefined) : value,
-  );
-}
-
-function livePoints(series: DeviceSeries, data: DashboardData): ReadonlyMap<number, number> {
+/** Live values after the end of the series, by epoch seconds. */
+export function livePoints(series: DeviceSeries, data: DashboardData): ReadonlyMap<number, number> {
   const points = new Map<number, number>();
   if (data.isFixed || series.isFormula || !liveAccumulators.has(series.accumulator)) return points;
   for (const sample of data.live.get(liveKey(series.deviceId, series.topic)) ?? []) {

@@ -1,19 +1,28 @@
 // Hook on the data of a dashboard: one request for all series, one for all newest values, then the stream.
-import { keepPreviousData, useQueries, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  useQueries,
+  useQueryClient,
+  type UseQueryResult,
+} from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask } from '../../../api/platform.ts';
 import type { Bucket, Interval } from '../../../../../src/dashboards/buckets.ts';
+import { earlierByMs, earlierInterval } from '../../../../../src/dashboards/earlier.ts';
+import { zoneClock } from '../../../words/zone-times.ts';
 import { type BoundTile, sourceKey } from '../../../../../src/dashboards/variables.ts';
 import {
   type CustomFields,
   devicesOf,
+  earlierPlan,
   groupBody,
   groupsOf,
   latestBodies,
   seriesBody,
   seriesKey,
   seriesPlan,
+  type SeriesRequest,
   type SourceDevices,
 } from '../../../../../src/dashboards/plan.ts';
 import { type LiveSamples, useLiveSamples } from './live-samples.ts';
@@ -32,6 +41,10 @@ export interface DashboardData {
   /** How many devices of a source are above the limit of one answer, by `sourceKey`. */
   readonly rest: ReadonlyMap<string, number>;
   readonly series: ReadonlyMap<string, MetricSeries>;
+  /** The series of the period that the range is compared with; undefined for none. */
+  readonly earlier:
+    | { readonly byMs: number; readonly series: ReadonlyMap<string, MetricSeries> }
+    | undefined;
   /** Where the series end and live samples continue, in epoch milliseconds. */
   readonly seriesEndMs: number;
   readonly latest: ReadonlyMap<string, DeviceLatest['samples']>;
@@ -51,6 +64,14 @@ export interface DashboardData {
   readonly retry: () => void;
 }
 
+/** What the configuration says of reading, as far as it does. */
+export interface ReadOptions {
+  /** `PREVIOUS` or an ISO-8601 duration. */
+  readonly compare: string | undefined;
+  /** How often to read again. */
+  readonly refreshMs: number | undefined;
+}
+
 export interface ShownRange {
   readonly intervalAt: (nowMs: number) => Interval;
   /** Names the range in the keys of the cache. */
@@ -64,12 +85,13 @@ export function useDashboardData(
   tiles: readonly BoundTile[],
   range: ShownRange,
   fields: CustomFields,
+  options: ReadOptions,
 ): DashboardData {
   const reader = useReader();
   const client = useQueryClient();
   const key = ['dashboard data', reader.name, dashboardId];
-  const newest = useNewest(key, reader, tiles, fields);
-  const drawn = useSeries(key, reader, { tiles, devices: newest.devices, range });
+  const newest = useNewest(key, reader, tiles, fields, options.refreshMs);
+  const drawn = useSeries(key, reader, { tiles, devices: newest.devices, range, options });
   const deviceIds = useMemo(() => devicesOf(tiles, newest.devices), [tiles, newest.devices]);
   const live = useLiveSamples(reader.isShared || range.isFixed ? [] : deviceIds, () => {
     void client.invalidateQueries({ queryKey: key });
@@ -93,8 +115,9 @@ function useNewest(
   reader: Reader,
   tiles: readonly BoundTile[],
   fields: CustomFields,
+  refreshMs: number | undefined,
 ) {
-  const refetchInterval = reader.isShared ? latestMs.shared : latestMs.session;
+  const refetchInterval = refreshMs ?? (reader.isShared ? latestMs.shared : latestMs.session);
   // A shared link reads no workspace.
   const groups = groupsOf(tiles).filter(({ kind }) => kind !== 'WORKSPACE' || !reader.isShared);
   const bodies = [
@@ -128,39 +151,80 @@ interface SeriesParts {
   readonly tiles: readonly BoundTile[];
   readonly devices: SourceDevices;
   readonly range: ShownRange;
+  readonly options: ReadOptions;
 }
 
-function useSeries(key: readonly string[], reader: Reader, { tiles, devices, range }: SeriesParts) {
+function useSeries(key: readonly string[], reader: Reader, parts: SeriesParts) {
+  const { tiles, devices, range, options } = parts;
   const { intervalAt, isFixed, zone } = range;
   const [openedMs] = useState(() => Date.now());
   const opened = intervalAt(openedMs);
   const requests = seriesPlan(tiles, devices, opened);
+  const everyMs = (seconds: number) =>
+    options.refreshMs ?? Math.max(seriesLeastMs, seconds * 1_000);
+  const read = async (
+    { bucketInterval, bucket, series, order }: SeriesRequest,
+    interval: Interval,
+    signal: AbortSignal,
+  ) => {
+    const body = seriesBody(series, { interval, bucket, zone });
+    const path = '/v3/devices/query/batch/time-series';
+    const answered = await ask(reader.requests.POST(path, { signal, body }));
+    return { interval, series: answered.map((one) => ({ ...one, bucketInterval, order })) };
+  };
+  const keyOf = ({ bucketInterval, bucket, series }: SeriesRequest) => {
+    return [range.name, zone, bucketInterval, bucket.iso, series];
+  };
   const drawn = useQueries({
-    queries: requests.map(({ bucketInterval, bucket, series, order }) => ({
-      queryKey: [...key, 'series', range.name, zone, bucketInterval, bucket.iso, series],
+    queries: requests.map((request) => ({
+      queryKey: [...key, 'series', ...keyOf(request)],
       placeholderData: keepPreviousData,
-      refetchInterval: isFixed ? false : Math.max(seriesLeastMs, bucket.seconds * 1_000),
-      async queryFn({ signal }: { readonly signal: AbortSignal }) {
-        const interval = intervalAt(Date.now());
-        const body = seriesBody(series, { interval, bucket, zone });
-        const path = '/v3/devices/query/batch/time-series';
-        const answered = await ask(reader.requests.POST(path, { signal, body }));
-        return { interval, series: answered.map((one) => ({ ...one, bucketInterval, order })) };
-      },
+      refetchInterval: isFixed ? (false as const) : everyMs(request.bucket.seconds),
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        read(request, intervalAt(Date.now()), signal),
     })),
-    combine: (found) => ({
-      series: new Map(
-        found.flatMap(({ data }) => data?.series ?? []).map((one) => [seriesKey(one), one]),
-      ),
-      interval: found[0]?.data?.interval,
-      error: found.find(({ error }) => error !== null)?.error ?? null,
-      isLoading: found.some(({ isPending }) => isPending),
-      isStale: found.some(({ isPlaceholderData }) => isPlaceholderData),
-    }),
+    combine: combined,
   });
+  const earlierMs = earlierByMs(options.compare, opened, zoneClock(zone));
+  const compared = earlierMs === undefined ? [] : earlierPlan(requests, tiles, devices);
+  const before = useQueries({
+    queries: compared.map((request) => ({
+      queryKey: [...key, 'earlier', options.compare, ...keyOf(request)],
+      // Of another period, it would be taken for this one.
+      refetchInterval: isFixed ? (false as const) : everyMs(request.bucket.seconds),
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        read(request, earlierInterval(intervalAt(Date.now()), earlierMs ?? 0), signal),
+    })),
+    combine: combined,
+  });
+  const earlier = useMemo(
+    () => (earlierMs === undefined ? undefined : { byMs: earlierMs, series: before.series }),
+    [earlierMs, before.series],
+  );
   const interval = drawn.interval ?? opened;
   const buckets = new Map(requests.map((one) => [one.bucketInterval, one.bucket]));
-  return { ...drawn, interval, buckets, seriesEndMs: interval.toMs };
+  const error = drawn.error ?? before.error;
+  return { ...drawn, error, earlier, interval, buckets, seriesEndMs: interval.toMs };
+}
+
+type ReadSeries = MetricSeries & Pick<SeriesRequest, 'bucketInterval' | 'order'>;
+
+/** One function, so that what is combined stays the same until an answer changes. */
+function combined(
+  found: readonly UseQueryResult<{
+    readonly interval: Interval;
+    readonly series: readonly ReadSeries[];
+  }>[],
+) {
+  return {
+    series: new Map(
+      found.flatMap(({ data }) => data?.series ?? []).map((one) => [seriesKey(one), one]),
+    ),
+    interval: found[0]?.data?.interval,
+    error: found.find(({ error }) => error !== null)?.error ?? null,
+    isLoading: found.some(({ isPending }) => isPending),
+    isStale: found.some(({ isPlaceholderData }) => isPlaceholderData),
+  };
 }
 
 /** How many devices of a source are not in the answer. */

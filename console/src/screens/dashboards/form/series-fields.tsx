@@ -165,6 +165,54 @@ function KeyFields({ variables, kind, series, change }: KeyFieldsProps) {
         </SelectField>
       )}
       {kinds[kind].isDrawn && <OptionFields kind={kind} series={series} change={change} />}
+      {kinds[kind].isDrawn && <LookFields kind={kind} series={series} change={change} />}
+    </>
+  );
+}
+
+// Look fields: how a chart draws the series, and on which axis.
+
+const seriesStyles = ['LINE', 'STEP', 'BAR', 'POINTS'] as const;
+const sides = ['LEFT', 'RIGHT'] as const;
+
+function LookFields({ kind, series, change }: Omit<KeyFieldsProps, 'variables'>) {
+  const words = useWords(formWords);
+  const usual = kind === 'bar' ? 'BAR' : 'LINE';
+  const { style = null, axis = null, ...others } = series;
+  const put = (next: Pick<TileSeries, 'style' | 'axis'>) =>
+    change({
+      ...others,
+      ...(next.style && next.style !== usual && { style: next.style }),
+      ...(next.axis === 'RIGHT' && { axis: next.axis }),
+    });
+  return (
+    <>
+      <SelectField
+        label={words.style}
+        value={style ?? usual}
+        onChange={({ target }) =>
+          put({ axis, style: seriesStyles.find((one) => one === target.value) ?? usual })
+        }
+      >
+        {seriesStyles.map((one) => (
+          <option key={one} value={one}>
+            {words.styles[one]}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.axis}
+        value={axis ?? 'LEFT'}
+        onChange={({ target }) =>
+          put({ style, axis: sides.find((one) => one === target.value) ?? 'LEFT' })
+        }
+      >
+        {sides.map((one) => (
+          <option key={one} value={one}>
+            {words.sides[one]}
+          </option>
+        ))}
+      </SelectField>
     </>
   );
 }

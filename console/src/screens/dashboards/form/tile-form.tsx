@@ -106,9 +106,10 @@ export function TileForm(props: TileFormProps) {
       )}
       <RepeatField tile={edited} variables={variables} change={setEdited} />
       {kinds[edited.kind].isDrawn === true && <ChartFields tile={edited} change={setEdited} />}
+      {kinds[edited.kind].isDrawn === true && <AxisFields tile={edited} change={setEdited} />}
       {isTried && !isWhole && (
         <p role="alert" className="bad text-label">
-          {words.incomplete}
+          {isAxisWrong(edited) ? words.axisWrong : words.incomplete}
         </p>
       )}
     </FormDialog>
@@ -206,6 +207,97 @@ function ChartFields({ tile, change }: BucketFieldProps) {
   );
 }
 
+type Axes = NonNullable<Tile['axes']>;
+type Axis = NonNullable<Axes['left']>;
+const scales = ['LINEAR', 'LOG'] as const;
+const ends = ['min', 'max'] as const;
+
+/** The right axis has fields once a series is on it. */
+function AxisFields({ tile, change }: BucketFieldProps) {
+  const words = useWords(formWords);
+  const hasRight = seriesOf(tile).some(({ axis }) => axis === 'RIGHT');
+  const sides = hasRight ? (['left', 'right'] as const) : (['left'] as const);
+  const put = (side: keyof Axes, axis: Axis) =>
+    change({ ...tile, axes: { ...tile.axes, [side]: axis } });
+  return (
+    <fieldset className={`stack gap-12 ${styles['group']}`}>
+      <legend>{words.axes}</legend>
+      {sides.map((side) => {
+        const axis = tile.axes?.[side] ?? {};
+        const name = words.sides[side === 'left' ? 'LEFT' : 'RIGHT'];
+        return (
+          <div
+            key={side}
+            className={`columns align-start ${styles['row']}`}
+            role="group"
+            aria-label={words.axisOf(name)}
+          >
+            {ends.map((end) => (
+              <TextField
+                key={end}
+                label={end === 'min' ? words.least : words.greatest}
+                type="number"
+                step="any"
+                placeholder={words.automaticBucket}
+                defaultValue={axis[end] ?? ''}
+                onChange={({ target }) => {
+                  const { [end]: _, ...others } = axis;
+                  const isNone = target.value === '';
+                  put(side, isNone ? others : { ...others, [end]: target.valueAsNumber });
+                }}
+              />
+            ))}
+            <TextField
+              label={hasRight ? words.axisLabel(name) : words.label}
+              maxLength={200}
+              value={axis.label ?? ''}
+              onChange={({ target }) => put(side, { ...axis, label: target.value })}
+            />
+            <SelectField
+              label={words.scale}
+              value={axis.scale ?? 'LINEAR'}
+              onChange={({ target }) =>
+                put(side, {
+                  ...axis,
+                  scale: scales.find((one) => one === target.value) ?? 'LINEAR',
+                })
+              }
+            >
+              {scales.map((scale) => (
+                <option key={scale} value={scale}>
+                  {words.scales[scale]}
+                </option>
+              ))}
+            </SelectField>
+          </div>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+/** Undefined for axes of which nothing is named. */
+function namedAxes(axes: Tile['axes']): Axes | undefined {
+  const named = Object.entries(axes ?? {}).flatMap(([side, axis]) => {
+    if (!axis) return [];
+    const { min, max, label, scale } = axis;
+    const own: Axis = {
+      ...(typeof min === 'number' && { min }),
+      ...(typeof max === 'number' && { max }),
+      ...(label && { label }),
+      ...(scale === 'LOG' && { scale }),
+    };
+    return Object.keys(own).length === 0 ? [] : [[side, own] as const];
+  });
+  return named.length === 0 ? undefined : Object.fromEntries(named);
+}
+
+/** Where both ends are named, the first is below the second. */
+function isRising(axis: Axis | null | undefined): boolean {
+  const { min, max } = axis ?? {};
+  return typeof min !== 'number' || typeof max !== 'number' || min < max;
+}
+
 interface RepeatFieldProps {
   readonly tile: Tile;
   readonly variables: ShownVariables;
@@ -272,10 +364,15 @@ function isComplete(tile: Tile): boolean {
   if (tile.kind === 'devices') return (tile.columns ?? []).length > 0;
   if (tile.kind === 'links') return (tile.links ?? []).length > 0;
   if (kinds[tile.kind].series === 'NONE') return true;
+  if (isAxisWrong(tile)) return false;
   const series = seriesOf(tile);
   const isNamed = ({ deviceId, tagId, placeId, variable }: TileSeries) =>
     Boolean(deviceId || tagId || placeId || variable);
   return series.length > 0 && series.every((one) => isNamed(one) && valueOf(one) !== '');
+}
+
+function isAxisWrong({ kind, axes }: Tile): boolean {
+  return kinds[kind].isDrawn === true && !(isRising(axes?.left) && isRising(axes?.right));
 }
 
 /** Only lines have a range around them. */
@@ -286,7 +383,8 @@ function withoutExpected({ expected: _, ...series }: TileSeries): TileSeries {
 /** Without what belongs to another kind. */
 function cleaned(edited: Tile): Tile {
   const { text, series, thresholds, bucketInterval, min, max, columns, links, ...others } = edited;
-  const { thresholdStyle, legend, ...tile } = others;
+  const { thresholdStyle, legend, axes, ...tile } = others;
+  const named = namedAxes(axes);
   const { kind } = tile;
   const { variable: _, ...unsourced } = tile;
   if (kind === 'text') return { ...unsourced, text: text ?? '' };
@@ -301,6 +399,7 @@ function cleaned(edited: Tile): Tile {
     ...(kinds[kind].isDrawn && bucketInterval ? { bucketInterval } : {}),
     ...(kinds[kind].isDrawn && thresholdStyle ? { thresholdStyle } : {}),
     ...(kinds[kind].isDrawn && legend ? { legend } : {}),
+    ...(kinds[kind].isDrawn && named ? { axes: named } : {}),
     ...(kinds[kind].hasThresholds && sorted.length > 0 ? { thresholds: sorted } : {}),
   };
 }

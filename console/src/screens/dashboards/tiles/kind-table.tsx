@@ -4,7 +4,7 @@ import type { TileKind } from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { late } from '../../../ui/late.tsx';
 import { useWords } from '../../../words/language.tsx';
-import { BarTile, LineTile } from './line-tile.tsx';
+import { ChartTile } from './chart-tile.tsx';
 import { TextTile } from './text-tile.tsx';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';
@@ -48,8 +48,8 @@ const LinksTile = late<TileProps>(
 
 const drawings: Readonly<Record<TileKind, ComponentType<TileProps>>> = {
   value: ValueTile,
-  line: LineTile,
-  bar: BarTile,
+  line: ChartTile,
+  bar: ChartTile,
   state: StateTile,
   map: MapTile,
   table: TableTile,

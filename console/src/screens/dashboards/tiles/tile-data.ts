@@ -2,6 +2,7 @@
 import { createContext, use } from 'react';
 import { useDevicesById } from '../../../api/workspace-records.ts';
 import { useWords } from '../../../words/language.tsx';
+import { kinds } from '../../../../../src/dashboards/kinds.ts';
 import { type Titled, titleOf } from '../../../../../src/dashboards/configuration.ts';
 import { type BoundTile, sourceKey } from '../../../../../src/dashboards/variables.ts';
 import { type DeviceSeries, linesMax, seriesName } from '../../../../../src/dashboards/plan.ts';
@@ -33,6 +34,8 @@ export interface TileSeriesShown {
   /** Not shown, above the limit of a tile. */
   readonly more: number;
   readonly nameOf: (series: DeviceSeries) => string;
+  /** Seconds after which its device counts as silent; 0 if that is not known. */
+  readonly timeoutOf: (series: DeviceSeries) => number;
 }
 
 export function useTileSeries(tile: BoundTile, most = linesMax): TileSeriesShown {
@@ -42,13 +45,15 @@ export function useTileSeries(tile: BoundTile, most = linesMax): TileSeriesShown
   const series = all.slice(0, most);
   const rests = tile.series.map(({ source }) => data.rest.get(sourceKey(source)) ?? 0);
   const rest = rests.reduce((sum, one) => sum + one, 0);
-  const unnamed = series.filter(({ label, isOfMany }) => isOfMany || label === undefined);
+  const isDrawn = kinds[tile.kind].isDrawn === true;
+  const asked = series.filter(({ label, isOfMany }) => isDrawn || isOfMany || label === undefined);
   // A shared link reads no records: its names are those that were saved.
-  const devices = useDevicesById(workspaceId, isShared ? [] : unnamed.map((one) => one.deviceId));
+  const devices = useDevicesById(workspaceId, isShared ? [] : asked.map((one) => one.deviceId));
   return {
     series,
     more: all.length - series.length + rest,
     nameOf: (one) => seriesName(one, devices.get(one.deviceId)?.name, all),
+    timeoutOf: ({ deviceId }) => devices.get(deviceId)?.onlineTimeout ?? 0,
   };
 }
 

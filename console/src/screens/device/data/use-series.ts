@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { DeviceSearch } from '../device-search.ts';
 import { type ManySeriesBody, type MetricSeries, seriesQuery } from './device-queries.ts';
 import { type Interval, isoInterval } from '../../../../../src/dashboards/buckets.ts';
+import { earlierInterval, placesOf } from '../../../../../src/dashboards/earlier.ts';
 import { intervalOf } from './time-range.ts';
 
 interface SeriesOptions {
@@ -46,8 +47,8 @@ export function useSeries({ search, questions, refetchMs }: SeriesOptions) {
 
 // Period before: the interval before another one, and its series at the times of the later series.
 
-export function periodBefore({ fromMs, toMs }: Interval): Interval {
-  return { fromMs: fromMs - (toMs - fromMs), toMs: fromMs };
+export function periodBefore(interval: Interval): Interval {
+  return earlierInterval(interval, interval.toMs - interval.fromMs);
 }
 
 /** The earlier series at the times of the later one; a bucket without a counterpart is `null`. */
@@ -67,16 +68,6 @@ export function movedTo(
     }),
   );
   return { ...earlier, timestamps: later.timestamps, dataPoints };
-}
-
-/** The index of the later bucket in which each earlier one begins; -1 before the first. */
-function placesOf(starts: readonly number[], earlier: readonly string[], spanMs: number) {
-  let place = -1;
-  return earlier.map((timestamp) => {
-    const atMs = Date.parse(timestamp) + spanMs;
-    while (place + 1 < starts.length && (starts[place + 1] ?? 0) <= atMs) place += 1;
-    return place;
-  });
 }
 
 /** Average of all samples; undefined without samples. */
