@@ -62,6 +62,7 @@ async function apply(effects: readonly AlarmEffect[], fails = false, openMax = 1
   const parts = {
     sealer: records.sealer,
     pause: async () => undefined,
+    now: () => Date.now(),
     linkTo: (workspaceId: string, id: string) => `http://localhost/w/${workspaceId}/alarms/${id}`,
     enqueueDeliveries: async () => undefined,
     changed: (changed: readonly AlarmEvent[]) => void events.push(...changed),

@@ -17,11 +17,17 @@ const happened: Readonly<Record<NotifiedChange, string>> = {
   REMINDER: 'still open',
 };
 
-/** `linkTo` is the address of the alarm in the console. */
+/** `linkTo` is the address of the alarm in the console, `why` the line that says why somebody gets it. */
 export function alarmMail(
   { alarm, change, at }: AlarmEvent,
   to: readonly string[],
-  linkTo: (workspaceId: string, alarmId: string) => string,
+  {
+    linkTo,
+    why,
+  }: {
+    readonly linkTo: (workspaceId: string, alarmId: string) => string;
+    readonly why?: string | undefined;
+  },
 ): Mail {
   const { name, severity, device, rule, count, firstTriggered, lastTriggered } = alarm;
   const what = happened[change as NotifiedChange];
@@ -35,6 +41,7 @@ export function alarmMail(
     `Last triggered: ${timeText(lastTriggered)}, ${count} ${count === 1 ? 'time' : 'times'} in all`,
     ...actorLines(alarm),
     ...valueLines(alarm.data),
+    ...(why === undefined ? [] : ['', why]),
     '',
     linkTo(alarm.workspaceId, alarm.id),
   ];

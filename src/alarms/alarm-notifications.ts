@@ -1,9 +1,16 @@
 // Alarm notifications: messages to outputs, notes for devices and live events, with the change of the alarm (contract 37).
 import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-lists.ts';
-import type { AlarmChange, AlarmEvent, AlarmMute, AlarmProperties } from '../model/alarm.ts';
+import type {
+  AlarmChange,
+  AlarmEvent,
+  AlarmMute,
+  AlarmNotification,
+  AlarmProperties,
+  NotifiedChange,
+} from '../model/alarm.ts';
 import { type DeliveryDraft, mailDelivery } from '../model/delivery.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
-import { formatInstant } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import { markMuted } from '../storage/records/rows/alarms.ts';
@@ -12,6 +19,7 @@ import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
 import { alarmMail } from './alarm-mails.ts';
 import { mutesAt } from './alarm-mutes.ts';
+import { onCallRecipients, type RecipientOf } from './alarm-on-call.ts';
 
 /** An event with the alarm as others see it. Values only, so that any part may keep it. */
 export interface ShownAlarmEvent {
@@ -27,6 +35,7 @@ const eventsPerTurn = 200;
 export interface AlarmNotificationParts {
   /** Lets others have their turn. */
   readonly pause: () => Promise<unknown>;
+  readonly now: () => EpochMs;
   readonly sealer: Records['sealer'];
   /** Address of an alarm in the console. */
   readonly linkTo: (workspaceId: string, alarmId: string) => string;
@@ -52,7 +61,7 @@ export async function notifyOfAlarms(
 }
 
 async function notifyOfSome(
-  { sealer, enqueueDeliveries, linkTo }: AlarmNotificationParts,
+  { sealer, enqueueDeliveries, linkTo, now }: AlarmNotificationParts,
   step: TransactionStep,
   sent: readonly AlarmEvent[],
 ): Promise<readonly ShownAlarmEvent[]> {
@@ -63,25 +72,43 @@ async function notifyOfSome(
   const telling = new Set(events.filter((event) => isNotified(event) && !event.isMuted));
   const connectorIds = new Set([...telling].map(({ alarm }) => alarm.connectorId));
   const properties = await findReadableProperties({ db, sealer }, [...connectorIds]);
-  const drafts = events.flatMap((event, place) => {
+  const wanted = events.map((event) => {
     if (!telling.has(event)) return [];
     const own = properties.get(event.alarm.connectorId) as AlarmProperties | undefined;
-    const wanted = (own?.notify ?? []).filter(({ on }) => on === event.change);
-    if (wanted.length === 0) return [];
+    return (own?.notify ?? []).filter(({ on }) => on === event.change);
+  });
+  const orders = events.flatMap(({ alarm: { organizationId } }, place) =>
+    (wanted[place] ?? []).flatMap((one) =>
+      'onCallId' in one ? [{ onCallId: one.onCallId, organizationId }] : [],
+    ),
+  );
+  const recipientOf = await onCallRecipients(db, orders, now());
+  const drafts = events.flatMap((event, place) => {
+    const own = wanted[place] ?? [];
+    if (own.length === 0) return [];
     const context = contextOf(event, shown[place]);
-    return wanted.map((one, i) => {
-      if ('emails' in one)
-        return mailDelivery(
-          alarmMail(event, one.emails, linkTo),
-          aboutOf(event, `mail-${i}`, context),
-        );
-      const connectorId = one.outputConnectorId;
-      return { ...aboutOf(event, connectorId, context), connectorId };
+    return own.map((one, i) => {
+      if ('outputConnectorId' in one) {
+        const connectorId = one.outputConnectorId;
+        return { ...aboutOf(event, connectorId, context), connectorId };
+      }
+      const { to, why } = mailRecipient(event, one, recipientOf);
+      const mail = alarmMail(event, to, { linkTo, why });
+      return mailDelivery(mail, aboutOf(event, `mail-${i}`, context));
     });
   });
   if (drafts.length > 0) await enqueueDeliveries(drafts, step);
   await appendProcessingLog(db, events.flatMap(eventNotes));
   return shown;
+}
+
+function mailRecipient(
+  { alarm: { organizationId }, change }: AlarmEvent,
+  one: Exclude<AlarmNotification, { readonly outputConnectorId: string }>,
+  recipientOf: RecipientOf,
+): { readonly to: readonly string[]; readonly why?: string } {
+  if ('emails' in one) return { to: one.emails };
+  return recipientOf({ onCallId: one.onCallId, organizationId }, change as NotifiedChange);
 }
 
 /** An event, and whether a mute keeps it quiet. */

@@ -18,7 +18,6 @@ const alarmsPerStep = 200;
 
 export interface AlarmClockParts extends AlarmEffectParts {
   readonly db: RecordsDb;
-  readonly now: () => EpochMs;
 }
 
 /** Clears, escalates and reminds of what is due, some alarms per transaction. */

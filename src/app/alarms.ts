@@ -50,6 +50,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   const effectParts: AlarmEffectParts = {
     sealer,
     pause,
+    now,
     enqueueDeliveries,
     linkTo: (workspaceId, alarmId) => `${config.publicUrl}/w/${workspaceId}/alarms/${alarmId}`,
     changed(events, shown, refused) {
@@ -69,8 +70,8 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   const holds = () => sharedWork?.holds('maintenance') ?? true;
   const runDue = async () => {
     if (!holds()) return;
-    await runDueMutes({ ...effectParts, db, now });
-    await runDueAlarms({ ...effectParts, db, now });
+    await runDueMutes({ ...effectParts, db });
+    await runDueAlarms({ ...effectParts, db });
   };
   const timers = new RuleTimers({
     async nextTime() {

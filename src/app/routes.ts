@@ -14,6 +14,7 @@ import { captureRoute } from '../http/routes/capture.ts';
 import { wantsVendorNames, withVendorEncodings } from '../http/routes/connector-view-options.ts';
 import { calculationRoutes } from '../http/routes/calculations.ts';
 import { muteRoutes } from '../http/routes/mutes.ts';
+import { onCallRoutes } from '../http/routes/on-call.ts';
 import { customFieldRoutes, tagRoutes } from '../http/routes/tags.ts';
 import {
   dashboardGroupRoutes,
@@ -336,6 +337,7 @@ function recordRoutes(
     ...customLogicRoutes(parts),
     ...calculationRoutes({ ...parts, previewCalculation }),
     ...muteRoutes(parts),
+    ...onCallRoutes(parts),
     ...ruleRoutes({ ...showing, availableOutputs, lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write; one device is with its owner.
     ...[...deviceRoutes({ ...showing, dropSamples, networkServers }), ...assetRoutes(showing)].map(

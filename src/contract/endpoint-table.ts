@@ -11,6 +11,7 @@ import { backfill } from './backfill.ts';
 import { blobs } from './blobs.ts';
 import { calculations } from './calculations.ts';
 import { mutes } from './mutes.ts';
+import { onCalls } from './on-call.ts';
 import { capture } from './capture.ts';
 import { customFields } from './custom-fields.ts';
 import { customLogic } from './custom-logic.ts';
@@ -99,6 +100,7 @@ export const endpoints = {
   bulkWork,
   calculations,
   mutes,
+  onCalls,
   organizations,
   secondFactorDemand,
   outputConnectors,

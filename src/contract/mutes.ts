@@ -126,6 +126,21 @@ const muteListQuery = Type.Object({
   ),
 });
 
+/** Like the draft, in a workspace's document: names and physical ids replace ids. */
+export const configuredMute = Type.Object({
+  name,
+  what: namedObject('ConfiguredMutedAlarms', {
+    all: optional(Type.Boolean({ description: what.all })),
+    rules: optional(ids('Names of rules.')),
+    devices: optional(ids('Physical IDs of devices.')),
+    tags: optional(ids('Names of tags: alarms of their devices.')),
+    places: optional(ids('Paths of places: alarms of the devices at the place and below it.')),
+    alarmKeys: optional(ids(what.alarmKeys)),
+  }),
+  ...schedule,
+});
+export type ConfiguredMute = Static<typeof configuredMute>;
+
 export const mutes = recordEndpoints({
   path: '/v3/mutes',
   tag: 'Alarms',

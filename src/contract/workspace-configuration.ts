@@ -9,6 +9,8 @@ import { customLogicDraft } from './custom-logic.ts';
 import { dashboardGroupDraft } from './dashboards.ts';
 import { deviceConnectorDraft } from './device-connectors.ts';
 import { deviceTypeDraft } from './device-types.ts';
+import { configuredMute } from './mutes.ts';
+import { configuredOnCall } from './on-call.ts';
 import { outputConnectorDraft } from './output-connectors.ts';
 import { configuredRule } from './rules.ts';
 import { placeDraft } from './places.ts';
@@ -49,10 +51,12 @@ const configurationDocument = namedObject('ConfigurationDocument', {
   ),
   deviceTypes: optional(list(Type.Object({ ...deviceType, library: optional(Type.Boolean()) }))),
   deviceConnectors: optional(list(Type.Object(deviceConnector))),
+  onCallOrders: optional(list(configuredOnCall)),
   outputConnectors: optional(list(Type.Object(outputConnector))),
   dataFlows: optional(list(Type.Object(dataFlow))),
   customLogic: optional(list(Type.Object(customLogic))),
   rules: optional(list(configuredRule)),
+  mutes: optional(list(configuredMute)),
   calculations: optional(list(configuredCalculation)),
   dashboardGroups: optional(list(Type.Object(dashboardGroup))),
   dashboards: optional(
@@ -88,10 +92,12 @@ const exportedConfiguration = namedObject('ExportedConfiguration', {
   places: items,
   deviceTypes: items,
   deviceConnectors: items,
+  onCallOrders: items,
   outputConnectors: items,
   dataFlows: items,
   customLogic: items,
   rules: items,
+  mutes: items,
   calculations: items,
   dashboardGroups: Type.Optional(items),
   dashboards: Type.Optional(items),

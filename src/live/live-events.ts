@@ -41,6 +41,7 @@ const scopeOfRecord: Partial<Readonly<Record<RecordKind, Scope>>> = {
   rule: 'rule',
   calculation: 'rule',
   mute: 'rule',
+  onCall: 'rule',
   customLogic: 'customLogic',
   deviceCredential: 'deviceCredential',
   dashboard: 'dashboard',

@@ -133,10 +133,14 @@ export type AlarmProperties = {
   readonly notify: readonly AlarmNotification[];
 };
 
-/** Who is notified of one kind of change: an output, or addresses by the mail of the installation. */
+/**
+ * Who is notified of one kind of change: an output, or addresses or whoever is on call, by the mail
+ * of the installation.
+ */
 export type AlarmNotification =
   | { readonly on: NotifiedChange; readonly outputConnectorId: string }
-  | { readonly on: NotifiedChange; readonly emails: readonly string[] };
+  | { readonly on: NotifiedChange; readonly emails: readonly string[] }
+  | { readonly on: NotifiedChange; readonly onCallId: string };
 
 export const defaultAlarmKey = '{{rule.id}}:{{device.id}}';
 

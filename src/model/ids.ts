@@ -15,6 +15,7 @@ export const kindPrefixes = {
   view: '17',
   dashboardShare: '18',
   mute: '44',
+  onCall: '46',
   rule: '21',
   alarm: '22',
   calculation: '23',

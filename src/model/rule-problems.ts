@@ -13,6 +13,12 @@ export const ruleProblems = {
     message: (d: { max: number }) =>
       `The workspace has ${d.max} mutes that are not over, the maximum. Delete one and retry.`,
   },
+  onCallFull: {
+    status: 409,
+    code: '40979_ON_CALL_FULL',
+    message: (d: { max: number }) =>
+      `The workspace has ${d.max} on-call orders, the maximum. Delete one and retry.`,
+  },
   calculationInvalid: {
     status: 400,
     code: '40088_CALCULATION_INVALID',

@@ -51,6 +51,7 @@ export interface Fixtures {
   readonly rule: string;
   readonly calculation: string;
   readonly mute: string;
+  readonly onCall: string;
   /** Empty unless a test makes one: rules open them. */
   readonly alarm: string;
   readonly customLogic: string;
@@ -209,10 +210,18 @@ async function createOthers(owner: Acting, place: Place, mark: string, deviceId:
   });
   const once = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
   const mute = await owner.must('POST', '/v3/mutes', { ...named, what: { all: true }, once });
+  const onCall = await owner.must('POST', '/v3/on-call', {
+    ...named,
+    timeZone: 'Europe/Zurich',
+    order: [`anna-${mark.toLowerCase().replaceAll(' ', '-')}@example.org`],
+    turn: 'P1W',
+    startsAt: '2026-01-05T09:00:00+01:00',
+  });
   return {
     rule: rule.id,
     calculation: calculation.id,
     mute: mute.id,
+    onCall: onCall.id,
     customLogic: customLogic.id,
     customField: field.id,
     blob: blob.id,

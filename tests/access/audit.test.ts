@@ -64,6 +64,7 @@ test('one record of each kind: created, changed and deleted', async () => {
     RULE: `/v3/rules/${made.rule}`,
     CALCULATION: `/v3/calculations/${made.calculation}`,
     MUTE: `/v3/mutes/${made.mute}`,
+    ON_CALL: `/v3/on-call/${made.onCall}`,
     CUSTOM_LOGIC: `/v3/rules/custom/${made.customLogic}`,
     TAG: `/v3/tags/${made.tag}`,
     PLACE: `/v3/places/${made.place}`,

@@ -66,6 +66,7 @@ async function everythingOf(of: Fixtures): Promise<string> {
     `/v3/rules/${of.rule}`,
     `/v3/calculations/${of.calculation}`,
     `/v3/mutes/${of.mute}`,
+    `/v3/on-call/${of.onCall}`,
     `/v3/annotations/${of.annotation}`,
     `/v3/rules/custom/${of.customLogic}`,
     `/v3/devices/${of.device}/configuration`,
@@ -224,6 +225,8 @@ const refused: Record<string, Request> = {
       once: { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' },
     },
   ],
+  'the on-call order of others': () => ['GET', `/v3/on-call/${victim.onCall}`],
+  'who is on call at others': () => ['GET', `/v3/on-call/${victim.onCall}/now`],
   'the mute of others': () => ['GET', `/v3/mutes/${victim.mute}`],
   'the calculation of others': () => ['GET', `/v3/calculations/${victim.calculation}`],
   'a dashboard in the group of others': (own) => [

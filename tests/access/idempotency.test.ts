@@ -114,6 +114,16 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
       once: { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' },
     }),
   ],
+  '/v3/on-call': [
+    () => '/v3/on-call',
+    () => ({
+      ...inWorkspace(),
+      timeZone: 'Europe/Zurich',
+      order: ['anna@example.org'],
+      turn: 'P1D',
+      startsAt: '2026-01-05T09:00:00+01:00',
+    }),
+  ],
   '/v3/calculations': [
     () => '/v3/calculations',
     () => ({

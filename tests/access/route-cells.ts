@@ -60,6 +60,10 @@ const mute: Bodies = (of) => ({
   ...{ name: 'x', workspaceId: of.workspace, what: { all: true } },
   once: { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' },
 });
+const onCall: Bodies = (of) => ({
+  ...{ name: 'x', workspaceId: of.workspace, timeZone: 'UTC', order: ['anna@example.org'] },
+  ...{ turn: 'P1D', startsAt: '2026-01-05T09:00:00Z' },
+});
 const calculation: Bodies = (of) => ({
   ...{ name: 'x', workspaceId: of.workspace, topic: 'default', period: 'PT1H' },
   deviceIds: [of.device],
@@ -304,6 +308,12 @@ const inventory: Record<string, Cell> = {
     ),
   ),
   ...workspaceRecords('/v3/mutes', 'rule', 'mute', mute),
+  ...workspaceRecords('/v3/on-call', 'rule', 'onCall', onCall),
+  'GET /v3/on-call/:id/now': record(
+    'workspace',
+    ['rule', 'read'],
+    (of) => `/v3/on-call/${of.onCall}/now`,
+  ),
   ...workspaceRecords('/v3/calculations', 'rule', 'calculation', named),
   'POST /v3/calculations': readsAssets(
     record('workspace', ['rule', 'create'], () => '/v3/calculations', calculation),

@@ -306,6 +306,8 @@ export const ownFieldWords: Words = {
   'notify.outputConnectorId': 'ID of the output connector that sends the message.',
   'notify.emails':
     'Email addresses that get a mail of the installation, 1 to 20. Requires `SMTP_URL`.',
+  'notify.onCallId':
+    'ID of an on-call order: whoever is on call gets a mail of the installation. Requires `SMTP_URL`.',
 
   'InfluxError.error': 'Description of the error.',
   'InfluxV2Error.code': 'Error code of InfluxDB 2, such as `invalid`.',
@@ -986,6 +988,8 @@ export const ownFieldWords: Words = {
   'ConfigurationDocument.dataFlows': 'Data flows.',
   'ConfigurationDocument.customLogic': 'Custom logic blocks.',
   'ConfigurationDocument.rules': 'Rules.',
+  'ConfigurationDocument.mutes': 'Mutes.',
+  'ConfigurationDocument.onCallOrders': 'On-call orders.',
   'ConfigurationDocument.dashboardGroups': 'Dashboard groups.',
   'ConfigurationDocument.dashboards': 'Dashboards.',
   'ConfigurationDocument.calculations': 'Calculations.',
@@ -1002,6 +1006,8 @@ export const ownFieldWords: Words = {
   'ExportedConfiguration.dashboardGroups': 'Dashboard groups.',
   'ExportedConfiguration.dashboards': 'Dashboards.',
   'ExportedConfiguration.rules': 'Rules.',
+  'ExportedConfiguration.mutes': 'Mutes.',
+  'ExportedConfiguration.onCallOrders': 'On-call orders.',
   'ExportedConfiguration.calculations': 'Calculations.',
   'ConfigurationReport.created': 'Number of created records.',
   'ConfigurationReport.updated': 'Number of updated records.',

@@ -150,6 +150,7 @@ const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
   rule: 'rule',
   calculation: 'rule',
   mute: 'rule',
+  onCall: 'rule',
   workspace: 'workspace',
   member: 'workspace.member',
   deviceType: null,

@@ -24,6 +24,7 @@ import { masked, parseProperties } from '../../outputs/connectors/secret-mask.ts
 import type { Records } from '../../storage/records/records.ts';
 import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
+import { onCallRows } from '../../storage/records/rows/on-call.ts';
 import {
   findOpenOutputConnectors,
   findReadableConnectors,
@@ -141,6 +142,7 @@ export async function draftedOutputConnector(
   available.check(connector);
   await checkTargetDevices(records, connector);
   await checkNamedConnectors(records, connector);
+  await checkNamedOnCalls(records, connector);
   return connector;
 }
 
@@ -219,6 +221,7 @@ export async function updateOutputConnector(
     available.check(record, current);
     await checkTargetDevices(step, record, current);
     await checkNamedConnectors(step, record, current);
+    await checkNamedOnCalls(step, record, current);
     await outputConnectorRows.save(step, record);
     step.announce({ kind: 'outputConnector', id, action: 'updated' });
     return record;
@@ -276,8 +279,8 @@ async function checkNamedConnectors(
   connector: Connector,
   stored?: Connector,
 ): Promise<void> {
-  const known = new Set(namedConnectors(stored).map(({ id }) => id));
-  const named = namedConnectors(connector).filter(({ id }) => !known.has(id));
+  const known = new Set(namedIn('connectorIds', stored).map(({ id }) => id));
+  const named = namedIn('connectorIds', connector).filter(({ id }) => !known.has(id));
   const found = await findOpenOutputConnectors(step.db, [...new Set(named.map(({ id }) => id))]);
   const usable = new Set(
     found
@@ -292,12 +295,29 @@ async function checkNamedConnectors(
   throw problem('unknownReference', { field, what, id, place: 'workspace' });
 }
 
-/** The output connectors that the properties name, with their paths in the body. */
-function namedConnectors(connector: Connector | undefined) {
+/**
+ * Throws `unknownReference` for an on-call order that the properties name and that is not in the
+ * workspace. Those that `stored` names are not checked again.
+ */
+async function checkNamedOnCalls(
+  step: Step,
+  connector: Connector,
+  stored?: Connector,
+): Promise<void> {
+  const known = new Set(namedIn('onCallIds', stored).map(({ id }) => id));
+  const named = namedIn('onCallIds', connector).filter(({ id }) => !known.has(id));
+  const found = await onCallRows.byId(step.db, [...new Set(named.map(({ id }) => id))]);
+  for (const { field, id } of named)
+    if (found.get(id)?.workspaceId !== connector.workspaceId)
+      throw problem('unknownReference', { field, what: 'on-call order', id, place: 'workspace' });
+}
+
+/** The records that the properties name, with their paths in the body. */
+function namedIn(kind: 'connectorIds' | 'onCallIds', connector: Connector | undefined) {
   if (connector === undefined || connector.properties === null) return [];
   const rules = findConnectorType(connector.type)?.properties ?? null;
   if (rules === null) return [];
-  return rules.connectorIds.named(connector.properties).map(({ member, id }) => ({
+  return rules[kind].named(connector.properties).map(({ member, id }) => ({
     field: `body ${rules.key}.${member}`,
     id,
   }));
@@ -313,7 +333,7 @@ async function connectorsNaming(
   const users: string[] = [];
   for (const type of typesNamingConnectors) {
     for (const other of await findReadableConnectors(step, workspaceId, type)) {
-      const isUser = namedConnectors(other).some((named) => named.id === id);
+      const isUser = namedIn('connectorIds', other).some((named) => named.id === id);
       if (isUser) users.push(`output connector ${other.name} (${other.id})`);
       if (users.length === max) return users;
     }

@@ -1,12 +1,14 @@
 // Workspace configuration import: creates missing records and updates different ones in one transaction; deletes nothing.
 import { isDeepStrictEqual } from 'node:util';
 import { hasFormOfId } from '../../model/ids.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { formatPath, parsePath } from '../../model/place.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import type { Records } from '../../storage/records/records.ts';
+import { createMute, updateMute } from '../alarms/mutes.ts';
+import { createOnCall, updateOnCall } from '../alarms/on-call.ts';
 import { createDataFlow, updateDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector, updateDeviceConnector } from '../data-flows/device-connectors.ts';
 import { createDeviceType, updateDeviceType } from '../data-flows/device-types.ts';
@@ -22,6 +24,7 @@ import { change, type Step } from '../record-change.ts';
 import { createCalculation, updateCalculation } from '../rules/calculations.ts';
 import { createCustomLogic, updateCustomLogic } from '../rules/custom-logic.ts';
 import { createRule, updateRule } from '../rules/rules.ts';
+import type { ConfiguredMute } from '../../contract/mutes.ts';
 import type { DashboardDraft } from '../../contract/dashboards.ts';
 import type { WorkspaceUpdate } from '../../contract/workspaces.ts';
 import { serviceIdsOf } from '../../storage/records/rows/devices.ts';
@@ -38,7 +41,8 @@ import {
   missingDevices,
   ruleFromConfigured,
   targetsFromConfigured,
-  withConnectors,
+  muteFromConfigured,
+  withNamedRecords,
 } from './workspace-configuration-parts.ts';
 import {
   checkConfigurationScopes,
@@ -119,7 +123,7 @@ export async function importConfiguration(
       for (const item of inOrderOfNaming(items)) {
         const reason = await reasonToLeaveOut(context, section, item, leftOut);
         if (reason !== undefined) {
-          if (section === 'outputConnectors') leftOut.add(item.name);
+          leftOut.add(`${section} ${item.name}`);
           notes.push(`${section} ${item.name}: left out, ${reason}`);
           continue;
         }
@@ -135,7 +139,7 @@ export async function importConfiguration(
   });
 }
 
-/** Why an item cannot be imported yet: a device is missing, or an output connector was left out. */
+/** Why an item cannot be imported yet: a device is missing, or a record that it names was left out. */
 async function reasonToLeaveOut(
   context: ImportContext,
   section: SectionName,
@@ -144,8 +148,12 @@ async function reasonToLeaveOut(
 ): Promise<string | undefined> {
   const absent = await missingDevicesOf(context, section, item);
   if (absent.length > 0) return `the workspace has no device ${absent.join(', ')}`;
-  const needed = outputNames(section, item).filter((name) => leftOut.has(name));
+  const outputs = outputNames(section, item);
+  const needed = outputs.filter((name) => leftOut.has(`outputConnectors ${name}`));
   if (needed.length > 0) return `as was its output connector ${needed.join(', ')}`;
+  const rules = section === 'mutes' ? (mutedOf(item).rules ?? []) : [];
+  const unmade = rules.filter((name) => leftOut.has(`rules ${name}`));
+  if (unmade.length > 0) return `as was its rule ${unmade.join(', ')}`;
   return undefined;
 }
 
@@ -236,9 +244,15 @@ async function missingDevicesOf(
       return [];
     return missingDevices(step, context, devicesOfDashboard(context, item));
   }
+  if (section === 'mutes') return missingDevices(step, context, mutedOf(item).devices ?? []);
   if (section !== 'rules') return [];
   const merged: object = { ...known.rules.get(item.name)?.item, ...item };
   return missingDevices(step, context, devicesOfRule(merged));
+}
+
+/** What a mute of a document mutes. */
+function mutedOf({ what }: ConfigurationItem): Partial<ConfiguredMute['what']> {
+  return isJsonObject(what) ? what : {};
 }
 
 /** The output connectors that an item of a document needs. */
@@ -310,6 +324,10 @@ const writers: Readonly<Record<SectionName, Writer>> = {
       createDeviceConnector(step, principal, { ...item, workspaceId } as never),
     update: ({ step, principal }, item, id) => updateDeviceConnector(step, principal, id, item),
   },
+  onCallOrders: {
+    create: ({ step, workspaceId }, item) => createOnCall(step, { ...item, workspaceId } as never),
+    update: ({ step }, item, id) => updateOnCall(step, id, item),
+  },
   outputConnectors: {
     create: async (context, configured) => {
       const { step, workspaceId, available } = context;
@@ -352,6 +370,16 @@ const writers: Readonly<Record<SectionName, Writer>> = {
       const current = context.known.rules.get(item.name)?.item;
       const sent = await ruleOf(context, { ...current, ...item });
       return updateRule(context.step, configurationViewOptions, id, sent);
+    },
+  },
+  mutes: {
+    create: async (context, item) => {
+      const { step, workspaceId } = context;
+      return createMute(step, { ...(await muteOf(context, item)), workspaceId });
+    },
+    update: async (context, item, id) => {
+      const current = context.known.mutes.get(item.name)?.item;
+      return updateMute(context.step, id, await muteOf(context, { ...current, ...item }));
     },
   },
   dashboardGroups: {
@@ -479,9 +507,19 @@ function calculationOf(context: ImportContext, item: ConfigurationItem) {
   );
 }
 
+function muteOf(context: ImportContext, item: ConfigurationItem) {
+  const { step, organizationId } = context;
+  return muteFromConfigured(step, organizationId, item as never, (section, name) =>
+    idOf(context, section, name),
+  );
+}
+
 async function outputFromConfigured(context: ImportContext, configured: ConfigurationItem) {
   const { item } = await targetsFromConfigured(context.step, context, configured);
-  return withConnectors(item, (name) => idOf(context, 'outputConnectors', name));
+  return withNamedRecords(item, {
+    connector: (name) => idOf(context, 'outputConnectors', name),
+    onCall: (name) => idOf(context, 'onCallOrders', name),
+  });
 }
 
 function flowFromConfigured(

@@ -8,7 +8,10 @@ import { namedDevices, renamedDevices } from '../../outputs/connectors/named-dev
 import type { Records } from '../../storage/records/records.ts';
 import { physicalIdsOf, serviceIdsOf } from '../../storage/records/rows/devices.ts';
 import type { CalculationDraft } from '../../contract/calculations.ts';
+import type { ConfiguredMute, MuteDraft } from '../../contract/mutes.ts';
 import type { RuleDraft } from '../../contract/rules.ts';
+import type { MutedWhat } from '../../model/mute.ts';
+import type { readMute } from '../alarms/mutes.ts';
 import type { readCalculation } from '../rules/calculations.ts';
 import type { RuleView } from '../rules/rules.ts';
 
@@ -225,6 +228,65 @@ export async function calculationFromConfigured(
   };
 }
 
+// Mutes: rules, tags and places by name, devices by physical id. What was deleted since is left out.
+
+type MuteView = Awaited<ReturnType<typeof readMute>>;
+type Known = ReadonlyMap<string, string>;
+
+/** The document form of each mute, by its id; none for one of which everything was deleted. */
+export async function configuredMutes(
+  { db }: Pick<Records, 'db'>,
+  workspaceId: string,
+  mutes: readonly MuteView[],
+  names: { readonly rules: Known; readonly tags: Known; readonly places: Known },
+): Promise<ReadonlyMap<string, object>> {
+  const ids = mutes.flatMap(({ what }) => ('all' in what ? [] : (what.deviceIds ?? [])));
+  const devices = await physicalIdsOf(db, workspaceId, [...new Set(ids)]);
+  const configured = new Map<string, object>();
+  for (const { id, what, reason, severityBelow, once, weekly, active } of mutes) {
+    const named = 'all' in what ? what : mutedByName(what, { ...names, devices });
+    if (Object.keys(named).length > 0)
+      configured.set(id, { what: named, reason, severityBelow, once, weekly, active });
+  }
+  return configured;
+}
+
+function mutedByName(
+  { ruleIds, deviceIds, tagIds, placeIds, alarmKeys = [] }: Exclude<MutedWhat, { all: true }>,
+  names: { readonly [S in 'rules' | 'devices' | 'tags' | 'places']: Known },
+) {
+  const lists = {
+    rules: ruleIds?.flatMap((id) => names.rules.get(id) ?? []) ?? [],
+    devices: deviceIds?.flatMap((id) => names.devices.get(id) ?? []) ?? [],
+    tags: tagIds?.flatMap((id) => names.tags.get(id) ?? []) ?? [],
+    places: placeIds?.flatMap((id) => names.places.get(id) ?? []) ?? [],
+    alarmKeys,
+  };
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+}
+
+/** The mute with the ids of this workspace; `idOf` throws 400 for a name that is not there. */
+export async function muteFromConfigured(
+  { db }: Pick<Records, 'db'>,
+  organizationId: string,
+  { what, ...sent }: ConfiguredMute,
+  idOf: (section: 'rules' | 'tags' | 'places', name: string) => string,
+): Promise<Omit<MuteDraft, 'workspaceId'>> {
+  const { all, rules, devices, tags, places, alarmKeys } = what;
+  const ids = await serviceIdsOf(db, organizationId, devices ?? []);
+  return {
+    ...sent,
+    what: {
+      ...(all && { all }),
+      ruleIds: rules?.map((name) => idOf('rules', name)) ?? null,
+      deviceIds: devices?.map((deviceId) => ids.get(deviceId)?.id ?? deviceId) ?? null,
+      tagIds: tags?.map((name) => idOf('tags', name)) ?? null,
+      placeIds: places?.map((path) => idOf('places', path)) ?? null,
+      alarmKeys: alarmKeys ?? null,
+    },
+  };
+}
+
 type Logic = RuleDraft['logic'];
 
 /** The same logic with every reference renamed; the name of custom logic comes from its record. */
@@ -307,19 +369,23 @@ export function customLogicNames(rules: readonly JsonObject[]): ReadonlySet<Json
   );
 }
 
-// Output connectors that name others in a workspace's document: by name, because ids differ between workspaces.
+// Output connectors that name others, or on-call orders, in a workspace's document: by name, because ids differ between workspaces.
 
 type Item = Readonly<Record<string, unknown>>;
 
 const naming = typesWithProperties.filter(({ properties }) => properties.namesConnectors);
 
-/** The item with other ids or names of the output connectors that its properties name. */
-export function withConnectors<T extends Item>(item: T, rename: (of: string) => string): T {
+/** The item with other ids or names of the output connectors and on-call orders that its properties name. */
+export function withNamedRecords<T extends Item>(
+  item: T,
+  rename: { readonly connector: Naming; readonly onCall: Naming },
+): T {
   const changed: Record<string, unknown> = { ...item };
-  for (const { properties: rules } of naming) {
+  for (const { properties: rules } of typesWithProperties) {
     const properties = item[rules.key];
-    if (isJsonObject(properties))
-      changed[rules.key] = rules.connectorIds.renamed(properties, rename);
+    if (!isJsonObject(properties)) continue;
+    const renamed = rules.connectorIds.renamed(properties, rename.connector);
+    changed[rules.key] = rules.onCallIds.renamed(renamed, rename.onCall);
   }
   return changed as T;
 }

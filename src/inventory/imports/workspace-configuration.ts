@@ -1,4 +1,5 @@
 // Workspace configuration: a workspace as one JSON document with names instead of ids, and without secrets.
+import { type EpochMs, parseInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { formatPath } from '../../model/place.ts';
 import { type Page, type PageRequest, pageSizeMax } from '../../model/page.ts';
@@ -7,6 +8,8 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { propertiesAliases } from '../../outputs/connectors/connector-table.ts';
 import type { Records } from '../../storage/records/records.ts';
+import { listMutes } from '../alarms/mutes.ts';
+import { listOnCalls } from '../alarms/on-call.ts';
 import { listDataFlows } from '../data-flows/data-flows.ts';
 import { listDeviceConnectors } from '../data-flows/device-connectors.ts';
 import { listDeviceTypes } from '../data-flows/device-types.ts';
@@ -27,7 +30,8 @@ import {
   configuredRules,
   configuredTargets,
   customLogicNames,
-  withConnectors,
+  configuredMutes,
+  withNamedRecords,
 } from './workspace-configuration-parts.ts';
 
 export const configurationFormat = 'heliograph-workspace/1';
@@ -38,10 +42,12 @@ export const configurationSections = [
   'places',
   'deviceTypes',
   'deviceConnectors',
+  'onCallOrders',
   'outputConnectors',
   'dataFlows',
   'customLogic',
   'rules',
+  'mutes',
   'calculations',
   'dashboardGroups',
   'dashboards',
@@ -185,6 +191,7 @@ export async function knownSections(
   const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
   const outputs = await all((page) => listOutputConnectors(records, viewer, scope, page));
   const flows = await all((page) => listDataFlows(records, viewer, scope, page));
+  const orders = await all((page) => listOnCalls(records, principal, scope, page));
   const outputName = naming(outputs);
   const ofRules = await ruleSections(records, principal, workspaceId, {
     tag: naming(tags),
@@ -221,9 +228,20 @@ export async function knownSections(
       lineProtocol: connector.lineProtocol,
       sparkplug: connector.sparkplug,
     })),
+    onCallOrders: section(
+      orders,
+      ({ description, timeZone, order, turn, startsAt, overrides }) => ({
+        description,
+        timeZone,
+        order,
+        turn,
+        startsAt,
+        overrides,
+      }),
+    ),
     outputConnectors: section(
       (await configuredTargets(records, workspaceId, outputs)).map((item) =>
-        withConnectors(item, outputName),
+        withNamedRecords(item, { connector: outputName, onCall: naming(orders) }),
       ),
       outputConnectorItem,
     ),
@@ -238,6 +256,11 @@ export async function knownSections(
       passThrough: flow.passThrough,
     })),
     ...ofRules,
+    mutes: await muteSection(records, principal, workspaceId, {
+      rules: new Map([...ofRules.rules].map(([name, { id }]) => [id, name])),
+      tags: new Map(tags.map(({ id, name }) => [id, name])),
+      places: new Map(places.map(({ id, name }) => [id, name])),
+    }),
     ...(await dashboardSections(records, principal, workspaceId, {
       tag: naming(tags),
       place: naming(places),
@@ -282,6 +305,21 @@ async function dashboardSections(
       }),
     })),
   };
+}
+
+async function muteSection(
+  records: Records,
+  principal: Principal,
+  workspaceId: string,
+  names: Parameters<typeof configuredMutes>[3],
+): Promise<KnownSections['mutes']> {
+  const scope = { workspaceIds: [workspaceId] };
+  const mutes = await all((page) => listMutes(records, principal, scope, page));
+  const configured = await configuredMutes(records, workspaceId, mutes, names);
+  return section(
+    mutes.filter(({ id }) => configured.has(id)),
+    ({ id }) => configured.get(id) ?? {},
+  );
 }
 
 async function ruleSections(
@@ -353,14 +391,22 @@ export async function exportConfiguration(
     places: items('places'),
     deviceTypes: items('deviceTypes').filter((type) => used.has(type.name)),
     deviceConnectors: items('deviceConnectors'),
+    onCallOrders: items('onCallOrders'),
     outputConnectors: items('outputConnectors').filter((output) => output['global'] !== true),
     dataFlows,
     customLogic: items('customLogic').filter((block) => usedLogic.has(block.name)),
     rules,
+    mutes: items('mutes').filter(({ once }) => !isOver(once, records.now())),
     calculations: items('calculations'),
     ...(holdsAll(principal, dashboardScopes, ['read'], workspaceId) && {
       dashboardGroups: items('dashboardGroups'),
       dashboards,
     }),
   };
+}
+
+/** Whether the only window of a mute has ended. */
+function isOver(once: Json | undefined, now: EpochMs): boolean {
+  const end = isJsonObject(once) ? parseInstant(String(once['to'])) : undefined;
+  return end !== undefined && end <= now;
 }

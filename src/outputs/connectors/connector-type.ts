@@ -28,8 +28,8 @@ type Member<S> = keyof S & string;
 type SecretPath<S> = Member<S> | `${Member<S>}.${string}`;
 type Sent<S> = { readonly [M in Member<S>]?: Json };
 
-/** References to other output connectors. */
-interface ConnectorIds<P> {
+/** References to other records of the workspace. */
+interface NamedIds<P> {
   /** Each id with its path in the property object. */
   readonly named: (properties: P) => readonly { readonly member: string; readonly id: string }[];
   readonly renamed: (properties: P, rename: (id: string) => string) => P;
@@ -70,7 +70,9 @@ interface ConnectorDefinition<
   /** `sendConsecutiveAlerts` of a connector that is created without it; false if absent. */
   readonly defaultSendConsecutiveAlerts?: boolean;
   /** The output connectors of the workspace that the properties name. */
-  readonly connectorIds?: ConnectorIds<P>;
+  readonly connectorIds?: NamedIds<P>;
+  /** The on-call orders of the workspace that the properties name. */
+  readonly onCallIds?: NamedIds<P>;
   /** The setting of the operator without which the type is not available. */
   readonly missingSetting?: (services: ConnectorServices) => string | undefined;
   /** Whether a custom payload must be able to become JSON. */
@@ -109,8 +111,10 @@ export interface PropertyRules<K extends string = string> {
   readonly parse: (sent: PropertyReader) => JsonObject;
   readonly deviceIds: readonly string[];
   readonly usesDevices: (properties: JsonObject) => boolean;
-  readonly connectorIds: ConnectorIds<JsonObject>;
+  readonly connectorIds: NamedIds<JsonObject>;
   readonly namesConnectors: boolean;
+  readonly onCallIds: NamedIds<JsonObject>;
+  readonly namesOnCalls: boolean;
 }
 
 /** A row of the table. */
@@ -179,6 +183,12 @@ function propertyRules<
       named: (properties) => definition.connectorIds?.named(properties as P) ?? [],
       renamed: (properties, rename) =>
         definition.connectorIds?.renamed(properties as P, rename) ?? properties,
+    },
+    namesOnCalls: definition.onCallIds !== undefined,
+    onCallIds: {
+      named: (properties) => definition.onCallIds?.named(properties as P) ?? [],
+      renamed: (properties, rename) =>
+        definition.onCallIds?.renamed(properties as P, rename) ?? properties,
     },
   };
 }

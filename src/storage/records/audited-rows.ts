@@ -55,6 +55,7 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   rule: 'rules',
   calculation: 'calculations',
   mute: 'mutes',
+  onCall: 'onCallOrders',
   alarm: 'alarms',
   customLogic: 'customLogicBlocks',
   view: 'views',
@@ -94,13 +95,13 @@ const sealedProperties = new Set<RecordKind>(['outputConnector', 'integration'])
 const unshown = new Set<string>([
   ...'id searchText created updated version organizationId lastUsed content plan done'.split(' '),
   ...'failed activatedAt activation nextExecution nameKey loraKeys'.split(' '),
-  ...'openKey severityRank orderedBy sources commentCount clearAt escalateAt remindAt remindEveryMs escalateAfterMs nextAt'.split(
+  ...'openKey severityRank orderedBy sources commentCount clearAt escalateAt remindAt remindEveryMs escalateAfterMs nextAt memberEmails'.split(
     ' ',
   ),
   ...deviceKeyColumns,
 ]);
 const jsonColumns = new Set<string>([
-  ...'settings properties permissions workspaceIds meta schemas sampleData calculatedKeys what weekly'.split(
+  ...'settings properties permissions workspaceIds meta schemas sampleData calculatedKeys what weekly order overrides'.split(
     ' ',
   ),
   ...'uplinkScript downlinkScript configuration selectOptions dataSources'.split(' '),

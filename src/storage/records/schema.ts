@@ -614,6 +614,16 @@ interface RuleTables {
     active: Flag;
     nextAt: number | null;
   };
+  onCallOrders: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    timeZone: string;
+    order: JsonText;
+    turn: string;
+    startsAt: number;
+    overrides: JsonText;
+    memberEmails: JsonText;
+  };
   calculations: NamedColumns & {
     organizationId: string;
     workspaceId: string;

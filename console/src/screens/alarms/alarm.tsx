@@ -14,6 +14,7 @@ import { type ReactNode, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { mailConnectorId } from '../../../../src/model/ids.ts';
 import { type Alarm, alarmOf } from '../../api/alarms.ts';
+import { onCallOrders } from '../../api/on-call.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { useMay } from '../../session/permissions.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -43,6 +44,7 @@ const Why = late('Why', async () => (await import('../why/why.tsx')).Why);
 function MessagesCard({ alarm }: { readonly alarm: Alarm }) {
   const words = useWords(alarmsWords);
   const { workspaceId, outputConnectorId: outputId } = alarm;
+  const recipientName = useRecipientName(workspaceId);
   const mayRead = useMay(workspaceId, 'dataFlow', 'read');
   const isThere = useExists(workspaceId, 'OUTPUT_CONNECTOR', mayRead ? outputId : undefined);
   const output = useQuery({ ...outputOf(outputId), enabled: isThere === true }).data;
@@ -60,8 +62,8 @@ function MessagesCard({ alarm }: { readonly alarm: Alarm }) {
             key={JSON.stringify(one)}
             alarm={alarm}
             on={one.on}
-            outputId={'emails' in one ? mailConnectorId : one.outputConnectorId}
-            name={'emails' in one ? one.emails.join(', ') : undefined}
+            outputId={'outputConnectorId' in one ? one.outputConnectorId : mailConnectorId}
+            name={recipientName(one)}
           />
         ))}
       </ul>
@@ -73,6 +75,17 @@ function MessagesCard({ alarm }: { readonly alarm: Alarm }) {
       </div>
     </Card>
   );
+}
+
+/** Returns the name of a recipient without an output of its own; undefined for an output. */
+function useRecipientName(workspaceId: string) {
+  const words = useWords(alarmsWords);
+  const orders = useQuery(onCallOrders(workspaceId)).data?.content;
+  return (one: Notification): string | undefined => {
+    if ('emails' in one) return one.emails.join(', ');
+    if ('outputConnectorId' in one) return undefined;
+    return words.onCall(orders?.find(({ id }) => id === one.onCallId)?.name ?? one.onCallId);
+  };
 }
 
 interface MessageProps {

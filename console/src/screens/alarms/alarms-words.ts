@@ -110,6 +110,7 @@ export const alarmsWords = wordSet(
     noChart: 'No values stored around the alarm',
     openInExplorer: 'Explore data',
     messages: 'Notifications',
+    onCall: (name: string) => `On call: ${name}`,
     noMessages: 'This alarm sends no notifications',
     editOutput: 'Edit notifications',
     on: {
@@ -239,6 +240,7 @@ export const alarmsWords = wordSet(
     noChart: 'Rund um den Alarm sind keine Werte gespeichert',
     openInExplorer: 'Daten erkunden',
     messages: 'Benachrichtigungen',
+    onCall: (name) => `Bereitschaft: ${name}`,
     noMessages: 'Dieser Alarm sendet keine Benachrichtigungen',
     editOutput: 'Benachrichtigungen bearbeiten',
     on: {

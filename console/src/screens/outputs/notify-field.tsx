@@ -1,8 +1,9 @@
-// Notifications of an alarm: who learns of which change, an output of the workspace or email addresses.
+// Notifications of an alarm: who learns of which change, an output of the workspace, email addresses, or whoever is on call.
 import { useQuery } from '@tanstack/react-query';
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { aboutQuery } from '../../api/about.ts';
+import { onCallOrders } from '../../api/on-call.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
@@ -14,6 +15,7 @@ import styles from './outputs.module.css';
 export type Notification = { readonly on: string } & (
   | { readonly outputConnectorId: string }
   | { readonly emails: readonly string[] }
+  | { readonly onCallId: string }
 );
 
 const changes = ['OPENED', 'ACKNOWLEDGED', 'CLEARED', 'ESCALATED', 'REMINDER'] as const;
@@ -40,6 +42,7 @@ export function NotifyField({ value, error, workspaceId, change }: NotifyFieldPr
   const words = useWords(formWords);
   const rows = Array.isArray(value) ? (value as readonly Notification[]) : [];
   const outputs = useMessageOutputs(workspaceId);
+  const orders = useQuery(onCallOrders(workspaceId)).data?.content ?? [];
   const replace = (at: number, row: Notification) => change(rows.with(at, row));
   const [first] = outputs;
   const recipient = first === undefined ? { emails: [] } : { outputConnectorId: first.id };
@@ -63,15 +66,19 @@ export function NotifyField({ value, error, workspaceId, change }: NotifyFieldPr
           </SelectField>
           <SelectField
             label={words.notifyVia}
-            value={'emails' in row ? '' : row.outputConnectorId}
-            onChange={({ currentTarget: { value: id } }) =>
-              replace(
-                at,
-                id === '' ? { on: row.on, emails: [] } : { on: row.on, outputConnectorId: id },
-              )
-            }
+            value={recipientId(row)}
+            onChange={({ currentTarget: { value: id } }) => {
+              const isOrder = orders.some((order) => order.id === id);
+              const to = isOrder ? { onCallId: id } : { outputConnectorId: id };
+              replace(at, { on: row.on, ...(id === '' ? { emails: [] } : to) });
+            }}
           >
             <option value="">{words.notifyMail}</option>
+            {orders.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {words.notifyOnCall(name)}
+              </option>
+            ))}
             {outputs.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
@@ -105,6 +112,12 @@ export function NotifyField({ value, error, workspaceId, change }: NotifyFieldPr
       </span>
     </fieldset>
   );
+}
+
+/** Empty for addresses. */
+function recipientId(row: Notification): string {
+  if ('emails' in row) return '';
+  return 'onCallId' in row ? row.onCallId : row.outputConnectorId;
 }
 
 interface AddressFieldProps {

@@ -10,7 +10,7 @@ import {
   notifiedChanges,
 } from '../../../model/alarm.ts';
 import { fixedDurationMs } from '../../../model/iso-duration.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
+import { isJsonObject, type Json } from '../../../model/json.ts';
 import { isMailAddress } from '../../../model/mail.ts';
 import { problem } from '../../../model/problem.ts';
 import { alarmTemplates, renderAlarm } from '../../templates/alarm-templates.ts';
@@ -52,11 +52,12 @@ const alarmProperties = {
         emails: Type.Optional(
           Type.Array(anyText, { minItems: 1, maxItems: alarmLimits.emailsMax }),
         ),
+        onCallId: Type.Optional(anyText),
       }),
       {
         maxItems: alarmLimits.notificationsMax,
         description:
-          'Who is notified of which change. Each item has either `outputConnectorId` or `emails`.',
+          'Who is notified of which change. Each item has one of `outputConnectorId`, `emails` and `onCallId`.',
       },
     ),
   ),
@@ -100,15 +101,21 @@ function parseNotifications(reader: AlarmReader): readonly AlarmNotification[] {
 function parseNotification(reader: AlarmReader, sent: Json, place: number): AlarmNotification {
   if (!isJsonObject(sent)) return reader.refuse(`notify.${place}`, 'must be an object');
   const on = notifiedChanges.find((change) => change === sent['on']);
-  const { outputConnectorId = null, emails = null } = sent;
+  const { outputConnectorId = null, emails = null, onCallId = null } = sent;
   if (on === undefined)
     return reader.refuse(`notify.${place}.on`, `must be one of ${notifiedChanges.join(', ')}`);
-  if ([outputConnectorId, emails].filter((recipient) => recipient !== null).length !== 1)
+  const recipients = [outputConnectorId, emails, onCallId];
+  if (recipients.filter((recipient) => recipient !== null).length !== 1)
     return reader.refuse(
       `notify.${place}`,
-      'must have exactly one of outputConnectorId and emails',
+      'must have exactly one of outputConnectorId, emails and onCallId',
     );
   if (emails !== null) return { on, emails: parseEmails(reader, emails, place) };
+  if (onCallId !== null) {
+    if (typeof onCallId !== 'string' || onCallId === '')
+      return reader.refuse(`notify.${place}.onCallId`, 'must be the ID of an on-call order');
+    return { on, onCallId };
+  }
   if (typeof outputConnectorId !== 'string' || outputConnectorId === '')
     return reader.refuse(
       `notify.${place}.outputConnectorId`,
@@ -138,12 +145,13 @@ export const alarm = connectorType({
   defaultScope: 'RULE_ACTION',
   // An alarm counts its triggers.
   defaultSendConsecutiveAlerts: true,
-  connectorIds: { named: namedOutputs, renamed: renamedOutputs },
+  connectorIds: namedIn('outputConnectorId'),
+  onCallIds: namedIn('onCallId'),
   parse: parseAlarm,
   check({ name, key, notify }, checks, { mails }) {
     checks.template('name', name);
     checks.template('key', key);
-    const usesMail = notify.some((one) => 'emails' in one);
+    const usesMail = notify.some((one) => !('outputConnectorId' in one));
     if (usesMail && 'missingSetting' in mails)
       throw problem('outputNotConfigured', { type: 'MAIL', setting: mails.missingSetting });
   },
@@ -172,32 +180,29 @@ function createAlarmTarget(properties: AlarmProperties): Target {
   };
 }
 
-// Alarm notifications: the output connectors that the properties name, also those of a document that was not parsed.
+// Alarm notifications: the records that the properties name, also those of a document that was not parsed.
 
-type Notifying = AlarmProperties;
-
-function namedOutputs({ notify }: Notifying) {
-  return sentNotifications(notify).flatMap((one, place) => {
-    if (!isNotification(one)) return [];
-    return [{ member: `notify.${place}.outputConnectorId`, id: one.outputConnectorId }];
-  });
-}
-
-function renamedOutputs<P extends Notifying>(properties: P, rename: (id: string) => string): P {
-  const { notify } = properties;
-  if (!Array.isArray(notify)) return properties;
-  const renamed = sentNotifications(notify).map((one) => {
-    if (!isNotification(one)) return one;
-    return { ...one, outputConnectorId: rename(one.outputConnectorId) };
-  });
-  return { ...properties, notify: renamed };
+/** Of the output connectors, or of the on-call orders. */
+function namedIn(member: 'outputConnectorId' | 'onCallId') {
+  return {
+    named: ({ notify }: AlarmProperties) =>
+      sentNotifications(notify).flatMap((one, place) => {
+        const id = isJsonObject(one) ? one[member] : undefined;
+        return typeof id === 'string' ? [{ member: `notify.${place}.${member}`, id }] : [];
+      }),
+    renamed<P extends AlarmProperties>(properties: P, rename: (id: string) => string): P {
+      const { notify } = properties;
+      if (!Array.isArray(notify)) return properties;
+      const renamed = sentNotifications(notify).map((one) => {
+        const id = isJsonObject(one) ? one[member] : undefined;
+        return isJsonObject(one) && typeof id === 'string' ? { ...one, [member]: rename(id) } : one;
+      });
+      return { ...properties, notify: renamed };
+    },
+  };
 }
 
 function sentNotifications(notify: unknown): readonly Json[] {
   if (!Array.isArray(notify)) return [];
   return notify as readonly Json[];
-}
-
-function isNotification(sent: Json): sent is JsonObject & { readonly outputConnectorId: string } {
-  return isJsonObject(sent) && typeof sent['outputConnectorId'] === 'string';
 }

@@ -943,6 +943,23 @@ const rulesAndAlarms: Tables = {
       mutesByendsAt: { columns: ['endsAt'], where: '"endsAt" is not null' },
     },
   },
+  onCallOrders: {
+    columns: {
+      ...named,
+      organizationId: references('organizations'),
+      workspaceId: partOf('workspaces'),
+      timeZone: text,
+      order: text,
+      turn: text,
+      startsAt: bigint,
+      overrides: text,
+      memberEmails: text,
+    },
+    indexes: {
+      onCallOrdersByorganizationIdworkspaceIdsearchTextid: byName,
+      onCallOrdersByworkspaceId: ['workspaceId'],
+    },
+  },
   calculations: {
     columns: {
       ...named,

@@ -1,6 +1,7 @@
 // Members of organizations and workspaces in the records store.
 import type { PageRequest } from '../../../model/page.ts';
 import type { Member, OrganizationRole, WorkspaceRole } from '../../../model/user.ts';
+import { isOneOf } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows } from '../list.ts';
 import { removePrivateViewsOf } from './views.ts';
@@ -194,4 +195,46 @@ export async function ownersOf(
     .where('organizationId', '=', organizationId);
   const owners = query.where('role', '=', 'OWNER').where('acceptedAt', 'is not', null);
   return (await owners.orderBy('created').orderBy('id').execute()) as OrganizationMember[];
+}
+
+const emailsPerStatement = 500;
+
+/** Those of the addresses that belong to members of the organization, in the form in which they are stored. */
+export async function memberEmailsAmong(
+  db: RecordsDb,
+  organizationId: string,
+  emails: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let from = 0; from < emails.length; from += emailsPerStatement) {
+    const rows = await db
+      .selectFrom('organizationMembers')
+      .innerJoin('users', 'users.id', 'organizationMembers.userId')
+      .select('users.email')
+      .where('organizationMembers.organizationId', '=', organizationId)
+      .where(isOneOf('users.email', emails.slice(from, from + emailsPerStatement)))
+      .execute();
+    for (const { email } of rows) found.add(email);
+  }
+  return found;
+}
+
+/** Addresses of the owners of the organization who have accepted, the longest standing first. */
+export async function ownerEmails(
+  db: RecordsDb,
+  organizationId: string,
+  max: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('organizationMembers')
+    .innerJoin('users', 'users.id', 'organizationMembers.userId')
+    .select('users.email')
+    .where('organizationMembers.organizationId', '=', organizationId)
+    .where('organizationMembers.role', '=', 'OWNER')
+    .where('organizationMembers.acceptedAt', 'is not', null)
+    .orderBy('organizationMembers.created')
+    .orderBy('organizationMembers.id')
+    .limit(max)
+    .execute();
+  return rows.map(({ email }) => email);
 }

@@ -20,6 +20,7 @@ const workspaceTables = {
   rule: { table: 'rules', what: 'rule' },
   calculation: { table: 'calculations', what: 'calculation' },
   mute: { table: 'mutes', what: 'mute' },
+  onCall: { table: 'onCallOrders', what: 'on-call order' },
   alarm: { table: 'alarms', what: 'alarm' },
   view: { table: 'views', what: 'view' },
   annotation: { table: 'annotations', what: 'annotation' },
