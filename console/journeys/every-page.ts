@@ -16,8 +16,12 @@ export interface RouterHolder {
 /** Pages that a user with full access does not see: sign-in, second factor, invitation and passwords. */
 const entrancePages = /^\/(sign-in|second-factor|invitations|password-reset|first-password)(\/|$)/;
 
+/** Addresses without a page of their own, which lead to the page or say that there is none. */
+const elsewhere = /\/\$$/;
+
 /** Addresses of every route with a screen, by its path; fails for a parameter without an id. */
 export async function everyPage(page: Page, ids: PageIds): Promise<Map<string, string>> {
+  await allRoutes(page);
   const paths = await page.evaluate(() => {
     const { __TSR_ROUTER__: router } = globalThis as unknown as RouterHolder;
     return Object.entries(router.routesByPath)
@@ -29,7 +33,15 @@ export async function everyPage(page: Page, ids: PageIds): Promise<Map<string, s
 }
 
 function isShown(path: string): boolean {
-  return path !== '/' && !entrancePages.test(path);
+  return path !== '/' && !entrancePages.test(path) && !elsewhere.test(path);
+}
+
+/** The console starts with the routes of its first screens and adds the others by itself. */
+async function allRoutes(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const { __TSR_ROUTER__: router } = globalThis as unknown as RouterHolder;
+    return router.routesByPath['/w/$workspaceId/devices'] !== undefined;
+  });
 }
 
 export function addressOf(path: string, ids: PageIds): string {

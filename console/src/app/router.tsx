@@ -1,15 +1,17 @@
-// Router: every screen with its address; each screen is loaded when it is needed.
-import { createRoute, createRouter } from '@tanstack/react-router';
+// Router: starts with the sign-in and Home; the routes of all other screens, and each screen, are loaded when needed.
+import { createRouter, type Router } from '@tanstack/react-router';
 import { hasSession } from '../session/session.ts';
 import { ScreenFailure } from '../ui/late.tsx';
-import { deviceRoutes, deviceTypeRoutes } from './routes/device-routes.ts';
-import { flowRoutes } from './routes/flow-routes.ts';
+import type { allRoutes } from './routes/all-routes.ts';
+import { accessRoutes } from './routes/access-routes.ts';
 import {
-  accessRoutes,
+  elsewhere,
   enrolment,
   firstPassword,
+  home,
+  homeScreen,
   root,
-  screen,
+  sharedElsewhere,
   shell,
   signedIn,
   signIn,
@@ -18,62 +20,23 @@ import {
   welcome,
   workspace,
 } from './routes/frame.ts';
-import { outputRoutes, ruleRoutes } from './routes/rule-routes.ts';
-import {
-  organizationRoutes,
-  ownAccount,
-  ownSecurity,
-  settingsRoutes,
-} from './routes/settings-routes.ts';
+import { laterRoutes } from './routes/later-routes.ts';
 import { parseSearch, stringifySearch } from './search-text.ts';
-import {
-  dashboardRoutes,
-  deviceMap,
-  placeRoutes,
-  sharedDashboard,
-  watchRoutes,
-} from './routes/watch-routes.ts';
 
-const homeScreen = screen(() => import('../screens/home/home.tsx'), 'Home');
-const home = createRoute({ getParentRoute: () => workspace, path: '/', component: homeScreen });
-
-/** Where most visits begin: loaded while the session is asked for. */
-const isForHome = /^\/(w\/[^/]+\/?)?$/.test(location.pathname);
-if (!hasSession()) void signInScreen.preload?.();
-else if (isForHome) void homeScreen.preload?.();
-
-const routeTree = root.addChildren([
+const firstRoutes = root.addChildren([
   signIn,
-  sharedDashboard,
+  sharedElsewhere,
   ...accessRoutes,
   signedIn.addChildren([
     start,
     enrolment,
     firstPassword,
-    shell.addChildren([
-      welcome,
-      workspace.addChildren([
-        home,
-        ...dashboardRoutes,
-        deviceMap,
-        placeRoutes,
-        ...deviceRoutes,
-        ...deviceTypeRoutes,
-        ...flowRoutes,
-        ...outputRoutes,
-        ...ruleRoutes,
-        ...watchRoutes,
-        settingsRoutes,
-      ]),
-      organizationRoutes,
-      ownAccount,
-      ownSecurity,
-    ]),
+    shell.addChildren([welcome, workspace.addChildren([home]), elsewhere]),
   ]),
 ]);
 
 export const router = createRouter({
-  routeTree,
+  routeTree: firstRoutes,
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',
@@ -81,8 +44,38 @@ export const router = createRouter({
   scrollRestoration: true,
 });
 
+/** Links and parameters are checked against all routes, not only the first. */
 declare module '@tanstack/react-router' {
   interface Register {
-    router: typeof router;
+    router: Router<ReturnType<typeof allRoutes>>;
   }
 }
+
+async function loadRoutes() {
+  const all = await import('./routes/all-routes.ts');
+  all.allRoutes();
+  router.setRoutes(router.buildRouteTree());
+}
+
+const withoutScreen: readonly string[] = [elsewhere.id, sharedElsewhere.id];
+
+function hasScreen(pathname: string) {
+  const [, , found] = router.getMatchedRoutes(pathname);
+  return found !== undefined && !withoutScreen.includes(found.id);
+}
+
+laterRoutes.comeFrom(loadRoutes, hasScreen);
+
+/** Asks in the background for the other routes; what fails is asked for again when it is needed. */
+const addLaterRoutes = () => void laterRoutes.add().catch(() => undefined);
+
+/** Where most visits begin: loaded while the session is asked for. Other addresses need their routes. */
+const isForHome = /^\/(w\/[^/]+\/?)?$/.test(location.pathname);
+if (!hasSession()) void signInScreen.preload?.();
+else if (isForHome) void homeScreen.preload?.();
+else addLaterRoutes();
+
+const unsubscribe = router.subscribe('onRendered', () => {
+  unsubscribe();
+  addLaterRoutes();
+});

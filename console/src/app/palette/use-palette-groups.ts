@@ -39,6 +39,7 @@ import { chooseTheme, type ThemeChoice, themeChoice } from '../../ui/theme.ts';
 import { toastFailure } from '../../ui/toasts.tsx';
 import { useLanguage, useWords } from '../../words/language.tsx';
 import { type Language, languageNames } from '../../words/word-set.ts';
+import { laterRoutes } from '../routes/later-routes.ts';
 import { placeGroups } from '../shell/navigation.ts';
 import { shellWords } from '../shell/shell-words.ts';
 import {
@@ -116,19 +117,12 @@ function hitGroups(
   return withItems(groups);
 }
 
-function useIsPage(): (address: string) => boolean {
-  const router = useRouter();
-  return (address) => {
-    const [, params, route] = router.getMatchedRoutes(address.replace(/\?.*/, ''));
-    // A page above this address, which would say that nothing is there, has the rest as `**`.
-    return route !== undefined && !('**' in params);
-  };
-}
+/** Whether the address, which may have a query, is a page of this console. */
+const isPage = (address: string) => laterRoutes.haveScreenAt(address.replace(/\?.*/, ''));
 
 /** The item of what a request changed; undefined when no page shows it. */
 export function useActivityItem(): (found: Found | undefined) => PaletteItem | undefined {
   const { history } = useRouter();
-  const isPage = useIsPage();
   const texts = useWords(paletteWords);
   return (found) => {
     const { activity, words = '' } = found ?? {};
@@ -144,7 +138,6 @@ export function useActivityItem(): (found: Found | undefined) => PaletteItem | u
 /** The item of a hit; undefined when no page shows its record. */
 export function useHitItem(): (hit: Hit) => PaletteItem | undefined {
   const router = useRouter();
-  const isPage = useIsPage();
   const workspaceId = useWorkspaceId();
   const { organizationId } = useAccount();
   const workspaces = useWorkspaces().data?.content;

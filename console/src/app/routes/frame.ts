@@ -8,35 +8,14 @@ import { lastWorkspace, rememberWorkspace } from '../../session/last-workspace.t
 import { account, hasSession, isClosed, workspacesOf } from '../../session/session.ts';
 import { NotFound, NoWorkspace } from '../shell/not-found.tsx';
 import { Shell } from '../shell/shell.tsx';
+import { laterRoutes } from './later-routes.ts';
 
 // Screen: a component whose code is loaded when its route is opened; what is missing is told in its place.
 
 export const screen: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(() => loadCode(String(name), load), name);
 
-// Routes of mailed links: accept an invitation, ask for a new password and choose it. None needs a session.
-
-const invitation = createRoute({
-  getParentRoute: () => root,
-  path: '/invitations/$token',
-  component: screen(() => import('../../screens/sign-in/mail-links.tsx'), 'Invitation'),
-});
-
-const forgotten = createRoute({
-  getParentRoute: () => root,
-  path: '/password-reset',
-  component: screen(() => import('../../screens/sign-in/mail-links.tsx'), 'Forgotten'),
-});
-
-const newPassword = createRoute({
-  getParentRoute: () => root,
-  path: '/password-reset/$token',
-  component: screen(() => import('../../screens/sign-in/mail-links.tsx'), 'NewPassword'),
-});
-
-export const accessRoutes = [invitation, forgotten, newPassword] as const;
-
-export const root = createRootRoute({ notFoundComponent: NotFound });
+export const root = createRootRoute();
 
 export const signInScreen = screen(() => import('../../screens/sign-in/sign-in.tsx'), 'SignIn');
 
@@ -155,5 +134,36 @@ export const workspace = createRoute({
   getParentRoute: () => shell,
   path: '/w/$workspaceId',
   beforeLoad: ({ params }) => rememberWorkspace(params.workspaceId),
-  notFoundComponent: NotFound,
 });
+
+export const homeScreen = screen(() => import('../../screens/home/home.tsx'), 'Home');
+
+export const home = createRoute({
+  getParentRoute: () => workspace,
+  path: '/',
+  component: homeScreen,
+});
+
+// Elsewhere: addresses that no route has, either because it is one of those that are loaded later or
+// because there is no such page.
+
+export const elsewhere = createRoute({
+  getParentRoute: () => shell,
+  path: '$',
+  beforeLoad: ({ location }) => continueWithAllRoutes(location),
+  component: NotFound,
+});
+
+/** The same for addresses that need no account. */
+export const sharedElsewhere = createRoute({
+  getParentRoute: () => root,
+  path: '/shared/$',
+  beforeLoad: ({ location }) => continueWithAllRoutes(location),
+  component: NotFound,
+});
+
+/** An address may have been looked up before its route was there: it is looked up again. */
+async function continueWithAllRoutes({ href, pathname }: { href: string; pathname: string }) {
+  await laterRoutes.add();
+  if (laterRoutes.haveScreenAt(pathname)) redirect({ href, replace: true, throw: true });
+}

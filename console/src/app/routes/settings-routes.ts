@@ -1,7 +1,6 @@
 // Routes of settings: those of a workspace, of the organization, and of the account.
 import { createRoute, redirect } from '@tanstack/react-router';
 import { readAuditSearch } from '../../screens/activity/activity-search.ts';
-import { NotFound } from '../shell/not-found.tsx';
 import { screen, shell, workspace } from './frame.ts';
 
 // Routes of the organization and of the own account.
@@ -9,7 +8,6 @@ import { screen, shell, workspace } from './frame.ts';
 const organization = createRoute({
   getParentRoute: () => shell,
   path: '/o/$organizationId/settings',
-  notFoundComponent: NotFound,
 });
 
 const people = createRoute({

@@ -17,6 +17,7 @@ import { focusTrail, trailOf } from '../../ui/use-modal.ts';
 import { browserZone } from '../../words/formats.ts';
 import { useFormats, useLanguage, useWords } from '../../words/language.tsx';
 import { useKeys } from '../keys/use-keys.ts';
+import { laterRoutes } from '../routes/later-routes.ts';
 import { usePaletteText, watchShowKeys } from '../palette/palette-state.ts';
 import { useNotedRecents } from '../palette/use-recents.ts';
 import styles from './tools.module.css';
@@ -104,7 +105,14 @@ function nameWhole(element: HTMLElement): void {
 
 export { AlarmBell } from './alarm-bell.tsx';
 
-const Palette = late('Palette', async () => (await import('../palette/palette.tsx')).Palette);
+/** It offers only what has a page, so it needs the routes of all. */
+const Palette = late('Palette', async () => {
+  const [{ Palette: Part }] = await Promise.all([
+    import('../palette/palette.tsx'),
+    laterRoutes.add(),
+  ]);
+  return Part;
+});
 const KeysDialog = late(
   'KeysDialog',
   async () => (await import('../keys/keys-dialog.tsx')).KeysDialog,
