@@ -2,6 +2,7 @@
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
+import { FairTurns } from '../structures/fair-turns.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
 const keysMax = 100_000;
@@ -76,7 +77,9 @@ export class Attempts {
     this.#pairs = bucketsOf(limits.accountFromAddress);
     this.#accounts = bucketsOf(limits.account);
     this.#addresses = bucketsOf(limits.address);
-    this.#turns = new FairTurns({ ...turnLimits, runningMax: limits.runningMax });
+    this.#turns = new FairTurns({ ...turnLimits, runningMax: limits.runningMax }, () =>
+      problem('tooManyAttempts', { retryAfterSeconds: 1 }),
+    );
   }
 
   /**
@@ -112,68 +115,6 @@ export class Attempts {
     ];
     if (this.#knownPairs.get(pair) === undefined) own.push([this.#accounts, account]);
     return own;
-  }
-}
-
-// Fair turns: limited work alternates between waiting keys, so that one host cannot delay the others.
-
-class FairTurns {
-  readonly #runningMax: number;
-  readonly #waitingPerKeyMax: number;
-  readonly #keysMax: number;
-  /** In the order of their turns: a key whose work started goes to the end. */
-  readonly #lines = new Map<string, (() => void)[]>();
-  #running = 0;
-
-  constructor(limits: {
-    readonly runningMax: number;
-    readonly waitingPerKeyMax: number;
-    readonly keysMax: number;
-  }) {
-    const { runningMax, waitingPerKeyMax, keysMax } = limits;
-    this.#runningMax = runningMax;
-    this.#waitingPerKeyMax = waitingPerKeyMax;
-    this.#keysMax = keysMax;
-  }
-
-  /**
-   * Runs the work when it is the turn of the key. Throws Problem `tooManyAttempts` when too much
-   * work of the key waits.
-   */
-  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#runningMax) this.#running += 1;
-    else await this.#waitFor(key);
-    try {
-      return await work();
-    } finally {
-      this.#passOn();
-    }
-  }
-
-  #waitFor(key: string): Promise<void> {
-    const line = this.#lines.get(key) ?? [];
-    if (
-      line.length >= this.#waitingPerKeyMax ||
-      (line.length === 0 && this.#lines.size >= this.#keysMax)
-    ) {
-      throw problem('tooManyAttempts', { retryAfterSeconds: 1 });
-    }
-    return new Promise((resolve) => {
-      line.push(resolve);
-      this.#lines.set(key, line);
-    });
-  }
-
-  #passOn(): void {
-    const [[key, line] = []] = this.#lines;
-    const start = line?.shift();
-    if (key === undefined || line === undefined || start === undefined) {
-      this.#running -= 1;
-      return;
-    }
-    this.#lines.delete(key);
-    if (line.length > 0) this.#lines.set(key, line);
-    start();
   }
 }
 

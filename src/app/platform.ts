@@ -451,13 +451,12 @@ async function composeHttpServer(
   certificate: Certificate | undefined,
 ): Promise<FastifyInstance> {
   const { config, telemetry, access, now } = parts;
-  const { publicUrl, trustedProxies, corsOrigins, mapTiles } = config;
+  const { publicUrl, trustedProxies, corsOrigins, mapTiles, mapOrigins } = config;
   const guard = guardOf(access, config, now, parts.turns);
   const edge = { routes, guard, events: telemetry, now };
-  const { addFiles, serveScreen } = new Console(
-    consoleFolder,
-    mapTiles === undefined ? [] : [tileOrigin(mapTiles.url)],
-  );
+  const { addFiles, serveScreen } = new Console(consoleFolder, [
+    ...new Set([...mapOrigins, ...(mapTiles === undefined ? [] : [tileOrigin(mapTiles.url)])]),
+  ]);
   const app = await createServer({
     ...edge,
     publicUrl,

@@ -1,4 +1,5 @@
 // Connects the routes: each gets only the functions that it uses.
+import { join } from 'node:path';
 import { isIdentified } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
 import { relyingPartyOf } from '../access/passkey-proof.ts';
@@ -13,6 +14,7 @@ import { blobRoutes } from '../http/routes/blobs.ts';
 import { captureRoute } from '../http/routes/capture.ts';
 import { wantsVendorNames, withVendorEncodings } from '../http/routes/connector-view-options.ts';
 import { calculationRoutes } from '../http/routes/calculations.ts';
+import { mapRoutes, StreetMaps } from '../http/routes/maps.ts';
 import { muteRoutes } from '../http/routes/mutes.ts';
 import { onCallRoutes } from '../http/routes/on-call.ts';
 import { customFieldRoutes, tagRoutes } from '../http/routes/tags.ts';
@@ -67,6 +69,7 @@ import { placeRoutes } from '../http/routes/places.ts';
 import { viewRoutes } from '../http/routes/views.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import { DocumentSlots } from '../documents/document-slots.ts';
+import { MapFiles } from '../storage/maps/map-files.ts';
 import type { DocumentThread } from '../documents/document-thread.ts';
 import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
 import { openTimeZones } from '../model/time-zone.ts';
@@ -301,12 +304,15 @@ function recordRoutes(
 ): Route[] {
   const parts = { records, now, once };
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
+  const mapFiles = new MapFiles(join(config.dataDirectory, 'maps'), () => performance.now());
+  const streetMaps = new StreetMaps(config.mapTiles, config.mapOrigins, mapFiles);
   const dropSamples = (deviceId: string) => dropSamplesOf(deviceId, { store, telemetry });
   return [
     ...organizationRoutes(parts),
-    ...workspaceRoutes({ ...parts, dropSamples }),
+    ...workspaceRoutes({ ...parts, dropSamples, streetMaps }),
+    ...mapRoutes(parts, streetMaps),
     demoWorkspaceRoute({ records, startDemo }),
-    ...workspaceConfigurationRoutes({ ...parts, availableOutputs }),
+    ...workspaceConfigurationRoutes({ ...parts, availableOutputs, streetMaps }),
     usageRoute({ records, usage: () => store.usage(), quotas: quotaUse.of }),
     retentionEffectRoute({
       records,

@@ -10,6 +10,7 @@ import { assistants } from './assistants.ts';
 import { backfill } from './backfill.ts';
 import { blobs } from './blobs.ts';
 import { calculations } from './calculations.ts';
+import { maps } from './maps.ts';
 import { mutes } from './mutes.ts';
 import { onCalls } from './on-call.ts';
 import { capture } from './capture.ts';
@@ -93,6 +94,7 @@ export const endpoints = {
   sampleKpis,
   hourlyKpis,
   lineProtocol,
+  maps,
   organizationMembers,
   workspaceMembers,
   oauthClients,

@@ -1,6 +1,7 @@
 // Schemas and endpoints of workspaces, and of those that a credential may use (contract 3).
 import Type, { type Static } from 'typebox';
 import { alarmSeverities } from '../model/alarm.ts';
+import { mapSources } from '../model/map-tiles.ts';
 import { implausibleTimes, lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
 import { endpoint } from './endpoint.ts';
 import { listParameter, listParameters, pageSchema } from './list-parameters.ts';
@@ -118,6 +119,27 @@ const holidays = list(
 const interval = oneOf(lifecycleMessageIntervals);
 const recipients = list(text);
 
+const mapUrl = Type.String({
+  minLength: 1,
+  maxLength: 2_000,
+  description: 'Tile URL template with `{z}`, `{x}`, and `{y}`. For the source `URL`.',
+});
+const mapAttribution = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: 'Plain text that maps show. For the source `URL`.',
+});
+const mapSetting = namedObject('MapSetting', {
+  source: oneOf(mapSources),
+  url: orNull(mapUrl),
+  attribution: orNull(mapAttribution),
+});
+const mapDraft = ownObject('MapSettingDraft', {
+  source: oneOf(mapSources),
+  url: optional(mapUrl),
+  attribution: optional(mapAttribution),
+});
+
 const settingsSchema = namedObject('WorkspaceSettings', {
   lifecycleMessages: Type.Boolean(),
   lifecycleMessageInterval: orNull(interval),
@@ -128,6 +150,7 @@ const settingsSchema = namedObject('WorkspaceSettings', {
   holidayRegion: orNull(text),
   retentionDays: orNull(workspaceRetentionDays),
   implausibleTimes: oneOf(implausibleTimes),
+  map: mapSetting,
 });
 
 const settingsDraft = ownObject('WorkspaceSettingsDraft', {
@@ -140,6 +163,7 @@ const settingsDraft = ownObject('WorkspaceSettingsDraft', {
   holidayRegion: optional(text),
   retentionDays: optional(workspaceRetentionDays),
   implausibleTimes: Type.Optional(oneOf(implausibleTimes)),
+  map: optional(mapDraft),
 });
 
 const workspaceSchema = namedObject('Workspace', {

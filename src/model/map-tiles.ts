@@ -1,4 +1,4 @@
-// Map tiles: where browsers load pictures of a street map, and whom the map names for them.
+// Map tiles: where browsers load pictures of a street map, whom the map names for them, and what a workspace chooses.
 
 export interface MapTiles {
   /** Address of a tile, with `{z}`, `{x}` and `{y}` for its zoom, column and row. */
@@ -6,6 +6,31 @@ export interface MapTiles {
   /** Plain words, which maps show. */
   readonly attribution: string;
 }
+
+/** What the maps of a workspace show (contract 39). */
+export const mapSources = ['NONE', 'INSTALLATION', 'OPEN_STREET_MAP', 'URL', 'FILE'] as const;
+export type MapSource = (typeof mapSources)[number];
+
+export interface MapSetting {
+  readonly source: MapSource;
+  /** Address of a tile, of source URL; null for others. */
+  readonly url: string | null;
+  readonly attribution: string | null;
+}
+
+export const defaultMapSetting: MapSetting = {
+  source: 'INSTALLATION',
+  url: null,
+  attribution: null,
+};
+
+export const openStreetMap: MapTiles = {
+  url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
+  attribution: '© OpenStreetMap contributors',
+};
+
+/** The closest zoom of tile servers, which do not say theirs. */
+export const serverZoomMax = 19;
 
 const places = ['{z}', '{x}', '{y}'] as const;
 

@@ -97,6 +97,12 @@ export const queryProblems = {
     message: (d: { seconds: number }) =>
       `The document was not finished in ${d.seconds} s. Request a shorter range, or a single tile.`,
   },
+  mapFileUnreadable: {
+    status: 503,
+    code: '50331_MAP_FILE_UNREADABLE',
+    message: (d: { name: string; reason: string }) =>
+      `Map file ${d.name} cannot be read: ${d.reason}. Ask the operator to replace it.`,
+  },
   cursorTooOld: {
     status: 410,
     code: '41000_CURSOR_TOO_OLD',

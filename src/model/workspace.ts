@@ -1,5 +1,6 @@
 // Workspace: the part of an organization that contains devices, flows and rules; and the organization (contract 1, 3).
 import type { JsonObject } from './json.ts';
+import { defaultMapSetting, type MapSetting } from './map-tiles.ts';
 import type { AuditFields } from './record.ts';
 
 export const lifecycleMessageIntervals = ['DAILY', 'WEEKLY'] as const;
@@ -51,6 +52,8 @@ export interface WorkspaceSettings {
   readonly retentionDays: number | null;
   /** What becomes of samples dated before 2000 or more than a day ahead (contract 38). */
   readonly implausibleTimes: ImplausibleTimes;
+  /** Street map below the devices (contract 39). */
+  readonly map: MapSetting;
 }
 
 export const defaultWorkspaceSettings: WorkspaceSettings = {
@@ -63,6 +66,7 @@ export const defaultWorkspaceSettings: WorkspaceSettings = {
   holidayRegion: null,
   retentionDays: null,
   implausibleTimes: 'KEEP',
+  map: defaultMapSetting,
 };
 
 export interface Workspace extends AuditFields {

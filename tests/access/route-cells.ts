@@ -447,6 +447,16 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     ['workspace', 'read'],
     (of) => `/v3/workspaces/${of.workspace}/overview`,
   ),
+  'GET /v3/workspaces/:id/map': record(
+    'workspace',
+    ['asset', 'read'],
+    (of) => `/v3/workspaces/${of.workspace}/map`,
+  ),
+  'GET /v3/map/tiles/:z/:x/:y': {
+    who: 'anyCredential',
+    level: 'none',
+    path: () => '/v3/map/tiles/0/0/0',
+  },
   'PUT /v3/workspaces/:id/configuration': record(
     'workspace',
     ['workspace', 'update'],

@@ -18,6 +18,7 @@ const defaultSettings = {
   holidays: null,
   holidayRegion: null,
   implausibleTimes: 'KEEP',
+  map: { source: 'INSTALLATION', url: null, attribution: null },
   retentionDays: null,
 };
 

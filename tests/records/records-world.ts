@@ -21,6 +21,7 @@ import {
   deviceRoutes,
 } from '../../src/http/routes/devices.ts';
 import { deviceTypeImportRoute, deviceTypeRoutes } from '../../src/http/routes/device-types.ts';
+import { StreetMaps } from '../../src/http/routes/maps.ts';
 import { operationRoutes } from '../../src/http/routes/operations.ts';
 import {
   organizationRoutes,
@@ -37,6 +38,7 @@ import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { createOperationRunner } from '../../src/operations/operation-runner.ts';
+import { MapFiles } from '../../src/storage/maps/map-files.ts';
 import { openRecords, type OpenRecords } from '../../src/storage/records/records.ts';
 import { operationRows, unfinishedOperations } from '../../src/storage/records/rows/operations.ts';
 import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
@@ -199,6 +201,7 @@ function routesOf(
     aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
     revealConnectorSecrets: false,
     dropSamples: async () => {},
+    streetMaps: new StreetMaps(undefined, [], new MapFiles(join(tmpdir(), 'no-maps'), now)),
     networkServers,
     availableOutputs: { types: available, missingSetting: noMail, check: () => {} },
     startOperation,

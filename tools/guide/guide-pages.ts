@@ -53,6 +53,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { source: 'docs/guide/why.md', slug: 'why', title: 'Why is there nothing?' },
       { source: 'docs/guide/export.md', slug: 'export', title: 'Export' },
       { source: 'docs/guide/documents.md', slug: 'documents', title: 'Dashboards as files' },
+      { source: 'docs/guide/map.md', slug: 'map', title: 'Map' },
       { source: 'docs/guide/assistants.md', slug: 'assistants', title: 'Assistants' },
       { source: 'docs/command-line.md', slug: 'command-line', title: 'Command line' },
       { source: 'clients/typescript/README.md', slug: 'typescript', title: 'TypeScript client' },

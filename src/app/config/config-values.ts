@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { dayMs } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
-import { isTileTemplate, type MapTiles } from '../../model/map-tiles.ts';
+import { isTileTemplate, type MapTiles, openStreetMap, tileOrigin } from '../../model/map-tiles.ts';
 import type { CertificateFiles } from '../../structures/certificate-watch.ts';
 
 /** An invalid setting. The message names the variable, the value and what is accepted. */
@@ -87,6 +87,17 @@ export function mapTilesOf(
   if (isTileTemplate(url)) return { url, attribution };
   // The value may hold a key, so the message must not repeat it.
   return refuse('MAP_TILES_URL', '…', 'an http or https URL with {z}, {x} and {y} after the host');
+}
+
+/** Without a value: that of OpenStreetMap. `none`: no host at all. */
+export function mapOriginsOf(value: string | undefined): readonly string[] {
+  if (value === undefined) return [tileOrigin(openStreetMap.url)];
+  if (value === 'none') return [];
+  const origins = listOf(value);
+  // A policy of pages with `*` would let every tenant name a host.
+  if (!origins.every((one) => /^https?:/.test(one) && isOrigin(one)))
+    refuse('MAP_ORIGINS', value, 'origins such as https://tiles.example.com, or none');
+  return origins;
 }
 
 /** Both of two settings, or neither. */

@@ -133,6 +133,25 @@ test('tiles of a map have an address and an attribution', () => {
   expect(() => tiles('https://tiles.example/{z}/{x}.png?key=secret')).toThrow('MAP_TILES_URL=…');
 });
 
+test('MAP_ORIGINS names origins, and never every one', () => {
+  const origins = (value?: string) =>
+    readConfig(value === undefined ? {} : { MAP_ORIGINS: value }).mapOrigins;
+  expect(origins()).toEqual(['https://tile.openstreetmap.org']);
+  expect(origins('none')).toEqual([]);
+  expect(origins('https://a.example, http://b.example:8080')).toEqual([
+    'https://a.example',
+    'http://b.example:8080',
+  ]);
+  for (const wrong of [
+    '*',
+    'https://a.example/x',
+    'a.example',
+    'data:',
+    "https://a.example 'self'",
+  ])
+    expect(() => origins(wrong)).toThrow('Invalid MAP_ORIGINS');
+});
+
 test('SAMPLES_URL names several servers: replicas by comma, shards by semicolon', () => {
   const servers = 'http://a:8123,http://b:8123;http://c:8123,http://d:8123';
   expect(readConfig({ SAMPLES_URL: servers }).samplesUrl).toBe(servers);

@@ -9,6 +9,7 @@ import {
   fileOf,
   flagOf,
   listOf,
+  mapOriginsOf,
   mapTilesOf,
   oneOf,
   originsOf,
@@ -56,6 +57,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Street maps of the console; without them it draws an outline of the world. */
   readonly mapTiles: MapTiles | undefined;
+  /** Hosts that workspaces may load map tiles from. */
+  readonly mapOrigins: readonly string[];
   /** Proxies whose `X-Forwarded-For` is believed: addresses or CIDR ranges. */
   readonly trustedProxies: readonly string[];
   readonly recordsUrl: string | undefined;
@@ -160,6 +163,7 @@ export function readConfig(environment: Environment = process.env): Config {
     ),
     corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),
     mapTiles: mapTilesOf(text('MAP_TILES_URL'), text('MAP_TILES_ATTRIBUTION')),
+    mapOrigins: mapOriginsOf(text('MAP_ORIGINS')),
     trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
     recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
     // Several addresses; see `refuseUnsupported`.

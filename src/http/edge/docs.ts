@@ -26,6 +26,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Assets: 'Lists of devices with filters, sorting and search.',
   Assistants: 'The Model Context Protocol, for assistants that read with the permissions of a key.',
   'Audit log': 'Who changed what, when and from where.',
+  Maps: 'Street maps below the devices of a workspace.',
   Blobs: 'Files of a workspace or an organization, such as pictures.',
   Capture: 'Uplinks: payloads that devices send, with an uplink secret as credential.',
   'Custom fields': 'Fields that an organization adds to its devices.',
@@ -376,6 +377,7 @@ const descriptions: Readonly<Record<number, string>> = {
   201: 'Created',
   202: 'Accepted. The work continues after the response.',
   204: 'No content',
+  304: 'Not modified',
   302: 'Redirect',
 };
 
@@ -485,6 +487,8 @@ function requestBodyOf(
   return { requestBody: { required, content: contentOf(content, refer, example.body) } };
 }
 
+const withoutBody: ReadonlySet<string> = new Set(['204', '304']);
+
 function responsesOf(endpoint: Endpoint, refer: Refer, example: Example): object {
   const { response, answerTypes, otherAnswers = {}, answerHeaders, refusalSchema } = endpoint;
   const status = successStatus(endpoint);
@@ -503,11 +507,13 @@ function responsesOf(endpoint: Endpoint, refer: Refer, example: Example): object
     other,
     {
       description: descriptions[Number(other)] ?? 'OK',
-      content: contentOf(
-        jsonContent(schema),
-        refer,
-        other === '200' && response === undefined ? example.answer : undefined,
-      ),
+      ...(!withoutBody.has(other) && {
+        content: contentOf(
+          jsonContent(schema),
+          refer,
+          other === '200' && response === undefined ? example.answer : undefined,
+        ),
+      }),
     },
   ]);
   return {

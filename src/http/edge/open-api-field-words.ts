@@ -913,6 +913,13 @@ export const ownFieldWords: Words = {
   'WorkspaceSettings.holidays': 'Public holidays, on which occupancy is not counted.',
   'WorkspaceSettings.implausibleTimes':
     'What becomes of samples dated before 2000 or more than a day ahead. `KEEP` stores them as dated. `RECEIPT` stores them with the time of receipt and the original time in `meta.svcTimestamp`.',
+  'WorkspaceSettings.map': 'Street map below the devices. Defaults to the source `INSTALLATION`.',
+  'MapSetting.source':
+    '`INSTALLATION` shows the tiles of `MAP_TILES_URL`, else of the map file, `OPEN_STREET_MAP` those of openstreetmap.org, `URL` those of `url`, `FILE` those of the map file, `NONE` none.',
+  'WorkspaceMap.kind':
+    'Form of the tiles: `RASTER` for pictures, `VECTOR` for vector tiles, `NONE` without a street map.',
+  'WorkspaceMap.source': 'Source that the workspace chose.',
+  'WorkspaceMap.origins': 'Origins that workspaces may load tiles from (`MAP_ORIGINS`).',
   'WorkspaceSettings.holidayRegion':
     'Country or region whose public holidays apply, such as `CH-ZH`.',
   'workingHours.enabled': 'Whether occupancy is normalized to the working hours.',

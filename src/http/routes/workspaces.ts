@@ -36,6 +36,7 @@ import {
   type RecordParts,
   recordRoutes,
 } from './record-routes.ts';
+import type { StreetMaps } from './maps.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
 import { organizations } from '../../contract/organizations.ts';
 import {
@@ -50,21 +51,26 @@ import type { WantedDemo } from '../../operations/demo-workspaces.ts';
 interface WorkspaceParts extends RecordParts {
   /** Deletes the samples of a deleted device. */
   readonly dropSamples: (deviceId: string) => Promise<void>;
+  readonly streetMaps: StreetMaps;
 }
 
 export function workspaceRoutes(parts: WorkspaceParts): Route[] {
-  const { records } = parts;
+  const { records, streetMaps } = parts;
   return [
     ...recordRoutes(parts, workspaces, {
       kind: 'workspace',
       createIn: byOrganization,
       list: ({ query }, principal) =>
         listWorkspaces(records, principal, query, pageRequestOf(query)),
-      checkCreate: ({ body }) => checkHolidayRegion(body.settings),
+      checkCreate: async ({ body }) => {
+        await checkHolidayRegion(body.settings);
+        await streetMaps.check(body.settings?.map);
+      },
       create: (step, { body }) => createWorkspace(step, body),
       read: (id) => readWorkspace(records, id),
       update: async (id, { body }) => {
         await checkHolidayRegion(body.settings);
+        await streetMaps.check(body.settings?.map);
         return updateWorkspace(records, id, body);
       },
       async remove(id, _input, principal) {
@@ -143,10 +149,11 @@ export function workspaceOverviewRoute(parts: OverviewParts): Route {
 
 interface ConfigurationDocumentParts extends RecordParts {
   readonly availableOutputs: AvailableOutputs;
+  readonly streetMaps: StreetMaps;
 }
 
 export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts): Route[] {
-  const { records, availableOutputs } = parts;
+  const { records, availableOutputs, streetMaps } = parts;
   const place = byId(parts, 'workspace');
   return [
     resourceRoute(workspaceConfiguration.export, place, ({ params }, principal) =>
@@ -154,6 +161,7 @@ export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts):
     ),
     resourceRoute(workspaceConfiguration.import, place, async ({ params, body }, principal) => {
       await checkHolidayRegion(body.workspace?.settings);
+      await streetMaps.check(body.workspace?.settings?.map);
       return importConfiguration(records, principal, params.id, body, {
         available: availableOutputs,
         checkDashboard: checkDashboardConfiguration,

@@ -1,5 +1,11 @@
 // Workspaces: create, read, list, update, delete, and those that a principal may use (contract 3).
 import type { WorkspaceDraft, WorkspaceUpdate } from '../../contract/workspaces.ts';
+import {
+  defaultMapSetting,
+  isTileTemplate,
+  type MapSetting,
+  type MapSource,
+} from '../../model/map-tiles.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
@@ -17,7 +23,15 @@ import { ownOrganization } from '../list-scope.ts';
 import { auditView, orCurrent } from '../record-change.ts';
 import { Crud } from '../record-crud.ts';
 
-type SettingsDraft = { readonly [K in keyof WorkspaceSettings]?: WorkspaceSettings[K] | undefined };
+type SettingsDraft = {
+  readonly [K in Exclude<keyof WorkspaceSettings, 'map'>]?: WorkspaceSettings[K] | undefined;
+} & { readonly map?: MapDraft | null | undefined };
+
+interface MapDraft {
+  readonly source: MapSource;
+  readonly url?: string | null | undefined;
+  readonly attribution?: string | null | undefined;
+}
 
 function view(record: Workspace) {
   return { ...record, ...auditView(record) };
@@ -35,13 +49,28 @@ function settingsFrom(
       ([name, value]) => value !== undefined && Object.hasOwn(current, name),
     ),
   );
-  const settings: WorkspaceSettings = { ...current, ...given };
+  const map = sent.map === undefined ? current.map : mapFrom(sent.map);
+  const settings: WorkspaceSettings = { ...current, ...given, map };
   checkCalendar(settings);
   const { timezone } = settings;
   if (timezone !== null && openTimeZone(timezone) === undefined) {
     throw problem('unknownTimeZone', { timeZone: timezone });
   }
   return settings;
+}
+
+/** Throws 400 for an address and an attribution that do not belong to the source. */
+function mapFrom(sent: MapDraft | null): MapSetting {
+  if (sent === null) return defaultMapSetting;
+  const { source, url = null, attribution = null } = sent;
+  if (source !== 'URL' && (url !== null || attribution !== null))
+    throw refused(`map.${url === null ? 'attribution' : 'url'}: requires the source URL`);
+  if (source !== 'URL') return { source, url: null, attribution: null };
+  if (url === null) throw refused('map.url: is required for the source URL');
+  if (attribution === null) throw refused('map.attribution: is required for the source URL');
+  if (!isTileTemplate(url))
+    throw refused('map.url: must be an http or https URL with {z}, {x} and {y} after the host');
+  return { source, url, attribution };
 }
 
 const crud = new Crud<Workspace>('workspace', 'workspace', () => workspaceRows);

@@ -1,0 +1,143 @@
+// Routes of street maps: what the maps of a workspace show, and tiles of the map file (contract 39).
+import { Readable } from 'node:stream';
+import { maps, type WorkspaceMap } from '../../contract/maps.ts';
+import { readWorkspace } from '../../inventory/workspaces/workspaces.ts';
+import {
+  isTileTemplate,
+  type MapSetting,
+  type MapTiles,
+  openStreetMap,
+  serverZoomMax,
+  type TileName,
+  tileOrigin,
+} from '../../model/map-tiles.ts';
+import { problem } from '../../model/problem.ts';
+import type { FoundMap, MapFiles } from '../../storage/maps/map-files.ts';
+import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
+import { namesTag } from '../edge/send-json.ts';
+import { byId, type RecordParts } from './record-routes.ts';
+
+const tilesPath = '/v3/map/tiles/{z}/{x}/{y}';
+/** A map file changes rarely, and a tile is asked for again after a day. */
+const cacheControl = 'private, max-age=86400';
+
+type Shown = Pick<WorkspaceMap, 'kind' | 'tiles' | 'attribution' | 'maxZoom' | 'note'>;
+
+const nothing: Shown = { kind: 'NONE', tiles: null, attribution: null, maxZoom: null, note: null };
+
+/** Settings of maps against what the operator set up. */
+export class StreetMaps {
+  readonly #installation: MapTiles | undefined;
+  readonly #origins: readonly string[];
+  readonly files: MapFiles;
+
+  /** `installation`: MAP_TILES_URL; `origins`: MAP_ORIGINS. */
+  constructor(installation: MapTiles | undefined, origins: readonly string[], files: MapFiles) {
+    this.#installation = installation;
+    this.#origins = origins;
+    this.files = files;
+  }
+
+  /** Throws 400 for tiles of a host that the operator does not allow, and for a file that is not there. */
+  async check(
+    setting:
+      | { readonly source: string; readonly url?: string | null | undefined }
+      | null
+      | undefined,
+  ): Promise<void> {
+    if (setting?.source === 'FILE' && (await this.files.find()) === undefined)
+      throw refused('source: FILE requires a *.pmtiles file in maps of the data folder');
+    const url = setting?.source === 'OPEN_STREET_MAP' ? openStreetMap.url : setting?.url;
+    // What is no address of tiles at all is refused with the setting itself.
+    if (typeof url !== 'string' || !isTileTemplate(url)) return;
+    const refusal = this.#refusalOf(url);
+    const member = setting?.source === 'URL' ? 'url' : 'source';
+    if (refusal !== undefined) throw refused(`${member}: ${refusal}`);
+  }
+
+  async shown(setting: MapSetting): Promise<WorkspaceMap> {
+    const { source } = setting;
+    return { ...(await this.#shown(setting)), source, origins: [...this.#origins] };
+  }
+
+  async #shown({ source, url, attribution }: MapSetting): Promise<Shown> {
+    switch (source) {
+      case 'NONE':
+        return nothing;
+      case 'INSTALLATION':
+        if (this.#installation !== undefined) return ofServer(this.#installation);
+        return this.#ofFile(null);
+      case 'FILE':
+        return this.#ofFile('There is no *.pmtiles file in maps of the data folder');
+      case 'OPEN_STREET_MAP':
+        return this.#ofHost(openStreetMap);
+      case 'URL':
+        return this.#ofHost({ url: url ?? '', attribution: attribution ?? '' });
+    }
+  }
+
+  /** The operator may have taken a host back since it was chosen. */
+  #ofHost(tiles: MapTiles): Shown {
+    const note = this.#refusalOf(tiles.url);
+    return note === undefined ? ofServer(tiles) : { ...nothing, note };
+  }
+
+  async #ofFile(absent: string | null): Promise<Shown> {
+    const found = await this.files.find();
+    return found === undefined ? { ...nothing, note: absent } : ofFile(found);
+  }
+
+  #refusalOf(url: string): string | undefined {
+    const origin = tileOrigin(url);
+    if (this.#origins.includes(origin)) return undefined;
+    const allowed = this.#origins.join(', ') || 'no origin';
+    return `${origin} is not allowed; MAP_ORIGINS of this installation allows ${allowed}`;
+  }
+}
+
+function ofServer({ url, attribution }: MapTiles): Shown {
+  return { kind: 'RASTER', tiles: url, attribution, maxZoom: serverZoomMax, note: null };
+}
+
+function ofFile({ contentType, zoomMax, attribution }: FoundMap): Shown {
+  const kind = contentType.startsWith('image/') ? 'RASTER' : 'VECTOR';
+  return { kind, tiles: tilesPath, attribution, maxZoom: zoomMax, note: null };
+}
+
+function refused(reason: string) {
+  return problem('invalidRequest', { reason: `body settings.map.${reason}` });
+}
+
+export function mapRoutes(parts: RecordParts, streetMaps: StreetMaps): Route[] {
+  const { records } = parts;
+  return [
+    resourceRoute(maps.read, byId(parts, 'workspace'), async ({ params: { id } }) => {
+      const { settings } = await readWorkspace(records, id);
+      return streetMaps.shown(settings.map);
+    }),
+    route(maps.tile, async ({ params, headers, signal }, { organizationId }) => {
+      checkTile(params);
+      const isKnown = (tag: string) => namesTag(headers['if-none-match'], tag);
+      const found = await streetMaps.files.tile(organizationId, params, { isKnown, signal });
+      if (found === undefined) return new Answer(204);
+      const caching = { 'cache-control': cacheControl, etag: found.tag };
+      if (found.isKnown) return new Answer(304, undefined, caching);
+      if (found.bytes === undefined) return new Answer(204, undefined, caching);
+      return new Answer(200, Readable.from([found.bytes]), {
+        ...caching,
+        'content-type': found.contentType,
+        'content-length': String(found.bytes.length),
+      });
+    }),
+  ];
+}
+
+function checkTile({ z, x, y }: TileName): void {
+  const side = 2 ** z;
+  for (const [name, value] of [
+    ['x', x],
+    ['y', y],
+  ] as const)
+    if (value >= side)
+      throw problem('invalidRequest', { reason: `path ${name}: ${value} is not below ${side}` });
+}
