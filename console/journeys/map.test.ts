@@ -1,11 +1,11 @@
 // Map in a real browser: devices where they are, by mouse, keyboard and list, close and far, live.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
 import { axeFindings } from './chromium.ts';
 import { journey } from './journey.ts';
+import { colorAt, magenta, magentaPixel } from './map-colors.ts';
 
 const cities = [
   ['Basel', 47.5596, 7.5886],
@@ -149,18 +149,13 @@ async function prepare(world: World): Promise<void> {
 }
 
 const attribution = '© Streets of the test';
-/** A picture of one pixel, magenta. */
-const tile = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z/AfAAQAAf8iCjrwAAAAAElFTkSuQmCC',
-  'base64',
-);
 const asked: { readonly path: string; readonly referer: string | undefined }[] = [];
 let isDown = false;
 const soon = { timeout: 60_000, interval: 200 };
 const tileServer = createServer(({ url = '', headers }, answer) => {
   asked.push({ path: url, referer: headers.referer });
   if (isDown) answer.writeHead(503).end();
-  else answer.writeHead(200, { 'content-type': 'image/png' }).end(tile);
+  else answer.writeHead(200, { 'content-type': 'image/png' }).end(magentaPixel);
 });
 
 journey('map with tiles', { start: startWithTiles, prepare, close: closeTiles }, (stage) => {
@@ -170,9 +165,9 @@ journey('map with tiles', { start: startWithTiles, prepare, close: closeTiles },
     await page.getByText('5 in view').waitFor();
     await page.getByText(attribution).waitFor();
     expect(answer?.headers()['content-security-policy']).toContain(
-      `img-src 'self' ${tilesBase()};`,
+      `img-src 'self' https://tile.openstreetmap.org ${tilesBase()};`,
     );
-    await expect.poll(() => colorAt(page, 12), soon).toEqual([255, 0, 255]);
+    await expect.poll(() => colorAt(page, 12), soon).toEqual(magenta);
     for (const { path, referer } of asked) {
       expect(path).toMatch(/^\/\d+\/\d+\/\d+\.png\?key=a$/);
       expect(referer).toBe(`${stage.world.base}/`);
@@ -187,7 +182,7 @@ journey('map with tiles', { start: startWithTiles, prepare, close: closeTiles },
     await page.getByRole('application').focus();
     for (let step = 0; step < 6; step++) await page.keyboard.press('+');
     await expect.poll(() => asked.some(({ path }) => !before.has(path)), soon).toBe(true);
-    await expect.poll(() => colorAt(page, 12), soon).toEqual([255, 0, 255]);
+    await expect.poll(() => colorAt(page, 12), soon).toEqual(magenta);
     expect(await page.getByText(/No street map/).count()).toBe(0);
     expect(beyondTiles(stage.takeComplaints())).toEqual([]);
   });
@@ -196,7 +191,7 @@ journey('map with tiles', { start: startWithTiles, prepare, close: closeTiles },
     const { page } = stage;
     isDown = true;
     await page.reload();
-    await page.getByText("Couldn't load map tiles").waitFor();
+    await page.getByText(`Couldn't load map tiles from ${new URL(tilesBase()).host}`).waitFor();
     await page.keyboard.press('0');
     await page.getByText('5 in view').waitFor();
     const others = beyondTiles(stage.takeComplaints());
@@ -227,19 +222,4 @@ function tilesBase(): string {
 function closeTiles(): void {
   tileServer.close();
   tileServer.closeAllConnections();
-}
-
-/** Red, green and blue of the map, at this distance from its upper left corner. */
-async function colorAt(page: Page, offset: number): Promise<readonly number[]> {
-  const box = await page.getByRole('application').boundingBox();
-  if (box === null) throw new Error('the map is not shown');
-  const clip = { x: box.x + offset, y: box.y + offset, width: 1, height: 1 };
-  const png = (await page.screenshot({ clip })).toString('base64');
-  return page.evaluate(async (encoded) => {
-    const bytes = Uint8Array.from(atob(encoded), (letter) => letter.codePointAt(0) ?? 0);
-    const picture = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
-    const context = new OffscreenCanvas(1, 1).getContext('2d');
-    context?.drawImage(picture, 0, 0);
-    return [...(context?.getImageData(0, 0, 1, 1).data ?? [])].slice(0, 3);
-  }, png);
 }

@@ -2,6 +2,7 @@
 import { useFormats, useWords } from '../words/language.tsx';
 import { mapStates } from './clusters.ts';
 import { mapWords } from './map-words.ts';
+import type { StreetsShown } from './street-map.ts';
 import { metersPerPixel, scaleLength, type View } from './view.ts';
 import styles from './world-map.module.css';
 
@@ -34,13 +35,14 @@ interface ScaleBarProps {
   readonly view: View;
   readonly isGrid: boolean;
   readonly isSmall: boolean;
-  /** Of the street map. */
-  readonly attribution: string | undefined;
+  readonly streets: StreetsShown;
 }
 
-export function ScaleBar({ view, isGrid, isSmall, attribution }: ScaleBarProps) {
+export function ScaleBar({ view, isGrid, isSmall, streets }: ScaleBarProps) {
+  const { tiles, attribution, map } = streets;
   const words = useWords(mapWords);
   const formats = useFormats();
+  const noStreets = map?.kind === 'VECTOR' ? words.vector : (map?.note ?? words.grid);
   const meters = metersPerPixel(view);
   const length = scaleLength(meters, scalePx);
   const said =
@@ -52,8 +54,23 @@ export function ScaleBar({ view, isGrid, isSmall, attribution }: ScaleBarProps) 
       <span className={styles['scale']} style={{ width: length / meters }}>
         {said}
       </span>
-      {attribution !== undefined && <span>{attribution}</span>}
-      {attribution === undefined && !isSmall && <span>{isGrid ? words.grid : words.natural}</span>}
+      {attribution !== undefined && tiles !== undefined && <Attribution text={attribution} />}
+      {tiles === undefined && !isSmall && <span>{isGrid ? noStreets : words.natural}</span>}
     </>
+  );
+}
+
+/** OpenStreetMap asks for a link to its license. */
+function Attribution({ text }: { readonly text: string }) {
+  if (!text.includes('OpenStreetMap')) return <span>{text}</span>;
+  return (
+    <a
+      className={styles['attribution']}
+      href="https://www.openstreetmap.org/copyright"
+      target="_blank"
+      rel="noopener noreferrer"
+    >
+      {text}
+    </a>
   );
 }

@@ -10,13 +10,21 @@ export const mapWords = wordSet(
     zoomOut: 'Zoom out',
     fit: 'Fit all devices',
     natural: 'Map data: Natural Earth, served from this installation.',
-    grid: 'No street map. The operator of this installation can set MAP_TILES_URL.',
+    grid: 'No street map. The workspace settings have others.',
+    vector: "The map file has vector tiles, which the console doesn't draw",
+    showStreets: 'Show streets',
+    streetsNote:
+      'Tiles come from openstreetmap.org, which sees the addresses of your browsers and the area you look at. The choice applies to everyone in this workspace.',
+    useOpenStreetMap: 'Use OpenStreetMap',
+    useOwnTiles: 'Use our own tiles',
+    notNow: 'Not now',
     legend: 'Status',
     states: { online: 'Online', silent: 'Offline', never: 'Never seen' },
     meters: (count: string) => `${count} m`,
     kilometers: (count: string) => `${count} km`,
     noOutline: "Couldn't load the map outline",
-    noTiles: "Couldn't load map tiles",
+    noTiles: (host: string) =>
+      host === '' ? "Couldn't load map tiles" : `Couldn't load map tiles from ${host}`,
     noPosition: 'No device has reported a position',
   },
   {
@@ -27,13 +35,23 @@ export const mapWords = wordSet(
     zoomOut: 'Verkleinern',
     fit: 'Alle Geräte anzeigen',
     natural: 'Kartendaten: Natural Earth, von dieser Installation bereitgestellt.',
-    grid: 'Keine Straßenkarte. Der Betreiber dieser Installation kann MAP_TILES_URL setzen.',
+    grid: 'Keine Straßenkarte. Die Einstellungen des Arbeitsbereichs bieten andere.',
+    vector: 'Die Kartendatei hat Vektorkacheln, die die Konsole nicht zeichnet',
+    showStreets: 'Straßen anzeigen',
+    streetsNote:
+      'Die Kacheln kommen von openstreetmap.org. Dieser Server sieht die Adressen Ihrer Browser und den gezeigten Ausschnitt. Die Wahl gilt für alle in diesem Arbeitsbereich.',
+    useOpenStreetMap: 'OpenStreetMap verwenden',
+    useOwnTiles: 'Eigene Kacheln verwenden',
+    notNow: 'Nicht jetzt',
     legend: 'Status',
     states: { online: 'Online', silent: 'Offline', never: 'Nie gesehen' },
     meters: (count: string) => `${count} m`,
     kilometers: (count: string) => `${count} km`,
     noOutline: 'Der Kartenumriss konnte nicht geladen werden',
-    noTiles: 'Die Kartenkacheln konnten nicht geladen werden',
+    noTiles: (host: string) =>
+      host === ''
+        ? 'Die Kartenkacheln konnten nicht geladen werden'
+        : `Die Kartenkacheln von ${host} konnten nicht geladen werden`,
     noPosition: 'Kein Gerät hat eine Position gemeldet',
   },
 );

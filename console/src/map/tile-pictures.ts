@@ -18,8 +18,8 @@ interface PlacedTile {
 }
 
 /** From the middle outwards, which is the order in which they are asked for. */
-export function tilesInView(view: View, size: Size): readonly PlacedTile[] {
-  const z = Math.max(0, Math.min(zoomMax, Math.round(view.zoom)));
+export function tilesInView(view: View, size: Size, closest = zoomMax): readonly PlacedTile[] {
+  const z = Math.max(0, Math.min(closest, Math.round(view.zoom)));
   const count = 2 ** z;
   const side = worldPx(view.zoom) / count;
   const from = worldAt(view, size, { x: 0, y: 0 });
@@ -61,8 +61,10 @@ const picturesMax = 300;
 const retryMs = 30_000;
 
 interface Picture {
-  readonly image: HTMLImageElement;
   readonly askedMs: number;
+  /** Undefined until it is there, and where the map has no tile. */
+  image: HTMLImageElement | ImageBitmap | undefined;
+  width: number;
   isFailed: boolean;
 }
 
@@ -78,66 +80,93 @@ export interface TilePictures {
 const known = new Map<string, TilePictures>();
 
 /** One for each address, so that all maps of the console share their pictures. */
-export function tilePictures(url: string): TilePictures {
+export function tilePictures(url: string, closest = zoomMax): TilePictures {
   let pictures = known.get(url);
-  if (pictures === undefined) known.set(url, (pictures = createTilePictures(url)));
+  if (pictures === undefined) known.set(url, (pictures = new Pictures(url, closest)));
   return pictures;
 }
 
-function createTilePictures(url: string): TilePictures {
-  const pictures = new Map<string, Picture>();
-  const watchers = new Set<() => void>();
-  let isFailing = false;
+class Pictures implements TilePictures {
+  readonly #url: string;
+  readonly #closest: number;
+  readonly #pictures = new Map<string, Picture>();
+  readonly #watchers = new Set<() => void>();
+  #isFailing = false;
 
-  function ask(address: string): void {
-    const picture: Picture = { image: new Image(), askedMs: Date.now(), isFailed: false };
-    const answer = (isFailed: boolean) => () => {
-      picture.isFailed = isFailed;
-      isFailing = isFailed;
-      for (const watcher of watchers) watcher();
-    };
-    picture.image.addEventListener('load', answer(false));
-    picture.image.addEventListener('error', answer(true));
-    // Tile servers refuse pages that do not say where they are; the path stays here.
-    picture.image.referrerPolicy = 'origin';
-    picture.image.decoding = 'async';
-    picture.image.src = address;
-    pictures.set(address, picture);
-    const [oldest] = pictures.keys();
-    if (pictures.size > picturesMax && oldest !== undefined) pictures.delete(oldest);
+  constructor(url: string, closest: number) {
+    this.#url = url;
+    this.#closest = closest;
   }
 
-  function pictureOf(tile: TileName, isWanted: boolean): HTMLImageElement | undefined {
-    const address = tileAddress(url, tile);
-    const picture = pictures.get(address);
-    const isOver = picture?.isFailed === true && Date.now() - picture.askedMs > retryMs;
-    if (isWanted && (picture === undefined || isOver)) ask(address);
-    // One that is broken is complete before it fails, and has no size.
-    if (picture === undefined || !picture.image.complete || picture.image.naturalWidth === 0)
-      return undefined;
-    // The last of the map is the one that was used last.
-    pictures.delete(address);
-    pictures.set(address, picture);
-    return picture.image;
-  }
-
-  return {
-    paint(context, view, size) {
-      for (const { tile, x, y, side } of tilesInView(view, size))
-        for (const [up, part] of partsFor(tile).entries()) {
-          const image = pictureOf(part.tile, up === 0);
-          if (image === undefined) continue;
-          const scale = image.naturalWidth / 256;
-          const [left, top, edge] = [part.x * scale, part.y * scale, part.side * scale];
-          // A little larger, so that no line shows between two tiles.
-          context.drawImage(image, left, top, edge, edge, x, y, side + 0.5, side + 0.5);
-          break;
-        }
-    },
-    watch(changed) {
-      watchers.add(changed);
-      return () => watchers.delete(changed);
-    },
-    isFailing: () => isFailing,
+  readonly paint = (context: CanvasRenderingContext2D, view: View, size: Size): void => {
+    for (const { tile, x, y, side } of tilesInView(view, size, this.#closest))
+      for (const [up, part] of partsFor(tile).entries()) {
+        const { image, width } = this.#pictureOf(part.tile, up === 0) ?? {};
+        if (image === undefined || width === undefined) continue;
+        const scale = width / tilePx;
+        const [left, top, edge] = [part.x * scale, part.y * scale, part.side * scale];
+        // A little larger, so that no line shows between two tiles.
+        context.drawImage(image, left, top, edge, edge, x, y, side + 0.5, side + 0.5);
+        break;
+      }
+    // Bright streets would outshine the devices.
+    if (document.documentElement.dataset['theme'] !== 'dark') return;
+    context.fillStyle = 'rgb(0 0 0 / 0.45)';
+    context.fillRect(0, 0, size.width, size.height);
   };
+
+  readonly watch = (changed: () => void) => {
+    this.#watchers.add(changed);
+    return () => this.#watchers.delete(changed);
+  };
+
+  readonly isFailing = () => this.#isFailing;
+
+  #pictureOf(tile: TileName, isWanted: boolean): Picture | undefined {
+    const address = tileAddress(this.#url, tile);
+    const picture = this.#pictures.get(address);
+    const isOver = picture?.isFailed === true && Date.now() - picture.askedMs > retryMs;
+    if (isWanted && (picture === undefined || isOver)) void this.#ask(address);
+    if (picture?.image === undefined) return undefined;
+    // The last of the map is the one that was used last.
+    this.#pictures.delete(address);
+    this.#pictures.set(address, picture);
+    return picture;
+  }
+
+  async #ask(address: string): Promise<void> {
+    const picture: Picture = { askedMs: Date.now(), image: undefined, width: 0, isFailed: false };
+    this.#pictures.set(address, picture);
+    const [oldest] = this.#pictures.keys();
+    if (this.#pictures.size > picturesMax && oldest !== undefined) this.#pictures.delete(oldest);
+    try {
+      const load = address.startsWith('/') ? ownPicture : otherPicture;
+      Object.assign(picture, await load(address));
+    } catch {
+      picture.isFailed = true;
+    }
+    this.#isFailing = picture.isFailed;
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+type Loaded = Pick<Picture, 'image' | 'width'>;
+
+async function otherPicture(address: string): Promise<Loaded> {
+  const image = new Image();
+  // Tile servers refuse pages that do not say where they are; the path stays here.
+  image.referrerPolicy = 'origin';
+  image.decoding = 'async';
+  image.src = address;
+  await image.decode();
+  return { image, width: image.naturalWidth };
+}
+
+/** Of the platform, which says where its map has no tile; a picture element would call that broken. */
+async function ownPicture(address: string): Promise<Loaded> {
+  const answer = await fetch(address);
+  if (answer.status === 204) return { image: undefined, width: 0 };
+  if (!answer.ok) throw new Error(`status ${answer.status}`);
+  const image = await createImageBitmap(await answer.blob());
+  return { image, width: image.width };
 }

@@ -1,5 +1,4 @@
 // World map: devices as dots and clusters on a street map, else on an outline or grid.
-import { useQuery } from '@tanstack/react-query';
 import { Maximize, Minus, Plus } from 'lucide-react';
 import {
   type KeyboardEvent,
@@ -11,9 +10,7 @@ import {
   useMemo,
   useRef,
   useState,
-  useSyncExternalStore,
 } from 'react';
-import { aboutQuery } from '../api/about.ts';
 import { themeEvent } from '../ui/theme.ts';
 import { Button } from '../ui/button.tsx';
 import { useSize } from '../ui/use-size.ts';
@@ -23,7 +20,9 @@ import { Legend, ScaleBar } from './map-notes.tsx';
 import { mapWords } from './map-words.ts';
 import { type Detail, loadOutline, type Outline } from './outline.ts';
 import { clusterAt, isGridShown, paint, type Scene, shownClusters } from './paint.ts';
-import { type TilePictures, tilePictures } from './tile-pictures.ts';
+import { ShowStreets } from './show-streets.tsx';
+import { openStreetMapOrigin, type StreetsShown, useStreets } from './street-map.ts';
+import type { TilePictures } from './tile-pictures.ts';
 import {
   fitted,
   panned,
@@ -41,6 +40,8 @@ const fineZoom = 3.6;
 const onePlace = 1e-9;
 
 interface WorldMapProps {
+  /** Whose street map is shown; without it, that of the installation. */
+  readonly workspaceId?: string | undefined;
   readonly points: readonly MapPoint[];
   readonly chosenId?: string | undefined;
   readonly choose?: (id: string | undefined) => void;
@@ -55,7 +56,7 @@ interface WorldMapProps {
 }
 
 export function WorldMap(props: WorldMapProps) {
-  const { points, chosenId, choose, isSmall = false, children } = props;
+  const { workspaceId, points, chosenId, choose, isSmall = false, children } = props;
   const words = useWords(mapWords);
   const formats = useFormats();
   const { language } = useLanguage();
@@ -65,7 +66,8 @@ export function WorldMap(props: WorldMapProps) {
   const size = useSize(box);
   const { view, show, fit } = useView(props, size);
   const outline = useOutline(view.zoom >= fineZoom ? 'fine' : 'coarse');
-  const { tiles, attribution, isFailing } = useTiles();
+  const streets = useStreets(workspaceId);
+  const { tiles } = streets;
   const step = Math.round(view.zoom);
   const clusters = useMemo(() => clustersOf(points, step), [points, step]);
   const shown = { view, size, clusters, chosenId, hasLabels: true, language };
@@ -139,14 +141,24 @@ export function WorldMap(props: WorldMapProps) {
           view={view}
           isGrid={isGridShown(view, size)}
           isSmall={isSmall}
-          attribution={attribution}
+          streets={streets}
         />
-        {isFailing && <span role="alert">{words.noTiles}</span>}
+        {streets.isFailing && <span role="alert">{words.noTiles(streets.host)}</span>}
+        {streets.error !== null && <span role="alert">{streets.error.message}</span>}
         {outline.isFailed && <span role="alert">{words.noOutline}</span>}
       </div>
+      {workspaceId !== undefined && isOffered(streets) && !isSmall && isGridShown(view, size) && (
+        <ShowStreets workspaceId={workspaceId} />
+      )}
       {children}
     </div>
   );
+}
+
+/** The workspace has chosen nothing, the operator has set up nothing, and allows OpenStreetMap. */
+function isOffered({ map }: StreetsShown): boolean {
+  if (map?.source !== 'INSTALLATION' || map.kind !== 'NONE') return false;
+  return map.origins.includes(openStreetMapOrigin);
 }
 
 function distance(a: { x: number; y: number }, b: { x: number; y: number }): number {
@@ -229,27 +241,6 @@ function usePainting(
 function repaint(canvas: HTMLCanvasElement | null, scene: Scene): void {
   if (canvas !== null && scene.size.width > 0) paint(canvas, scene, devicePixelRatio);
 }
-
-// Hook on the street map of the installation: its tiles, whom it names, and whether they arrive.
-
-interface MapTilesShown {
-  /** Undefined without a tile server, and until the platform has said so. */
-  readonly tiles: TilePictures | undefined;
-  readonly attribution: string | undefined;
-  readonly isFailing: boolean;
-}
-
-function useTiles(): MapTilesShown {
-  const mapTiles = useQuery(aboutQuery).data?.mapTiles ?? undefined;
-  const tiles = mapTiles === undefined ? undefined : tilePictures(mapTiles.url);
-  const isFailing = useSyncExternalStore(
-    tiles?.watch ?? unchanged,
-    () => tiles?.isFailing() === true,
-  );
-  return { tiles, attribution: mapTiles?.attribution, isFailing };
-}
-
-const unchanged = () => () => undefined;
 
 // Gestures of a map: drag, wheel, pinch and double click, and the keys for the same.
 

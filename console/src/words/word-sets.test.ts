@@ -17,6 +17,7 @@ const sameInBoth: ReadonlySet<string> = new Set([
   'Passkey',
   'Passkeys',
   'NATS',
+  'OpenStreetMap',
   'SMS',
   'Slack',
   'Webhook',

@@ -79,6 +79,12 @@ const retention = createRoute({
   component: screen(() => import('../../screens/settings/retention.tsx'), 'Retention'),
 });
 
+const streetMap = createRoute({
+  getParentRoute: () => settings,
+  path: '/map',
+  component: screen(() => import('../../screens/settings/street-map.tsx'), 'StreetMap'),
+});
+
 const usage = createRoute({
   getParentRoute: () => settings,
   path: '/usage',
@@ -103,6 +109,6 @@ const members = createRoute({
   component: screen(() => import('../../screens/settings/members.tsx'), 'WorkspaceMembers'),
 });
 
-const tabs = [start, general, hours, retention, usage, tags, fields, members] as const;
+const tabs = [start, general, hours, retention, streetMap, usage, tags, fields, members] as const;
 
 export const settingsRoutes = settings.addChildren(tabs);

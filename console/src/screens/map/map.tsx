@@ -153,6 +153,7 @@ function Shown({ workspaceId, positions, search, change }: ShownProps) {
     <div className={styles['both']}>
       <div className={styles['map']}>
         <WorldMap
+          workspaceId={workspaceId}
           points={points}
           chosenId={search.device}
           choose={choose}

@@ -17,6 +17,7 @@ export const settingsTabs = [
   'general',
   'hours',
   'retention',
+  'map',
   'usage',
   'tags',
   'fields',

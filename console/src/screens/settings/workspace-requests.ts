@@ -22,9 +22,11 @@ interface PartEditor<T> {
   readonly saved: T;
   /** Only the members that the part edits, so that other parts stay as they are. */
   readonly updateOf: (draft: T) => WorkspaceUpdate;
+  readonly onSaved?: (workspace: Workspace) => unknown;
 }
 
-export function useWorkspaceEditor<T>({ workspace, part, saved, updateOf }: PartEditor<T>) {
+export function useWorkspaceEditor<T>(parts: PartEditor<T>) {
+  const { workspace, part, saved, updateOf, onSaved } = parts;
   const { id, version } = workspace;
   return useEditor<T, Workspace>({
     key: `workspace ${id} ${part}`,
@@ -32,6 +34,7 @@ export function useWorkspaceEditor<T>({ workspace, part, saved, updateOf }: Part
     version,
     record: workspaceOf(id).queryKey,
     list: ['workspaces'],
+    ...(onSaved && { onSaved }),
     send: (draft, from) => {
       const body = { id, ...updateOf(draft), ...from };
       return ask(platform.PUT('/v3/workspaces/{id}', { params: { path: { id } }, body }));

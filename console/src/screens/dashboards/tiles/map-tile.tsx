@@ -45,7 +45,9 @@ export function MapTile({ tile }: { readonly tile: BoundTile }) {
   };
   if (points.length === 0)
     return <p className={styles['note']}>{data.isLoading ? '' : words.noPosition}</p>;
-  return <WorldMap points={points} choose={open} isSmall />;
+  // A link shows the street map of the installation: its readers have chosen nothing.
+  const streetsOf = isShared ? undefined : workspaceId;
+  return <WorldMap workspaceId={streetsOf} points={points} choose={open} isSmall />;
 }
 
 interface Known {

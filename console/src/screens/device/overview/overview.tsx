@@ -200,6 +200,7 @@ function PlaceOfDevice({ device, stored }: StateProps) {
   return (
     <div className={styles['place']}>
       <DevicePlace
+        workspaceId={device.workspaceId}
         name={name}
         latitude={latitude}
         longitude={longitude}
