@@ -10,7 +10,7 @@ import {
   readdirSync,
 } from 'node:fs';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -180,30 +180,59 @@ export async function untilListening(server: RunningServer, port: number): Promi
 }
 
 /** Below the ports that the system gives to connections and to servers that ask for any. */
-const freePorts = { from: 20_000, to: 32_000 } as const;
+const freePorts = { from: 20_000, to: 32_000, ofBlock: 50 } as const;
 
-/** Those that this process was given: a cluster chooses many before any of its servers listens. */
-const givenPorts = new Set<number>();
+/** The next port of this process, and the end of the block that it is in. */
+const givenPorts = { next: 0, end: 0 };
+let lastGiven = Promise.resolve(0);
 
 /**
- * A loopback port that was free a moment ago. The system gives it to none meanwhile; another process
- * finds it again with a probability of one in twelve thousand.
+ * A loopback port that nothing listens on. Neither the system nor this function, in this process or
+ * another one, gives it to anybody else until the process ends.
  */
-export async function freePort(): Promise<number> {
-  const { from, to } = freePorts;
+export function freePort(): Promise<number> {
+  const given = lastGiven.then(nextPort);
+  lastGiven = given.catch(() => 0);
+  return given;
+}
+
+async function nextPort(): Promise<number> {
   for (;;) {
-    const port = from + Math.floor(Math.random() * (to - from));
-    if (givenPorts.has(port) || !(await canListen(port))) continue;
-    givenPorts.add(port);
+    if (givenPorts.next === givenPorts.end) await takeBlock();
+    const port = givenPorts.next++;
+    const probe = await listenOn(port);
+    if (probe === undefined) continue;
+    await new Promise((resolve) => probe.close(resolve));
     return port;
   }
 }
 
-function canListen(port: number): Promise<boolean> {
+/**
+ * A process listens on the first port of each of its blocks until it ends: that is the only lock
+ * that a killed process also gives back.
+ */
+async function takeBlock(): Promise<void> {
+  const { from, to, ofBlock } = freePorts;
+  const blocks = (to - from) / ofBlock;
+  const first = Math.floor(Math.random() * blocks);
+  for (let n = 0; n < blocks; n++) {
+    const start = from + ((first + n) % blocks) * ofBlock;
+    const lock = await listenOn(start);
+    if (lock === undefined) continue;
+    lock.unref();
+    givenPorts.next = start + 1;
+    givenPorts.end = start + ofBlock;
+    return;
+  }
+  throw new Error(`No block of ports from ${from} to ${to} is free`);
+}
+
+/** Undefined when the port is taken. */
+function listenOn(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+    const server = createServer();
+    server.once('error', () => resolve(undefined));
+    server.listen(port, '127.0.0.1', () => resolve(server));
   });
 }
 

@@ -1,8 +1,8 @@
 // MQTT world: a platform with its ports open, MQTT devices, and clients that record results.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { createServer } from 'node:net';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import { SignJWT } from 'jose';
+import { freePort } from '../../bench/load/server-process.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -30,15 +30,6 @@ export interface MqttDeviceOptions {
   /** Another device on the same connector. */
   readonly beside?: MqttDevice;
   readonly connector?: Record<string, unknown>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 export async function startMqttWorld(
