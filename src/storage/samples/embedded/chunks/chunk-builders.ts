@@ -1,4 +1,5 @@
 // Chunk makers: a few rows become chunks on the main thread, many on another.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { EpochMs } from '../../../../model/instant.ts';
 import { JobThread } from '../job-thread.ts';
@@ -14,6 +15,16 @@ export interface RowsToChunk {
   readonly sorted: SortedRows;
   /** The newest time that was sealed before. */
   readonly sealedNewest: EpochMs;
+}
+
+/** Most rows have few columns, and are packed at once. */
+async function packedInTurns(sorted: SortedRows): Promise<ChunkJob['parts'][number]['rows']> {
+  const work = packRows(sorted);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    await nextTurn();
+  }
 }
 
 export class ChunkMakers {
@@ -57,10 +68,9 @@ export class ChunkMakers {
   }
 
   async #makeThere(parts: readonly RowsToChunk[]): Promise<readonly (readonly Chunk[])[]> {
-    const packed = parts.map(({ sorted, sealedNewest }) => ({
-      rows: packRows(sorted),
-      sealedNewest,
-    }));
+    const packed: ChunkJob['parts'][number][] = [];
+    for (const { sorted, sealedNewest } of parts)
+      packed.push({ rows: await packedInTurns(sorted), sealedNewest });
     const job = {
       parts: packed,
       limits: { rowsMax: this.#limits.rowsMax, rowsToCloseAtDay: this.#limits.rowsToCloseAtDay },

@@ -50,13 +50,23 @@ interface MadeChunk
 /** For each part the chunks in the order of time. */
 export type MadeChunks = readonly (readonly MadeChunk[])[];
 
-export function packRows(sorted: SortedRows): PackedRows {
+/** Values that are copied in one step: rows can have thousands of columns. */
+const valuesPerStep = 200_000;
+
+/** In steps, between which the rows must not change. */
+export function* packRows(sorted: SortedRows): Generator<undefined, PackedRows> {
   const { rows, length, timestamps, orders } = sorted;
   const doubles = new Float64Array(length * (2 + rows.columns.length));
   doubles.set(timestamps.subarray(0, length));
   doubles.set(orders.subarray(0, length), length);
-  for (const [i, column] of rows.columns.entries())
+  let copied = 0;
+  for (const [i, column] of rows.columns.entries()) {
     copyInOrder(valuesOf(column), sorted, doubles, length * (2 + i));
+    copied += length;
+    if (copied < valuesPerStep) continue;
+    copied = 0;
+    yield;
+  }
   const inOrder = (ids: Uint16Array): Uint16Array =>
     Uint16Array.from({ length }, (_, place) => ids[rowAt(sorted, place)]!);
   const { shapeIds, originIds, metas } = rows;
@@ -89,7 +99,7 @@ function copyInOrder(
   for (let place = 0; place < length; place++) to[at + place] = values[permutation[place]!]!;
 }
 
-/** The rows as they were before `packRows`. */
+/** The rows as they were before they were packed. */
 function unpackRows(packed: PackedRows, shapeOf: (text: string) => DataShape): RowsToSeal {
   const { length, doubles, shapes, shapeIds, origins, originIds, metas } = packed;
   const part = (i: number): Float64Array => doubles.subarray(length * i, length * (i + 1));
