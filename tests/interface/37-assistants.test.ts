@@ -235,6 +235,34 @@ describe('a key for another workspace', () => {
   });
 });
 
+test('the list of tools is the same for all, each with the id of its request', async () => {
+  const accept = { accept: 'application/json, text/event-stream' };
+  const listed = async (body: object) => {
+    const answer = await fetch(`${world.base}/mcp`, {
+      method: 'POST',
+      headers: { 'x-api-key': world.apiKey, 'content-type': 'application/json', ...accept },
+      body: JSON.stringify({ jsonrpc: '2.0', method: 'tools/list', ...body }),
+    });
+    const text = await answer.text();
+    const json = /^data: (.*)$/m.exec(text)?.[1] ?? text;
+    const type = answer.headers.get('content-type');
+    return { status: answer.status, type, ...(JSON.parse(json) as Record<string, unknown>) };
+  };
+  const first = await listed({ id: 1 });
+  expect(first).toMatchObject({ status: 200, id: 1 });
+  expect(
+    (first as unknown as { result: { tools: unknown[] } }).result.tools.length,
+  ).toBeGreaterThan(5);
+  for (const id of [2, 'text "quoted"', 'id of a request for the list of tools', ''])
+    expect(await listed({ id })).toEqual({ ...first, id });
+  // One that says more is answered by itself.
+  expect(await listed({ id: 3, params: { _meta: { progressToken: 1 } } })).toEqual({
+    ...first,
+    id: 3,
+  });
+  expect(await listed({ id: 4, params: {} })).toEqual({ ...first, id: 4 });
+});
+
 test('a tool is used with one request', async () => {
   const params = { name: 'find_devices', arguments: { search: 'none' } };
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };

@@ -462,14 +462,91 @@ export function createMcpHandler({
     return server;
   }
 
+  const answer: McpHandler['answer'] = async (request, body, caller) => {
+    // Nothing changes while the platform runs, so no stream of changes is opened.
+    const options = { maxSubscriptions: 0, onerror: failed } as const;
+    const handler = createHandler(() => serverFor(caller), options);
+    return handler.fetch(request, { parsedBody: body });
+  };
+  const lists = new ToolLists(answer);
   return {
     async answer(request, body, caller) {
-      // Nothing changes while the platform runs, so no stream of changes is opened.
-      const options = { maxSubscriptions: 0, onerror: failed } as const;
-      const handler = createHandler(() => serverFor(caller), options);
-      return handler.fetch(request, { parsedBody: body });
+      const id = idOfList(body);
+      const listed = id === undefined ? undefined : await lists.answer(request, id, caller);
+      return listed ?? answer(request, body, caller);
     },
   };
+}
+
+// Lists of tools: every assistant asks for one first, and it is the same for all.
+
+const listMethod = 'tools/list';
+const listMembers: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
+/** Stands for the id of the request in the answer that is kept. */
+const anyId = 'id of a request for the list of tools';
+const listsMax = 20;
+const headersLengthMax = 500;
+
+/** Undefined for any other request, and for one that asks for more than the list. */
+function idOfList(body: unknown): string | number | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { jsonrpc, id, method, params = {} } = body as Readonly<Record<string, unknown>>;
+  if (jsonrpc !== '2.0' || method !== listMethod) return undefined;
+  if (typeof params !== 'object' || params === null || Object.keys(params).length > 0)
+    return undefined;
+  if (!Object.keys(body).every((name) => listMembers.has(name))) return undefined;
+  return typeof id === 'string' || Number.isSafeInteger(id) ? (id as string | number) : undefined;
+}
+
+interface ToolList {
+  readonly headers: Headers;
+  /** The answer before and behind the id. */
+  readonly before: string;
+  readonly behind: string;
+}
+
+/** Answers to requests for the list of tools, by the headers that the protocol reads. */
+class ToolLists {
+  readonly #answer: McpHandler['answer'];
+  readonly #made = new Map<string, Promise<ToolList | undefined>>();
+
+  constructor(answer: McpHandler['answer']) {
+    this.#answer = answer;
+  }
+
+  /** Undefined when the list cannot be kept for such a request. */
+  async answer(
+    request: Request,
+    id: string | number,
+    caller: ToolCaller,
+  ): Promise<Response | undefined> {
+    const key = JSON.stringify([...request.headers]);
+    let making = this.#made.get(key);
+    if (making === undefined) {
+      if (this.#made.size >= listsMax || key.length > headersLengthMax) return undefined;
+      making = this.#make(request, caller);
+      this.#made.set(key, making);
+      making.catch(() => this.#made.delete(key));
+    }
+    const list = await making;
+    if (list === undefined) return undefined;
+    const body = `${list.before}${JSON.stringify(id)}${list.behind}`;
+    return new Response(body, { headers: list.headers });
+  }
+
+  async #make(
+    { url, method, headers }: Request,
+    caller: ToolCaller,
+  ): Promise<ToolList | undefined> {
+    // The sender of the first request may leave before it is answered.
+    const request = new Request(url, { method, headers });
+    const body = { jsonrpc: '2.0', id: anyId, method: listMethod };
+    const made = await this.#answer(request, body, caller);
+    const [before, behind, more] = (await made.text()).split(JSON.stringify(anyId));
+    const isList = made.status === 200 && more === undefined;
+    if (!isList || before === undefined || behind === undefined) return undefined;
+    return { headers: made.headers, before, behind };
+  }
 }
 
 /** The result as JSON. The words of an exception stay here. */
