@@ -122,7 +122,7 @@ export function composeRoutes(
   lora: Lora,
   extras: RouteExtras,
 ): Route[] {
-  const { store, telemetry, readiness, directory, now } = parts;
+  const { store, telemetry, readiness, directory, turns, now } = parts;
   const device = deviceAccess(parts);
   const calendars = createWorkspaceCalendars(parts.records.db);
   const { calendarOf } = calendars;
@@ -150,7 +150,7 @@ export function composeRoutes(
     }),
     ...lineProtocolRoutes(lora.senders.ofSecret, uplinks.writePoints, parts.refusals),
     ...lora.routes,
-    ...backfillRoutes({ ...device, ...uplinks, now }),
+    ...backfillRoutes({ ...device, ...uplinks, turns, now }),
     ...rawUplinkRoutes({
       ...device,
       records: parts.records,

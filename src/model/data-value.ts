@@ -1,5 +1,6 @@
 // Data values: the value of a data key in a sample, by the exact name or by path, and the keys that a sample has (contract 35).
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import { keysOfKnown } from './large-objects.ts';
 
 /**
  * Undefined when the sample has no such key. At every depth a key that itself contains dots wins,
@@ -48,6 +49,7 @@ export function keyPaths(data: JsonObject): string[] {
 
 /** Undefined when there are more. */
 export function keyPathsUpTo(data: JsonObject, max: number): string[] | undefined {
+  if ((keysOfKnown(data)?.length ?? 0) > max) return undefined;
   const paths: string[] = [];
   return collect(data, '', paths, max) ? paths : undefined;
 }
@@ -78,7 +80,7 @@ function* collectInSteps(
   into: string[],
   step: number,
 ): Generator<undefined, void> {
-  for (const key in object) {
+  for (const key of keysOfKnown(object) ?? Object.keys(object)) {
     const value = object[key];
     if (isJsonObject(value) && hasKey(value))
       yield* collectInSteps(value, `${prefix}${key}/`, into, step);
@@ -88,6 +90,8 @@ function* collectInSteps(
 
 /** Whether the object has any key. */
 export function hasKey(object: JsonObject): boolean {
+  const known = keysOfKnown(object);
+  if (known !== undefined) return known.length > 0;
   for (const _ in object) return true;
   return false;
 }

@@ -1,6 +1,7 @@
 // Entry trace: the origin, the processing and the notes of the samples of a journal entry, for its followers (contract 27).
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
+import { jsonInSteps } from './large-objects.ts';
 import type { KeptPayload } from './payload.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';
 
@@ -52,9 +53,12 @@ export interface EntryTrace {
 
 const knownJson = new WeakMap<RawPayload['body'], string>();
 
-/** Makes the JSON of a large body once: journal and raw uplinks need it, and it takes milliseconds. */
-export function rememberBodyJson(body: RawPayload['body']): void {
-  knownJson.set(body, JSON.stringify(body));
+/**
+ * Makes the JSON of a large body once, in steps: journal and raw uplinks need it, and it takes
+ * milliseconds.
+ */
+export function* rememberBodyJson(body: RawPayload['body']): Generator<undefined, void> {
+  knownJson.set(body, yield* jsonInSteps(body));
 }
 
 export function bodyJsonOf(body: RawPayload['body']): string {

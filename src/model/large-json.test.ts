@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isExact, parseReadings } from './exact-json.ts';
 import { parseJsonText } from './json-keys.ts';
-import type { JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import { parseLargeJson } from './large-json.ts';
+import { jsonInSteps, keysOfKnown } from './large-objects.ts';
 
 /** A gap that is longer than what is parsed at once. */
 const gap = ' '.repeat(300_000);
@@ -97,4 +98,35 @@ test('contract 42: readings keep integers beyond 2^53 as texts in every group of
   expect(isExact(value, 'first')).toBe(true);
   expect(isExact(value['k19999'] as object, 'n')).toBe(true);
   expect(isExact(value['list'] as object, '100000')).toBe(true);
+});
+
+/** What work in steps returns, and how many steps it took. */
+function whole<T>(work: Generator<undefined, T>): { readonly value: T; readonly steps: number } {
+  for (let steps = 1; ; steps++) {
+    const step = work.next();
+    if (step.done === true) return { value: step.value, steps };
+  }
+}
+
+const many = (count: number, name = 'key') =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`${name}${i}`, i]));
+
+test.each<readonly [string, Json]>([
+  ['an object', many(30_000)],
+  ['an object in an object', { a: 1, b: { c: many(30_000), d: [] }, e: 'x' }],
+  ['an array of objects', Array.from({ length: 20_000 }, (_, i) => ({ i }))],
+  ['objects in an array', [1, many(20_000), many(20_000, 'other'), { small: null }]],
+])('security 4: JSON of %s is written in steps', async (_, value) => {
+  const text = JSON.stringify(value);
+  const read = await parseLargeJson(Buffer.from(text));
+  const written = whole(jsonInSteps(read));
+  expect(written.value).toBe(text);
+  expect(written.steps).toBeGreaterThan(10);
+});
+
+test('security 4: the keys of large objects are known from the parser, each once', async () => {
+  const text = `{"twice":1,${JSON.stringify(many(20_000)).slice(1, -1)},"twice":2,"__proto__":3}`;
+  const read = (await parseLargeJson(Buffer.from(text))) as JsonObject;
+  expect(keysOfKnown(read)).toEqual(Object.keys(read));
+  expect(keysOfKnown(JSON.parse(text) as object)).toBeUndefined();
 });

@@ -6,20 +6,23 @@ import { Worker } from 'node:worker_threads';
 import { isExact, rememberExact } from './exact-json.ts';
 import { jsonDepthMax, JsonFault, parsedJson, parseJsonText } from './json-keys.ts';
 import { isJsonWhitespace, type Json, jsonBytes } from './json.ts';
+import { rememberLarge } from './large-objects.ts';
 
 /** A group ends with the member that makes it this long. */
-const groupBytes = 128 * 1024;
-const turnMsMax = 4;
+const groupBytes = 32 * 1024;
+const turnMsMax = 1.5;
 /** The parser takes a string, a number or a gap in one go, so that a longer one is refused. */
 const tokenBytesMax = 16 * 1024 * 1024;
 /** Shorter documents are parsed in one turn. */
-const wholeBytesMax = 2 * groupBytes;
+const wholeBytesMax = 64 * 1024;
 
 /** A container that is open at the place of the scan. */
 interface Level {
   readonly close: number;
   /** What was parsed of it; undefined while it is a part of its parent's group. */
   value: Json[] | Record<string, Json> | undefined;
+  /** Of an object with a value of its own. */
+  readonly keys: string[];
   /** Its next group begins here, */
   groupStart: number;
   /** and its member at the place of the scan here. */
@@ -187,6 +190,7 @@ class Cutter {
     const level: Level = {
       close,
       value: undefined,
+      keys: [],
       groupStart: start,
       memberStart: start,
       open,
@@ -204,6 +208,7 @@ class Cutter {
     if (level.hasEndedMember) this.#expectBlank(level.memberStart, end);
     else if (level.memberStart > level.open + 1 || !this.#isBlank(level.groupStart, end))
       this.#take(level, end);
+    rememberLarge(level.value, level.keys);
     this.#parsedTo = this.#at;
     const parent = this.#levels.at(-1);
     if (parent === undefined) return;
@@ -250,7 +255,7 @@ class Cutter {
     } else {
       const before = this.#held.toString('utf8', parent.memberStart, level.open);
       const [key = ''] = Object.keys(this.#parsed(`{${before}[]}`) as object);
-      set(into, key, value);
+      setMember(parent, into, key, value);
     }
   }
 
@@ -274,7 +279,7 @@ class Cutter {
     for (const [key, member] of Object.entries(members)) {
       isEmpty = false;
       if (isExact(members, key)) rememberExact(into, key);
-      set(into, key, member);
+      setMember(level, into, key, member);
     }
     if (isEmpty) throw new Suspect();
   }
@@ -301,7 +306,8 @@ function tooLong(): JsonFault {
   return new JsonFault(`it contains a token longer than ${tokenBytesMax} bytes`);
 }
 
-function set(into: Record<string, Json>, key: string, value: Json): void {
+function setMember({ keys }: Level, into: Record<string, Json>, key: string, value: Json): void {
+  if (!Object.hasOwn(into, key)) keys.push(key);
   if (key !== '__proto__') into[key] = value;
   // The parser makes an ordinary member of it, an assignment would not.
   else

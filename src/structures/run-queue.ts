@@ -210,6 +210,12 @@ export class RunQueue<Run extends Waiting> {
     return this.#state.size;
   }
 
+  /** Whether a live run of the tenant waits. */
+  hasLive(tenant: string): boolean {
+    const line = this.#lines.live.get(tenant);
+    return line !== undefined && waitingIn(line) > 0;
+  }
+
   /** True if the lane of slow tenants or of trials has a run to take. */
   get hasSlow(): boolean {
     return this.#lanes.slow.ring.size + this.#lanes.trial.ring.size > 0;

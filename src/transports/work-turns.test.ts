@@ -1,5 +1,6 @@
 // Work turns: whoever used less time comes first, each in its order, and a full line refuses.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { WorkTurns, workTurnLimits } from './work-turns.ts';
 
@@ -14,7 +15,11 @@ function started() {
       done.push(name);
       return name;
     });
-  return { turns, done, work };
+  /** Uses the thread, as work that follows a piece does. */
+  const use = (ms: number) => {
+    now += ms;
+  };
+  return { turns, done, work, use, now: () => now };
 }
 
 test('work of a thread that has time is done at once, and returns its value', () => {
@@ -68,9 +73,129 @@ test('work that throws fails alone; a line that is full refuses', async () => {
   const next = work('a', 1);
   await expect(failing).rejects.toThrow('no');
   expect(await next).toBe('a');
+  await nextTurn();
   turns.charge('a', 50);
   const waiting = Array.from({ length: workTurnLimits.tenantQueueMax }, () => work('a', 0));
   const refused = expect(work('a', 0)).rejects.toMatchObject({ problem: 'intakeFull' });
   expect(await Promise.all([work('b', 0), ...waiting])).toHaveLength(waiting.length + 1);
   await refused;
+});
+
+test('what follows a piece until it waits is measured, and takes of the same turn', async () => {
+  const { turns, done, work, use, now } = started();
+  expect(work('greedy', workTurnLimits.busyMs)).toBe('greedy');
+  const sliced = async (name: string) => {
+    await turns.wait('greedy');
+    await Promise.resolve();
+    use(workTurnLimits.busyMs);
+    await Promise.resolve();
+    done.push(name);
+  };
+  const first = sliced('first');
+  const second = sliced('second');
+  await nextTurn();
+  expect(done).toEqual(['greedy', 'first']);
+  await Promise.all([first, second]);
+  expect(done).toEqual(['greedy', 'first', 'second']);
+  expect(now()).toBe(3 * workTurnLimits.busyMs);
+});
+
+test('who used little does not wait for the lines of others, up to a limit', async () => {
+  const { turns, done, work } = started();
+  const all = Array.from({ length: 10 }, () => work('greedy', workTurnLimits.busyMs));
+  expect(turns.size).toBe(9);
+  expect(work('modest', 1)).toBe('modest');
+  // Many who need little are much together: then they wait, and come before whoever used much.
+  const many = Array.from({ length: 8 }, (_, i) => work(`light ${i}`, 1));
+  const waiting = many.filter((one) => one instanceof Promise);
+  expect(many.length - waiting.length).toBeGreaterThanOrEqual(1);
+  expect(waiting.length).toBeGreaterThanOrEqual(4);
+  await Promise.all(waiting);
+  expect(done.filter((name) => name === 'greedy').length).toBeLessThanOrEqual(6);
+  for (const one of all) await one;
+});
+
+test('who used much does not wait again after a while', () => {
+  const { turns } = started();
+  turns.charge('greedy', workTurnLimits.busyMs);
+  expect(turns.wait('greedy')).toBeInstanceOf(Promise);
+  const later = started();
+  later.turns.charge('greedy', workTurnLimits.busyMs);
+  later.use(20);
+  later.turns.charge('other', workTurnLimits.busyMs);
+  expect(later.turns.wait('greedy')).toBeUndefined();
+});
+
+interface Call {
+  readonly organization: string;
+  readonly ms: number;
+  readonly follows: number;
+}
+
+const calls = fc.array(
+  fc.record({
+    organization: fc.constantFrom('a', 'b', 'c', 'd'),
+    ms: fc.constantFrom(0, 0.2, 0.5, 1, 1.5),
+    follows: fc.constantFrom(0, 0, 0.3, 1),
+  }),
+  { maxLength: 60 },
+);
+
+test('random work is done once, in the order of each organization, and never much of it in one turn', async () => {
+  const largest = 2.5;
+  await fc.assert(
+    fc.asyncProperty(fc.array(calls, { minLength: 1, maxLength: 6 }), async (rounds) => {
+      const { turns, use, now } = started();
+      const begun = new Map<string, number[]>();
+      let number = 0;
+      const begin = async ({ organization, ms, follows }: Call, own: number) => {
+        const result = turns.run(organization, () => {
+          use(ms);
+          begun.set(organization, [...(begun.get(organization) ?? []), own]);
+        });
+        if (!(result instanceof Promise)) return;
+        await result;
+        use(follows);
+      };
+      const all: Promise<void>[] = [];
+      for (const round of rounds) {
+        for (const call of round) all.push(begin(call, number++));
+        const before = now();
+        await nextTurn();
+        // What the queue does in one turn; what was done at once came before.
+        expect(now() - before).toBeLessThanOrEqual(workTurnLimits.busyMs + largest);
+      }
+      await Promise.all(all);
+      expect(turns.size).toBe(0);
+      const everything = [...begun.values()].flat();
+      expect(everything).toHaveLength(number);
+      for (const own of begun.values()) expect(own).toEqual(own.toSorted((one, two) => one - two));
+    }),
+  );
+});
+
+test('organizations with much work get equal time, however long their pieces are', async () => {
+  const ms = fc.constantFrom(0.1, 0.5, 1, 1.9);
+  await fc.assert(
+    fc.asyncProperty(fc.array(ms, { minLength: 2, maxLength: 4 }), async (pieces) => {
+      const { turns, use } = started();
+      const used = pieces.map(() => 0);
+      turns.charge('somebody', workTurnLimits.busyMs);
+      for (const [i] of pieces.entries())
+        turns.charge(`heavy ${i}`, workTurnLimits.lightUsedMs + 1);
+      const all = pieces.flatMap((own, i) =>
+        Array.from({ length: Math.ceil(60 / own) }, () =>
+          turns.run(`heavy ${i}`, () => {
+            use(own);
+            used[i] = (used[i] ?? 0) + own;
+          }),
+        ),
+      );
+      // Until the first one has no more to do.
+      while (Math.max(...used) < 40) await nextTurn();
+      expect(Math.min(...used)).toBeGreaterThan(30);
+      for (const one of all) await one;
+    }),
+    { numRuns: 20 },
+  );
 });

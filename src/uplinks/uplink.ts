@@ -10,6 +10,7 @@ import {
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { keysOfKnown } from '../model/large-objects.ts';
 import { isTooOld, notStoredReason } from '../model/kept-samples.ts';
 import { problems } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
@@ -17,7 +18,9 @@ import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import type { EarlyRun, Uplink } from '../model/uplink.ts';
 import type { Intake } from '../transports/intake.ts';
 import { largeWorkLimits } from '../transports/large-work.ts';
+import { inTurns } from '../structures/slices.ts';
 import type { WorkTurns } from '../transports/work-turns.ts';
+import { cleanInSteps } from './validate/data-cleaning.ts';
 
 /** What a decoder made of an uplink. */
 export interface Decoded {
@@ -177,21 +180,22 @@ async function largeEntryOf(
   turns: WorkTurns,
 ): Promise<JournalEntry> {
   const { id, organizationId } = uplink.device;
-  const inTurns = <T>(work: () => T) => turns.run(organizationId, work);
+  const inTurn = <T>(work: () => T) => turns.slice(organizationId, work);
   const checked: Validated[] = [];
   for (let from = 0; from < samples.length; from += samplesPerTurn) {
     const some = samples.slice(from, from + samplesPerTurn);
+    for (const { data } of some) if (keysOfKnown(data)) await inTurns(cleanInSteps(data), inTurn);
     checked.push(
-      ...(await inTurns(() => some.map((one) => on.validate(one, replacementOf(uplink))))),
+      ...(await inTurn(() => some.map((one) => on.validate(one, replacementOf(uplink))))),
     );
   }
-  const admitted = await inTurns(() => on.admit(id, checked, inTurns));
-  const validated = await inTurns(() => on.calculate(id, admitted));
+  const admitted = await inTurn(() => on.admit(id, checked, inTurn));
+  const validated = await inTurn(() => on.calculate(id, admitted));
   const { body } = uplink;
   // A payload that passed through is written once, as the data of its sample.
   if (validated.length !== 1 || validated[0]?.sample.data !== body)
-    await inTurns(() => rememberBodyJson(body));
-  return inTurns(() => validatedEntryOf(uplink, decoded, validated, times, on));
+    await inTurns(rememberBodyJson(body), inTurn);
+  return inTurn(() => validatedEntryOf(uplink, decoded, validated, times, on));
 }
 
 function validatedEntryOf(

@@ -94,7 +94,7 @@ const escapedNul = '\\u0000';
 const valuesOfScripts: ReadonlySet<string> = new Set(['script', 'event', 'payload']);
 
 /** Bodies of readings above this are parsed in turns. */
-const wholeReadingsMax = 256 * 1024;
+const wholeReadingsMax = 64 * 1024;
 
 /** Of a route of payloads. Throws the problems of `readPayload`. */
 export function payloadOf(request: EdgeRequest, bytes: Buffer): Payload | Promise<Payload> {
@@ -142,7 +142,7 @@ async function largeReadingsOf(request: EdgeRequest, bytes: Buffer): Promise<Jso
     const { turn } = stateOf(request);
     return await parseLargeReadingsBody(
       bytes,
-      turn && ((work) => turn.turns.run(turn.organizationId, work)),
+      turn && ((work) => turn.turns.slice(turn.organizationId, work)),
     );
   } catch (error) {
     if (shown !== false) stateOf(request).refusedBody = shown;

@@ -7,7 +7,7 @@ import { largeWorkLimits } from '../../transports/large-work.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import { Answer, type Route } from './route.ts';
 
-export type RequestTurns = Pick<WorkTurns, 'run' | 'wait' | 'charge' | 'large'>;
+export type RequestTurns = Pick<WorkTurns, 'slice' | 'nextTurn' | 'wait' | 'charge' | 'large'>;
 
 export interface RequestState {
   principal?: Principal;
@@ -119,7 +119,7 @@ async function beginLarge(
   { turns, organizationId }: NonNullable<RequestState['turn']>,
 ): Promise<void> {
   stateOf(request).endLarge = await turns.large.begin(organizationId);
-  await turns.wait(organizationId);
+  await turns.nextTurn(organizationId);
 }
 
 /** The request is answered, or failed. */

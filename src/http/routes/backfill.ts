@@ -7,10 +7,12 @@ import {
   type NamedBackfill,
 } from '../../uplinks/bulk/backfill.ts';
 import type { Attempt, Once, OnceStreamed } from '../../uplinks/idempotency/idempotency.ts';
+import { jsonGroupLimits } from '../../transports/http/json-groups.ts';
 import { sampleGroups, sampleLineGroups } from '../../transports/http/sample-groups.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import type { WorkTurns } from '../../transports/work-turns.ts';
 import { idempotencyKeyOf } from '../edge/admission.ts';
 import { isNdjson } from '../edge/body-parsers.ts';
 import { type InputOf, resourceRoute, route, type Route, type RouteInput } from '../edge/route.ts';
@@ -23,6 +25,7 @@ interface BackfillParts extends Pick<DeviceAccess, 'placeOfDevice'> {
   readonly once: Once;
   readonly onceStreamed: OnceStreamed;
   readonly now: () => EpochMs;
+  readonly turns: WorkTurns;
 }
 
 export function backfillRoutes(parts: BackfillParts): Route[] {
@@ -77,15 +80,19 @@ function bulkRoutes(parts: BackfillParts): Route[] {
     store: (grouped: GroupedBody) => Promise<BackfillReceipt>,
   ): Promise<BackfillReceipt> {
     const groupsOf = isNdjson(headers) ? sampleLineGroups : sampleGroups;
+    const inTurn = <T>(work: () => T) => parts.turns.slice(principal.organizationId, work);
     if (inProgress >= backfillLimits.requestsMax) throw problem('intakeFull');
     inProgress++;
     try {
       const call = callOf({ headers, path }, principal);
       if (call === undefined)
-        return await store({ groups: groupsOf(body), receivedAt: parts.now() });
+        return await store({
+          groups: groupsOf(body, 'free', jsonGroupLimits, inTurn),
+          receivedAt: parts.now(),
+        });
       const answer = await parts.onceStreamed(call, body, async (bytes, attempt) => {
         // Parts of the request are named by their groups: a repetition must have the same ones.
-        const groups = groupsOf(bytes, 'fixed');
+        const groups = groupsOf(bytes, 'fixed', jsonGroupLimits, inTurn);
         const receipt = await store({ groups, receivedAt: attempt.firstSeenAt, attempt });
         return { status: 201, body: receipt };
       });

@@ -36,7 +36,7 @@ export function mcpRoutes(parts: McpParts): Route[] {
       const caller = callerOf(input.headers, principal, parts);
       const end = await parts.turns.assistants.begin(principal.organizationId);
       try {
-        await parts.turns.wait(principal.organizationId);
+        await parts.turns.nextTurn(principal.organizationId);
         const found = await answer(requestOf(input, parts), input.body, caller);
         const headers = Object.fromEntries(found.headers);
         const body = found.body as ReadableStream<Uint8Array> | null;

@@ -1,6 +1,8 @@
 // JSON groups: the limits and the error of readers that parse a body of many values while it arrives.
 import { parseReadings } from '../../model/exact-json.ts';
 import { isJsonWhitespace, type Json, jsonBytes } from '../../model/json.ts';
+import { largeWorkLimits } from '../large-work.ts';
+import { atOnce, type InTurn } from '../../structures/slices.ts';
 
 export interface JsonGroupLimits {
   /** A group ends with the element that makes it this long, or this many. */
@@ -70,13 +72,40 @@ export async function* jsonLineGroups(
   chunks: AsyncIterable<Uint8Array>,
   limits: JsonGroupLimits = jsonGroupLimits,
   start: LinesStart = { index: 0, byte: 0, line: 0 },
+  inTurn: InTurn = atOnce,
 ): AsyncGenerator<readonly Json[]> {
-  const reader = new LineReader(limits, start);
+  yield* readGroups(new LineReader(limits, start), chunks, inTurn);
+}
+
+interface GroupReader {
+  /** Bytes that it holds and has not given out. */
+  readonly heldBytes: number;
+  add(chunk: Uint8Array): void;
+  /** The next group; undefined when more bytes are needed. */
+  next(): Json[] | undefined;
+  /** The next group of a body that has ended; undefined when nothing is left. */
+  end(): Json[] | undefined;
+}
+
+/** In slices, but for a short body. */
+async function* readGroups(
+  reader: GroupReader,
+  chunks: AsyncIterable<Uint8Array>,
+  inTurn: InTurn,
+): AsyncGenerator<readonly Json[]> {
+  async function* groups(read: () => Json[] | undefined): AsyncGenerator<readonly Json[]> {
+    for (;;) {
+      const isLong = reader.heldBytes > largeWorkLimits.bytesMin;
+      const group = isLong ? await inTurn(read) : read();
+      if (group === undefined) return;
+      if (group.length > 0) yield group;
+    }
+  }
   for await (const chunk of chunks) {
     reader.add(chunk);
-    yield* groupsOf(() => reader.next());
+    yield* groups(() => reader.next());
   }
-  yield* groupsOf(() => reader.end());
+  yield* groups(() => reader.end());
 }
 
 /** Where the lines are in their body: the values, bytes and lines before them. */
@@ -84,10 +113,6 @@ interface LinesStart {
   readonly index: number;
   readonly byte: number;
   readonly line: number;
-}
-
-function* groupsOf(read: () => Json[] | undefined): Generator<readonly Json[]> {
-  for (let group = read(); group !== undefined; group = read()) if (group.length > 0) yield group;
 }
 
 const newline = 0x0a;
@@ -117,6 +142,10 @@ class LineReader {
     this.#given = index;
     this.#dropped = byte;
     this.#linesBefore = line;
+  }
+
+  get heldBytes(): number {
+    return this.#held.length - this.#groupStart;
   }
 
   add(chunk: Uint8Array): void {
@@ -266,13 +295,9 @@ export async function* jsonArrayGroups(
   chunks: AsyncIterable<Uint8Array>,
   limits: JsonGroupLimits = jsonGroupLimits,
   start: ArrayStart = { index: 0, byte: 0 },
+  inTurn: InTurn = atOnce,
 ): AsyncGenerator<readonly Json[]> {
-  const reader = new ArrayReader(limits, start);
-  for await (const chunk of chunks) {
-    reader.add(chunk);
-    for (let group = reader.next(); group !== undefined; group = reader.next()) yield group;
-  }
-  for (let group = reader.end(); group !== undefined; group = reader.end()) yield group;
+  yield* readGroups(new ArrayReader(limits, start), chunks, inTurn);
 }
 
 /** Where the array is in its body: the number of its first element, and of its first byte. */
@@ -308,6 +333,10 @@ class ArrayReader {
     this.#limits = limits;
     this.#given = index;
     this.#dropped = byte;
+  }
+
+  get heldBytes(): number {
+    return this.#held.length - this.#groupStart;
   }
 
   add(chunk: Uint8Array): void {

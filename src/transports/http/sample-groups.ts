@@ -20,6 +20,8 @@ import {
   SampleScanner,
   type WrittenSamples,
 } from './sample-scanner.ts';
+import { largeWorkLimits } from '../large-work.ts';
+import { atOnce, type InTurn } from '../../structures/slices.ts';
 import { parseReadings } from '../../model/exact-json.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { isEpochMs } from '../../model/timestamp.ts';
@@ -47,12 +49,13 @@ export async function* sampleGroups(
   chunks: AsyncIterable<Uint8Array>,
   grouping: Grouping = 'free',
   limits: JsonGroupLimits = jsonGroupLimits,
+  inTurn: InTurn = atOnce,
 ): AsyncGenerator<SampleGroup> {
   const reader = new ColumnReader('array', grouping, limits);
   const body = chunks[Symbol.asyncIterator]();
-  yield* columnGroups(reader, body);
+  yield* columnGroups(reader, body, inTurn);
   if (reader.isLast) await passEnd(reader, body);
-  else yield* jsonArrayGroups(reader.rest(body), limits, reader.place);
+  else yield* jsonArrayGroups(reader.rest(body), limits, reader.place, inTurn);
 }
 
 /** The same for `jsonLineGroups`. */
@@ -60,22 +63,30 @@ export async function* sampleLineGroups(
   chunks: AsyncIterable<Uint8Array>,
   grouping: Grouping = 'free',
   limits: JsonGroupLimits = jsonGroupLimits,
+  inTurn: InTurn = atOnce,
 ): AsyncGenerator<SampleGroup> {
   const reader = new ColumnReader('lines', grouping, limits);
   const body = chunks[Symbol.asyncIterator]();
-  yield* columnGroups(reader, body);
-  if (!reader.isLast) yield* jsonLineGroups(reader.rest(body), limits, reader.place);
+  yield* columnGroups(reader, body, inTurn);
+  if (!reader.isLast) yield* jsonLineGroups(reader.rest(body), limits, reader.place, inTurn);
 }
 
 type Chunks = AsyncIterator<Uint8Array>;
 
-async function* columnGroups(reader: ColumnReader, body: Chunks): AsyncGenerator<SampleColumns> {
+async function* columnGroups(
+  reader: ColumnReader,
+  body: Chunks,
+  inTurn: InTurn,
+): AsyncGenerator<SampleColumns> {
   for (let isEnded = false; !isEnded && !reader.isOther && !reader.isLast; ) {
     const next = await body.next();
     isEnded = next.done === true;
     if (next.done !== true) reader.add(next.value);
-    for (let group = reader.next(isEnded); group !== undefined; group = reader.next(isEnded))
+    for (;;) {
+      const group = reader.isLong ? await inTurn(() => reader.next(isEnded)) : reader.next(isEnded);
+      if (group === undefined) break;
       yield group;
+    }
   }
 }
 
@@ -137,6 +148,11 @@ class ColumnReader {
     this.#held = only !== undefined && parts.length === 1 ? only : Buffer.concat(parts);
     this.#chunks = [];
     this.#chunkBytes = 0;
+  }
+
+  /** Whether the next group is, or may be, work for a slice. */
+  get isLong(): boolean {
+    return this.#held.length - this.#at + this.#chunkBytes > largeWorkLimits.bytesMin;
   }
 
   /** The next group; undefined when more bytes are needed or the scanner does not take them. */

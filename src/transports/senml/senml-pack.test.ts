@@ -4,19 +4,24 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
 import { Problem } from '../../model/problem.ts';
+import { allSteps } from '../../structures/slices.ts';
 import {
   keyBehind,
   parseSenmlCbor,
   prefixesOf,
-  resolvedPack,
+  type ResolvedPack,
+  resolvePack,
   samplesOfValues,
 } from './senml-pack.ts';
 
 const receivedAt = 1_700_000_000_000;
 
+const resolved = (pack: Json | readonly Json[], at: number): ResolvedPack =>
+  allSteps(resolvePack(pack, at));
+
 /** Name, unit, time relative to receipt in seconds where it is, value, sum. */
 const shown = (pack: Json) =>
-  resolvedPack(pack, receivedAt).values.map(({ name, unit, timestamp, value, sum }) => [
+  resolved(pack, receivedAt).values.map(({ name, unit, timestamp, value, sum }) => [
     name,
     unit ?? null,
     timestamp,
@@ -112,7 +117,7 @@ test.each<[string, Json]>([
   ['vd must be base64url', [{ n: 'a', vd: '!' }]],
   ['out of range', [{ n: 'a', v: 1, t: 1e15 }]],
 ])('a pack is refused: %s', (reason, pack) => {
-  expect(() => resolvedPack(pack, receivedAt)).toThrow(reason);
+  expect(() => resolved(pack, receivedAt)).toThrow(reason);
 });
 
 describe('CBOR', () => {
@@ -140,7 +145,7 @@ describe('CBOR', () => {
 
   test('a string label that unsupported mandatory field refuses the pack', () => {
     const bytes = encode([new Map<number | string, unknown>([...numbered, ['x_', 1]])]);
-    expect(() => resolvedPack(parseSenmlCbor(bytes), receivedAt)).toThrow(
+    expect(() => resolved(parseSenmlCbor(bytes), receivedAt)).toThrow(
       'unsupported mandatory field',
     );
   });
@@ -158,7 +163,7 @@ describe('CBOR', () => {
         const bytes = Buffer.from(good.subarray(0, good.length - cut));
         if (at < bytes.length) bytes[at] = byte;
         try {
-          resolvedPack(parseSenmlCbor(bytes), receivedAt);
+          resolved(parseSenmlCbor(bytes), receivedAt);
         } catch (error) {
           expect(error).toBeInstanceOf(Problem);
         }
@@ -220,9 +225,9 @@ test('values of one instant are one sample with units; the same name twice is tw
     { n: 't', v: 3 },
     { n: 't', v: 4, t: -1 },
   ];
-  const { values: found } = resolvedPack(pack, receivedAt);
+  const { values: found } = resolved(pack, receivedAt);
   const values = found.map((of) => ({ key: keyBehind(of.name, 'd'), of }));
-  expect(samplesOfValues(values)).toEqual([
+  expect(allSteps(samplesOfValues(values))).toEqual([
     { timestamp: receivedAt - 1_000, data: { t: 4 }, meta: undefined },
     {
       timestamp: receivedAt,

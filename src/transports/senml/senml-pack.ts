@@ -47,11 +47,17 @@ interface Base {
   version: number | undefined;
 }
 
+/** Names can have 500 characters: then a value takes some microseconds. */
+export const valuesPerStep = 200;
+
 /**
- * The values of a pack in its JSON form. Records with only base fields have none. Throws Problem
- * `senmlInvalid`, and `nameTooLong` when no other record is left.
+ * The values of a pack in its JSON form, in steps. Records with only base fields have none. Throws
+ * Problem `senmlInvalid`, and `nameTooLong` when no other record is left.
  */
-export function resolvedPack(pack: Json | readonly Json[], receivedAt: EpochMs): ResolvedPack {
+export function* resolvePack(
+  pack: Json | readonly Json[],
+  receivedAt: EpochMs,
+): Generator<undefined, ResolvedPack> {
   if (!Array.isArray(pack)) throw refused('a pack must be an array of records');
   if (pack.length > recordsMax) throw refused(`it must have at most ${recordsMax} records`);
   const base: Base = {
@@ -66,6 +72,7 @@ export function resolvedPack(pack: Json | readonly Json[], receivedAt: EpochMs):
   const refusals: string[] = [];
   let refusedCount = 0;
   for (const [at, record] of pack.entries()) {
+    if (at % valuesPerStep === valuesPerStep - 1) yield;
     if (!isJsonObject(record)) throw refused(`record ${at} is not an object`);
     const place = `record ${at}`;
     carryOn(base, record, place);
@@ -223,13 +230,14 @@ export function keyBehind(name: string, prefix: string): string {
   return key.length === 0 ? 'value' : key.join('.');
 }
 
-/** Of one device: values with their keys, in the order of the pack. */
-export function samplesOfValues(
+/** Of one device: values with their keys, in the order of the pack, in steps. */
+export function* samplesOfValues(
   values: readonly { readonly key: string; readonly of: SenmlValue }[],
-): SenmlSample[] {
+): Generator<undefined, SenmlSample[]> {
   const samples: (SenmlSample & { readonly units: Record<string, Json> })[] = [];
   const byTime = new Map<EpochMs, (typeof samples)[number]>();
-  for (const { key, of } of values) {
+  for (const [i, { key, of }] of values.entries()) {
+    if (i % valuesPerStep === valuesPerStep - 1) yield;
     const { timestamp, value, sum, unit } = of;
     const sumKey = `${key}.sum`;
     let sample = byTime.get(timestamp);

@@ -7,6 +7,7 @@ import {
   readBackfillSample,
   type SampleRefusal,
 } from '../../transports/http/backfill-sample.ts';
+import type { InTurn } from '../../structures/slices.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -15,7 +16,7 @@ import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import { isTooOld, type NotStored, NotStoredCounts } from '../../model/kept-samples.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { ImplausibleTimes } from '../../model/workspace.ts';
-import type { DeviceNames, InTurn } from '../validate/device-names.ts';
+import type { DeviceNames } from '../validate/device-names.ts';
 import { isPlausible, type ValidatedSample } from '../validate/sample-validation.ts';
 import type { UplinkStages } from '../uplink.ts';
 import { storedTopicsOf } from '../capture/capture.ts';
@@ -178,7 +179,8 @@ export async function batchesOf(
     const { device, checked } = samples;
     const admitted = await on.admit(device.id, checked, inTurn);
     const calculated = await on.calculate(device.id, admitted);
-    const entry = entryOf(calculated, samples, { receivedAt, progress, on });
+    const make = () => entryOf(calculated, samples, { receivedAt, progress, on });
+    const entry = inTurn === undefined ? make() : await inTurn(make);
     return { device, entry, part: partOfDevice(samples) };
   });
   return {

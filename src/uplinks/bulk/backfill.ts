@@ -54,7 +54,7 @@ export const backfillLimits = {
 
 interface SampleGroups {
   /** Elements in the order sent. A group becomes one journal entry for each of its devices. */
-  readonly groups: AsyncIterable<SampleGroup> | Iterable<readonly Json[]>;
+  readonly groups: AsyncIterable<SampleGroup> | Iterable<SampleGroup>;
   /** The timestamp of samples without one. */
   readonly receivedAt: EpochMs;
   /**
@@ -93,6 +93,9 @@ export interface BackfillStages extends BatchStages, ColumnStages {
   /** Asked before every group; true ends the request with 503. */
   readonly stopping: () => boolean;
 }
+
+/** A request with more samples takes a turn for each group of them. */
+const largeSamplesMin = 1_000;
 
 const samplesLimit = `${backfillLimits.samplesMax.toLocaleString('en-US')} samples`;
 
@@ -166,8 +169,10 @@ export async function storeGroups(
         throw problem('backfillTooLarge', { ...outcomeOf(progress), limit: samplesLimit });
       await storeGroup({ ...input, group, begin }, of, progress, on);
       while (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
-      // The next group is parsed at the turn of the organization.
-      await on.turns?.wait(of.organizationId);
+      // The journal is busy with one group while the next is prepared, at the turn of the organization.
+      await (progress.read < largeSamplesMin
+        ? on.turns?.wait(of.organizationId)
+        : on.turns?.nextTurn(of.organizationId));
     }
   } catch (error) {
     failure = error;

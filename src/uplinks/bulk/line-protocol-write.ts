@@ -1,5 +1,4 @@
 // Line protocol write: the points of a request become samples, which are stored in bulk; bad lines are reported.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   createLineReader,
   isFault,
@@ -12,6 +11,7 @@ import {
   PointSamples,
 } from '../../transports/line-protocol/point-samples.ts';
 import { largeWorkLimits } from '../../transports/large-work.ts';
+import type { InTurn } from '../../structures/slices.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -31,7 +31,7 @@ import {
 import { ConnectorDevices, type ConnectorDeviceStages } from './named-devices.ts';
 
 /** Time for which lines are read in one turn of the event loop, asked after so many lines. */
-const turnMsMax = 4;
+const turnMsMax = 1.5;
 const linesPerLook = 16;
 /** Bad lines that an answer names; the others are counted. */
 const faultsNamedMax = 10;
@@ -94,12 +94,12 @@ async function storePoints(write: PointWrite, on: WriteStages): Promise<WriteOut
   const points = new PointSamples({ mapping, readTime, receivedAt });
   const faults = new Faults();
   const reader = createLineReader(text);
-  const { organizationId } = connector;
+  const inTurn = turnsOf(write, on.turns);
   const read = () => readLines(reader, points, faults);
-  while (await on.turns.run(organizationId, read)) await nextTurn();
+  while (await inTurn(read));
   const { samples } = points;
   const noted = { ...on, validate: notedValidation(samples, on.validate) };
-  const groups = inTurns(pointGroups(samples));
+  const groups = pointGroups(samples);
   const devices = new ConnectorDevices(connector, on);
   const receipt = await storeGroups({ groups, receivedAt }, devices, noted);
   for (const { index, ...refusal } of receipt.rejected) {
@@ -155,12 +155,11 @@ function readLines(reader: LineReader, points: PointSamples, faults: Faults): bo
   }
 }
 
-/** The journal is busy with one group while the next is prepared, and so are other requests. */
-async function* inTurns<T>(groups: Iterable<T>): AsyncGenerator<T> {
-  for (const group of groups) {
-    yield group;
-    await nextTurn();
-  }
+/** Few lines are read as any other request is, many in slices. */
+function turnsOf({ connector, text }: PointWrite, turns: WorkTurns): InTurn {
+  const { organizationId } = connector;
+  if (text.length <= largeWorkLimits.bytesMin) return (work) => turns.run(organizationId, work);
+  return (work) => turns.slice(organizationId, work);
 }
 
 /** Validation that notes which integers of a sample are strings. */

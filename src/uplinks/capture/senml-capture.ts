@@ -12,10 +12,14 @@ import {
   keyBehind,
   prefixesOf,
   type ResolvedPack,
-  resolvedPack,
+  resolvePack,
   samplesOfValues,
   type SenmlValue,
+  valuesPerStep,
 } from '../../transports/senml/senml-pack.ts';
+import { missing } from '../../structures/missing.ts';
+import { largeWorkLimits } from '../../transports/large-work.ts';
+import { type InTurn, inTurns } from '../../structures/slices.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import {
   type Capture,
@@ -28,6 +32,8 @@ import {
 
 /** Different names of a pack. */
 const namesMax = 1_000;
+/** Names whose devices are found in one turn: each has up to 16 prefixes. */
+const namesPerTurn = 64;
 /** How long a prefix is known to name no device, and how many are kept. */
 const absentMs = 10_000;
 const absentMax = 20_000;
@@ -80,14 +86,12 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
   }
 
   async function take(input: Capture, receivedAt: EpochMs): Promise<CaptureReceipt> {
-    const { organizationId } = input.route.device;
-    const inTurn = <T>(work: () => T) => on.turns.run(organizationId, work);
-    const pack = await inTurn(() =>
-      resolvedPack(input.payload.body, input.timestamp ?? receivedAt),
-    );
+    const inTurn = turnsOf(input, on.turns);
+    const at = input.timestamp ?? receivedAt;
+    const pack = await inTurns(resolvePack(input.payload.body, at), inTurn);
     const { values } = pack;
-    const found = await deviceNames(values, (name) => named(name, input.route));
-    const devices = await inTurn(() => byDevice(values, found));
+    const found = await deviceNames(values, (name) => named(name, input.route), inTurn);
+    const devices = await inTurns(byDevice(values, found), inTurn);
     const { topic, duplicateKey } = input;
     const kept: (KeptSamples | undefined)[] = [];
     let receipt: CaptureReceipt = { id: on.newId(), receivedAt };
@@ -98,14 +102,13 @@ export function createSenmlCapture(on: SenmlStages): CaptureSenml {
       const part =
         devices.length === 1 ? wholeOf(input) : partOf(own.map(({ of }) => recordOf(of)));
       const payload = { topic, timestamp: input.timestamp, ...part, ...key };
-      const samples: Sample[] = await inTurn(() =>
-        samplesOfValues(own).map(({ meta, ...sample }) => ({
-          deviceId: route.device.id,
-          topic: topic ?? defaultTopic,
-          ...sample,
-          ...(meta !== undefined && { meta }),
-        })),
-      );
+      const read = await inTurns(samplesOfValues(own), inTurn);
+      const samples: Sample[] = read.map(({ meta, ...sample }) => ({
+        deviceId: route.device.id,
+        topic: topic ?? defaultTopic,
+        ...sample,
+        ...(meta !== undefined && { meta }),
+      }));
       const notes = i === 0 ? refusalNotes(pack) : [];
       const uplink = { ...uplinkOf(payload, route, on.newId(), receivedAt), samples, notes };
       kept.push(await on.handleUplink(uplink));
@@ -135,25 +138,38 @@ interface DeviceValues {
   readonly values: { readonly key: string; readonly of: SenmlValue }[];
 }
 
+/** A small pack is taken as any other uplink, a large one in slices. */
+function turnsOf({ route, payload }: Capture, turns: WorkTurns): InTurn {
+  const { organizationId } = route.device;
+  if (payload.bytes <= largeWorkLimits.bytesMin) return (work) => turns.run(organizationId, work);
+  return (work) => turns.slice(organizationId, work);
+}
+
 async function deviceNames(
   values: readonly SenmlValue[],
   named: (name: string) => Promise<Named>,
+  inTurn: InTurn,
 ): Promise<ReadonlyMap<string, Named>> {
-  const names = new Set(values.map(({ name }) => name));
-  if (names.size > namesMax)
+  const names = [...new Set(values.map(({ name }) => name))];
+  if (names.length > namesMax)
     throw problem('senmlInvalid', { reason: `it contains more than ${namesMax} names` });
-  return new Map(
-    await Promise.all(Array.from(names, async (name) => [name, await named(name)] as const)),
-  );
+  const found = new Map<string, Named>();
+  for (let from = 0; from < names.length; from += namesPerTurn) {
+    const some = names.slice(from, from + namesPerTurn);
+    const devices = await inTurn(() => Promise.all(some.map(named)));
+    for (const [i, name] of some.entries()) found.set(name, devices[i] ?? missing('device'));
+  }
+  return found;
 }
 
 /** In the order of their first values. */
-function byDevice(
+function* byDevice(
   values: readonly SenmlValue[],
   found: ReadonlyMap<string, Named>,
-): DeviceValues[] {
+): Generator<undefined, DeviceValues[]> {
   const devices = new Map<string, DeviceValues>();
-  for (const of of values) {
+  for (const [i, of] of values.entries()) {
+    if (i % valuesPerStep === valuesPerStep - 1) yield;
     const device = found.get(of.name);
     if (device === undefined) continue;
     const { route, prefix } = device;

@@ -1,5 +1,7 @@
 // Data cleaning: removes invalid keys, too deep values and numbers that are not finite from data.
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { keysOfKnown, rememberLarge } from '../../model/large-objects.ts';
+import { allSteps } from '../../structures/slices.ts';
 import { cutName, isAlphanumeric, isLongName, outsideNameMax } from '../../model/outside-name.ts';
 
 export interface RemovedKey {
@@ -19,6 +21,9 @@ export interface CleanedData {
   readonly notFinite: readonly string[];
 }
 
+/** Keys and elements of one step. */
+const keysPerStep = 2_000;
+
 interface Cleaning {
   readonly removed: Map<string, RemovedKey>;
   removedMore: number;
@@ -29,7 +34,7 @@ interface Cleaning {
  * Whether nothing has to be taken out. This is the hot path: it allocates nothing. `prefixLength` is
  * that of the path to the value, with a separator behind it.
  */
-export function isClean(value: Json, depth = 1, prefixLength = 0): boolean {
+function isClean(value: Json, depth = 1, prefixLength = 0): boolean {
   if (typeof value === 'number') return value - value === 0;
   if (typeof value !== 'object' || value === null) return true;
   if (depth > validationLimits.depthMax) return false;
@@ -58,10 +63,48 @@ export function isShallow(value: Json, depth = 1): boolean {
   return true;
 }
 
-/** A copy of the data without what must not be stored, and what was taken out. */
-export function cleanData(data: JsonObject): CleanedData {
+/** What was found of large data; undefined for what is clean. */
+const known = new WeakMap<JsonObject, CleanedData | undefined>();
+
+/**
+ * A copy of the data without what must not be stored, and what was taken out. Undefined when nothing
+ * has to be.
+ */
+export function cleanedOf(data: JsonObject): CleanedData | undefined {
+  if (keysOfKnown(data) !== undefined && known.has(data)) return known.get(data);
+  return isClean(data) ? undefined : allSteps(cleanData(data));
+}
+
+/** Does for large data in steps what `cleanedOf` then knows. */
+export function* cleanInSteps(data: JsonObject): Generator<undefined, void> {
+  known.set(data, (yield* isCleanInSteps(data)) ? undefined : yield* cleanData(data));
+}
+
+/** As `isClean`. Only objects that are known to be large take more than one step. */
+function* isCleanInSteps(
+  object: JsonObject,
+  depth = 1,
+  prefixLength = 0,
+): Generator<undefined, boolean> {
+  const keys = keysOfKnown(object);
+  if (keys === undefined || depth > validationLimits.depthMax)
+    return isClean(object, depth, prefixLength);
+  for (const [i, key] of keys.entries()) {
+    if (i % keysPerStep === keysPerStep - 1) yield;
+    const length = prefixLength + key.length;
+    if (length > outsideNameMax || !isDataKey(key)) return false;
+    const value = object[key] ?? null;
+    const isGood = isJsonObject(value)
+      ? yield* isCleanInSteps(value, depth + 1, length + 1)
+      : isClean(value, depth + 1, length + 1);
+    if (!isGood) return false;
+  }
+  return true;
+}
+
+function* cleanData(data: JsonObject): Generator<undefined, CleanedData> {
   const cleaning: Cleaning = { removed: new Map(), removedMore: 0, notFinite: [] };
-  const cleaned = cleanObject(data, { prefix: '', length: 0, depth: 1 }, cleaning);
+  const cleaned = yield* cleanObject(data, { prefix: '', length: 0, depth: 1 }, cleaning);
   return {
     data: cleaned,
     removed: [...cleaning.removed.values()],
@@ -77,9 +120,17 @@ interface Place {
   readonly depth: number;
 }
 
-function cleanObject(object: JsonObject, at: Place, cleaning: Cleaning): JsonObject {
+function* cleanObject(
+  object: JsonObject,
+  at: Place,
+  cleaning: Cleaning,
+): Generator<undefined, JsonObject> {
   const cleaned: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(object)) {
+  const isLarge = keysOfKnown(object) !== undefined;
+  const cleanedKeys: string[] = [];
+  for (const [i, key] of (keysOfKnown(object) ?? Object.keys(object)).entries()) {
+    if (i % keysPerStep === keysPerStep - 1) yield;
+    const value = object[key] ?? null;
     const path = cutName(at.prefix + key);
     const length = at.length + key.length;
     if (!isDataKey(key)) remove(path, `invalid data key ${cutName(key)}`, value, cleaning);
@@ -88,33 +139,49 @@ function cleanObject(object: JsonObject, at: Place, cleaning: Cleaning): JsonObj
     else if (isTooDeep(value, at.depth)) removeTooDeep(path, cleaning);
     else {
       const inner = { prefix: `${path}.`, length: length + 1, depth: at.depth + 1 };
-      cleaned[key] = cleanValue(value, path, inner, cleaning);
+      cleaned[key] = yield* cleanValue(value, path, inner, cleaning);
+      if (isLarge) cleanedKeys.push(key);
     }
   }
+  if (isLarge) rememberLarge(cleaned, cleanedKeys);
   return cleaned;
 }
 
-function cleanValue(value: Json, path: string, inner: Place, cleaning: Cleaning): Json {
+function* cleanValue(
+  value: Json,
+  path: string,
+  inner: Place,
+  cleaning: Cleaning,
+): Generator<undefined, Json> {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     if (cleaning.notFinite.length < validationLimits.keyNotesMax) cleaning.notFinite.push(path);
     return null;
   }
-  if (Array.isArray(value))
-    return (value as readonly Json[]).map((element, i) =>
-      cleanElement(element, cutName(`${path}.${i}`), inner, cleaning),
-    );
-  if (isJsonObject(value)) return cleanObject(value, inner, cleaning);
+  if (Array.isArray(value)) {
+    const elements: Json[] = [];
+    for (const [i, element] of (value as readonly Json[]).entries()) {
+      if (i % keysPerStep === keysPerStep - 1) yield;
+      elements.push(yield* cleanElement(element, cutName(`${path}.${i}`), inner, cleaning));
+    }
+    return elements;
+  }
+  if (isJsonObject(value)) return yield* cleanObject(value, inner, cleaning);
   return value;
 }
 
 // An element cannot be left out without moving its neighbours, so a too deep one becomes null.
-function cleanElement(element: Json, path: string, at: Place, cleaning: Cleaning): Json {
+function* cleanElement(
+  element: Json,
+  path: string,
+  at: Place,
+  cleaning: Cleaning,
+): Generator<undefined, Json> {
   if (isTooDeep(element, at.depth)) {
     removeTooDeep(path, cleaning);
     return null;
   }
   const inner = { ...at, prefix: `${path}.`, depth: at.depth + 1 };
-  return cleanValue(element, path, inner, cleaning);
+  return yield* cleanValue(element, path, inner, cleaning);
 }
 
 // `depth` is the level of the container that holds the value.

@@ -3,6 +3,7 @@ import { hash, randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { hasKey, keyPathsInSteps, keyPathsUpTo } from '../../model/data-value.ts';
+import { keysOfKnown, rememberLarge } from '../../model/large-objects.ts';
 import { cutName } from '../../model/outside-name.ts';
 import { type Quotas, quotaTable } from '../../model/quota.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
@@ -14,6 +15,7 @@ import {
   type ValidatedSample,
   warning,
 } from './sample-validation.ts';
+import { allSteps, type InTurn, inTurns } from '../../structures/slices.ts';
 import { SlotIndex } from '../../structures/slot-index.ts';
 import { createStringHash } from '../../structures/string-hash.ts';
 
@@ -137,9 +139,6 @@ type Validated = ValidatedSample<Sample>;
  * `/`.
  */
 type StoredNames = (deviceId: string) => Promise<ReadonlyMap<string, Set<string>>>;
-
-/** Does the work when it is its turn; without it, in a later turn of the event loop. */
-export type InTurn = <T>(work: () => T) => T | Promise<Awaited<T>>;
 
 /**
  * Devices in memory, and names of devices near their limits. Others are read again from the store.
@@ -354,11 +353,7 @@ function isComplete({ validated, topic, refused }: Admission): boolean {
 
 function finished(admission: Admission, limits: Limits): Validated {
   if (isComplete(admission)) return admission.validated;
-  const cutting = cutDown(admission, limits);
-  for (;;) {
-    const step = cutting.next();
-    if (step.done === true) return step.value;
-  }
+  return allSteps(cutDown(admission, limits));
 }
 
 function admitExactly(
@@ -428,13 +423,6 @@ function inLaterTurn<T>(work: () => T): Promise<Awaited<T>> {
   return nextTurn().then(work) as Promise<Awaited<T>>;
 }
 
-async function inTurns<T>(work: Generator<undefined, T>, inTurn: InTurn): Promise<T> {
-  for (;;) {
-    const step = await inTurn(() => work.next());
-    if (step.done === true) return step.value;
-  }
-}
-
 /**
  * Returns the sample in the permitted topic without the refused keys, which are added to `meta` and
  * the notes.
@@ -496,24 +484,29 @@ function* withoutKeys(
     prefix: string,
   ): Generator<undefined, JsonObject | undefined> {
     const kept: Record<string, Json> = {};
+    const known = keysOfKnown(object);
+    const keptKeys: string[] = [];
     let isEmpty = true;
-    for (const key in object) {
+    for (const key of known ?? Object.keys(object)) {
       const value = object[key] ?? null;
       const path = prefix + key;
       if (isJsonObject(value) && hasKey(value)) {
         const inner = yield* reduced(value, `${path}/`);
         if (inner === undefined) continue;
         kept[key] = inner;
+        keptKeys.push(key);
         isEmpty = false;
         continue;
       }
       if (++values % step === 0) yield;
       if (!refused.has(path)) {
         kept[key] = value;
+        keptKeys.push(key);
         isEmpty = false;
       } else if (removed.length >= validationLimits.removedKeysMax) removedMore += 1;
       else removed.push({ path: cutName(path.replaceAll('/', '.')), message, value });
     }
+    if (known !== undefined) rememberLarge(kept, keptKeys);
     return isEmpty ? undefined : kept;
   }
   if (refused.size === 0) return { data, removed, removedMore };

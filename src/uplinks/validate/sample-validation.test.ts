@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { isDataKey, validationLimits } from './data-cleaning.ts';
+import { parseLargeJson } from '../../model/large-json.ts';
+import { cleanInSteps, isDataKey, validationLimits } from './data-cleaning.ts';
 import { validateSample } from './sample-validation.ts';
 import { isTopic } from '../../model/outside-name.ts';
 import { processorMs } from '../../structures/testing-processor-time.ts';
@@ -270,4 +271,31 @@ describe('interface 2.3 metrics', () => {
     test(JSON.stringify(data), () =>
       expect(validateSample(sampleOf(data)).metrics).toEqual(metrics),
     );
+});
+
+test.each<readonly [string, JsonObject]>([
+  ['valid', Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`key${i}`, i]))],
+  [
+    'invalid in part',
+    Object.fromEntries(
+      Array.from({ length: 30_000 }, (_, i) => [i % 9 === 0 ? `key!${i}` : `key${i}`, { 'a!': i }]),
+    ),
+  ],
+  [
+    'invalid deep inside',
+    {
+      a: { list: Array.from({ length: 20_000 }, (_, i) => [{ 'b!': i, c: i }]) },
+      d: nested(50, 1),
+    },
+  ],
+])('security 4: large data that is %s is checked in steps, as at once', async (_, data) => {
+  const text = JSON.stringify(data);
+  const large = (await parseLargeJson(Buffer.from(text))) as JsonObject;
+  const work = cleanInSteps(large);
+  let steps = 1;
+  while (work.next().done !== true) steps++;
+  expect(steps).toBeGreaterThan(10);
+  const { sample, notes } = validateSample(sampleOf(large));
+  const expected = validateSample(sampleOf(JSON.parse(text) as JsonObject));
+  expect({ sample, notes }).toEqual({ sample: expected.sample, notes: expected.notes });
 });

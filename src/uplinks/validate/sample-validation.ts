@@ -7,9 +7,8 @@ import type { Note } from '../../model/entry-trace.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
 import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
 import {
-  cleanData,
+  cleanedOf,
   type CleanedData,
-  isClean,
   isShallow,
   type RemovedKey,
   validationLimits,
@@ -70,7 +69,8 @@ const noNotes: readonly Note[] = Object.freeze([]);
 export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> {
   const topicOk = sample.topic === defaultTopic || isTopic(sample.topic);
   const metaOk = sample.meta === undefined || isShallow(sample.meta);
-  if (topicOk && metaOk && isClean(sample.data)) {
+  const found = cleanedOf(sample.data);
+  if (topicOk && metaOk && found === undefined) {
     const exact = exactIntegersNote(sample.data);
     const notes = exact === undefined ? noNotes : [exact];
     return { sample, notes, metrics: sampleMetrics(sample.data) };
@@ -94,7 +94,7 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
       }),
     );
   }
-  const cleaned = cleanData(sample.data);
+  const cleaned = found ?? { data: sample.data, removed: [], removedMore: 0, notFinite: [] };
   if (cleaned.removed.length > 0)
     meta.svcDataKeyValidation = removedKeysMeta(meta.svcDataKeyValidation, cleaned.removed);
   noteCleaning({ ...cleaned, what: 'invalid' }, notes);
