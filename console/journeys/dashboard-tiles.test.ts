@@ -2,10 +2,11 @@
 import { expect, test } from 'vitest';
 import { startWorld, type World } from '../../tests/world/world.ts';
 import { axeFindings } from './chromium.ts';
-import { journey } from './journey.ts';
+import { journey, type Stage } from './journey.ts';
 
 const hourMs = 3_600_000;
 let dashboardId = '';
+let wayId = '';
 
 journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
   test('contract 39: every kind of tile shows its data', async () => {
@@ -98,7 +99,55 @@ journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
     );
     expect([version, configuration.tiles.length]).toEqual([2, 8]);
   });
+
+  test('contract 39: a list shows trends, a map draws tracks, and a title leads on', async () => {
+    const { page, world } = stage;
+    await stage.visit(`dashboards/${wayId}`);
+    const list = page.getByRole('region', { name: 'Vans' });
+    await list.locator('td svg path[d^="M"]').first().waitFor({ state: 'attached' });
+    const map = page.getByRole('region', { name: 'Way' });
+    await map.locator('canvas').waitFor();
+    await expect.poll(() => drawnPixels(page)).toBeGreaterThan(200);
+    await stage.inspect('dashboard-way');
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit Way' }).click();
+    const form = page.getByRole('dialog', { name: 'Edit tile' });
+    const track = form.getByLabel('Draw the track of each device');
+    expect(await track.isChecked()).toBe(true);
+    await form.getByLabel('Linked dashboard').selectOption('Station');
+    expect(await axeFindings(page)).toEqual([]);
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await page.keyboard.press('Control+s');
+    const stored = async () => (await world.must('GET', `/v3/dashboards/${wayId}`)).configuration;
+    await expect
+      .poll(stored)
+      .toMatchObject({ tiles: [{}, { track: true, link: { dashboardId } }] });
+    await page.getByRole('button', { name: 'Done' }).click();
+    const title = map.getByRole('link', { name: 'Way' });
+    await title.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Station' }).first().waitFor();
+  });
 });
+
+/** Pixels in the color of the first track. */
+function drawnPixels(page: Stage['page']): Promise<number> {
+  return page.evaluate(() => {
+    const canvas = document.querySelector('canvas');
+    const context = canvas?.getContext('2d');
+    if (!canvas || !context) return 0;
+    const probe = document.createElement('canvas').getContext('2d');
+    if (!probe) return 0;
+    probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--c1').trim();
+    probe.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data;
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4)
+      if (data[at] === red && data[at + 1] === green && data[at + 2] === blue) count += 1;
+    return count;
+  });
+}
 
 async function prepare(world: World): Promise<void> {
   const { workspaceId } = world;
@@ -151,4 +200,39 @@ async function prepare(world: World): Promise<void> {
     },
   });
   dashboardId = created.id;
+
+  const van = await world.device({ name: 'Van' });
+  await world.must(
+    'POST',
+    '/v3/samples/bulk',
+    Array.from({ length: 20 }, (_, at) => ({
+      deviceId: van.id,
+      timestamp: new Date(now - (20 - at) * hourMs).toISOString(),
+      data: { latitude: 47 + at / 20, longitude: 8 + (at % 5) / 5, fuel: 60 - at },
+    })),
+  );
+  const way = await world.must('POST', '/v3/dashboards', {
+    workspaceId,
+    name: 'Vans on their way',
+    configuration: {
+      schema: 'heliograph-dashboard',
+      version: 2,
+      range: { last: 'P3D' },
+      variables: [{ name: 'van', kind: 'DEVICE', default: van.id }],
+      tiles: [
+        tile('s', 'devices', 0, 0, {
+          title: 'Vans',
+          variable: 'van',
+          columns: [{ dataKey: 'fuel', spark: true }],
+        }),
+        tile('w', 'map', 4, 0, {
+          title: 'Way',
+          width: 8,
+          series: [{ variable: 'van', dataKey: 'latitude' }],
+          track: true,
+        }),
+      ],
+    },
+  });
+  wayId = way.id;
 }

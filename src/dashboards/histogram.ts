@@ -18,12 +18,15 @@ export function histogramOf(values: readonly number[]): Histogram | undefined {
   const [least] = sorted;
   const greatest = sorted.at(-1);
   if (least === undefined || greatest === undefined) return undefined;
-  if (least === greatest) return { from: least - 0.5, width: 1, counts: [sorted.length] };
+  const alike = { from: least - 0.5, width: 1, counts: [sorted.length] };
+  if (least === greatest) return alike;
   const quartile = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? least;
   const distance = quartile(0.75) - quartile(0.25);
   const wanted = (2 * distance) / Math.cbrt(sorted.length) || (greatest - least) / 10;
   const bins = Math.min(binsMax, Math.max(1, Math.ceil((greatest - least) / wanted)));
   const width = (greatest - least) / bins;
+  // Numbers so close to each other have no bins between them.
+  if (width === 0) return alike;
   const counts = Array.from({ length: bins }, () => 0);
   for (const value of sorted) {
     const bin = Math.min(bins - 1, Math.floor((value - least) / width));

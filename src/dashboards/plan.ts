@@ -153,11 +153,37 @@ export function accumulatorsOf(tile: BoundTile, accumulator: string): readonly s
   if (tile.kind === 'value') return ['AVG', 'LAST'];
   if (tile.kind === 'bar') return accumulator === 'AVG' ? ['AVG', 'COUNT'] : [accumulator];
   if (tile.kind === 'heatmap') return [accumulator];
+  if (tile.kind === 'devices') return ['AVG'];
+  if (tile.kind === 'map') return ['LAST'];
   return accumulator === 'AVG' ? ['AVG', 'MIN', 'MAX'] : [accumulator];
 }
 
 /** Tiles whose values over time are read in buckets. */
 const drawn: ReadonlySet<BoundTile['kind']> = new Set(['value', 'line', 'bar', 'heatmap']);
+
+export const isDrawnOverTime = ({ kind }: Pick<BoundTile, 'kind'>): boolean => drawn.has(kind);
+
+/** Devices of a column that shows the course of its values. */
+export const sparksMax = 100;
+/** Devices whose track a map draws. */
+export const tracksMax = 20;
+const positionKeys = ['latitude', 'longitude'] as const;
+
+/** Series that a tile reads in buckets, at most so many of one that draws all of them. */
+function seriesInBuckets(
+  tile: BoundTile,
+  devices: SourceDevices,
+  linesOfTile: number,
+): readonly DeviceSeries[] {
+  if (isDrawnOverTime(tile)) return tileSeriesOf(tile, devices).slice(0, linesOfTile);
+  if (tile.kind === 'devices')
+    return tile.series
+      .filter(({ isSpark }) => isSpark === true)
+      .flatMap((series) => deviceSeriesOf(series, devices).slice(0, sparksMax));
+  if (tile.kind !== 'map' || tile.track !== true) return [];
+  const tracked = tileSeriesOf(tile, devices).slice(0, tracksMax);
+  return tracked.flatMap((one) => positionKeys.map((key) => seriesOfDevice(one, key)));
+}
 
 interface SeriesName {
   readonly deviceId?: string | null | undefined;
@@ -182,8 +208,8 @@ export function seriesRequests(
   linesOfTile = linesMax,
 ): readonly (readonly WantedSeries[])[] {
   const wanted = new Map<string, { series: WantedSeries; names: Set<string> }>();
-  for (const tile of tiles.filter(({ kind }) => drawn.has(kind)))
-    for (const one of tileSeriesOf(tile, devices).slice(0, linesOfTile)) {
+  for (const tile of tiles)
+    for (const one of seriesInBuckets(tile, devices, linesOfTile)) {
       const { deviceId, topic, dataKey, isFormula, accumulator, order } = one;
       const read = isFormula ? { expression: dataKey } : { dataKey };
       const series = { deviceId, topic, ...read, ...order, accumulators: [] };

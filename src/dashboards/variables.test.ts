@@ -123,3 +123,39 @@ test('a tile has at most 50 copies, and none without a value', () => {
   expect(boundTiles(shown, many, upper)).toHaveLength(51);
   expect(boxes(boundTiles(shown, new Map(), upper))).toEqual([['below', 0, 1, 12, 1]]);
 });
+
+test('contract 39: a link of a title has the values of the variables that it names', () => {
+  const [tile] = boundTiles(
+    {
+      variables: [
+        { name: 'device', kind: 'DEVICE', multiple: true },
+        { name: 'open', kind: 'TEXT' },
+      ],
+      tiles: [
+        {
+          id: 't',
+          kind: 'text',
+          x: 0,
+          y: 0,
+          width: 1,
+          height: 1,
+          link: {
+            dashboardId: 'other',
+            variables: {
+              room: '{{device}}',
+              floor: 'two',
+              open: '{{open}}',
+              list: ['a', '{{device}}'],
+            },
+          },
+        },
+      ],
+    },
+    new Map([['device', ['d1', 'd2']]]),
+    (_, value) => value,
+  );
+  expect(tile?.link).toEqual({
+    dashboardId: 'other',
+    variables: { room: ['d1', 'd2'], floor: ['two'], list: ['a', 'd1', 'd2'] },
+  });
+});

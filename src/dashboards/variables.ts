@@ -89,6 +89,8 @@ export interface BoundSeries
   readonly source: Source;
   /** Of several devices, which the label does not tell apart. */
   readonly isOfMany: boolean;
+  /** Of a column of a list that shows the course of its values too. */
+  readonly isSpark?: boolean;
 }
 
 /** A tile whose series, texts, and links name no variable. */
@@ -185,7 +187,9 @@ function boundTile(tile: Tile, binding: Binding): BoundTile {
       source.kind === 'DEVICE' ? [{ ...mark, deviceId: source.id }] : [],
     ),
   );
-  const bound = { ...tile, ...texts, ...(marks && { marks }), sources: sourcesOf(tile, binding) };
+  const link = tile.link && { link: boundLink(tile.link, binding) };
+  const sources = sourcesOf(tile, binding);
+  const bound = { ...tile, ...texts, ...(marks && { marks }), ...link, sources };
   if (tile.kind === 'devices') return { ...bound, ...devicesOf(tile, bound.sources) };
   // Hours of days are made of hours.
   const hourly = tile.kind === 'heatmap' && !tile.bucketInterval ? { bucketInterval: 'PT1H' } : {};
@@ -195,10 +199,25 @@ function boundTile(tile: Tile, binding: Binding): BoundTile {
 /** A series for each column of each device; the devices of the workspace, where the tile names none. */
 function devicesOf({ columns }: Tile, named: readonly Source[]) {
   const sources: readonly Source[] = named.length === 0 ? [{ kind: 'WORKSPACE', id: '' }] : named;
-  const series = (columns ?? []).flatMap(({ spark: _, ...column }) =>
-    sources.map((source) => ({ ...column, source, isOfMany: true })),
+  const series = (columns ?? []).flatMap(({ spark, ...column }) =>
+    sources.map((source) => ({ ...column, source, isOfMany: true, isSpark: spark === true })),
   );
   return { sources, series };
+}
+
+/** A value of a link that is the name of a variable is the values of this one. */
+function boundLink(
+  { variables, ...link }: NonNullable<Tile['link']>,
+  { values }: Binding,
+): NonNullable<Tile['link']> {
+  const given = Object.entries(variables ?? {}).flatMap(([name, written]) => {
+    const found = [written].flat().flatMap((value) => {
+      const [, variable] = wholePlaceholder.exec(value) ?? [];
+      return variable === undefined ? [value] : (values.get(variable) ?? []);
+    });
+    return found.length === 0 ? [] : [[name, found] as const];
+  });
+  return { ...link, variables: Object.fromEntries(given) };
 }
 
 type Sent = string | null | undefined;
@@ -232,6 +251,8 @@ function sourceOf({ kind, fieldMetaId }: Variable, value: string): Source | unde
 // Texts: the names of variables in them.
 
 const placeholder = /\{\{\s*([a-z][A-Za-z0-9]{0,39})\s*\}\}/g;
+
+const wholePlaceholder = new RegExp(`^${placeholder.source}$`);
 
 /** What names no declared variable stays as it is; a variable without a value leaves nothing. */
 function withValues(text: string, { variables, values, nameOf }: Binding): string {

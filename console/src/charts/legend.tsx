@@ -46,7 +46,7 @@ export function Legend({ lines, chosen, choose, figures = [], children }: Legend
   const isOnly = (at: number) => chosen.length === 1 && chosen[0] === at;
   return (
     <ul className={styles['legend']} aria-label={words.legend}>
-      {lines.map(({ label, unit = '', color, values, isDashed = false }, at) => (
+      {lines.map(({ label, unit = '', color, values, isDashed = false, isFaint = false }, at) => (
         // oxlint-disable-next-line react/no-array-index-key -- two lines may have one name
         <li key={at}>
           <button
@@ -64,6 +64,7 @@ export function Legend({ lines, chosen, choose, figures = [], children }: Legend
                 y2="4"
                 stroke={`var(${color})`}
                 strokeWidth="2.5"
+                strokeOpacity={isFaint ? 0.45 : 1}
                 {...(isDashed ? { strokeDasharray: '5 4' } : {})}
               />
             </svg>

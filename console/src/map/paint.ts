@@ -28,6 +28,8 @@ export interface Scene {
   readonly outline: Outline | undefined;
   readonly tiles: TilePictures | undefined;
   readonly clusters: readonly Cluster[];
+  /** Where devices were, in the order of time. */
+  readonly tracks: readonly (readonly WorldPoint[])[];
   readonly chosenId: string | undefined;
   readonly hasLabels: boolean;
   readonly language: Language;
@@ -81,7 +83,25 @@ export function paint(canvas: HTMLCanvasElement, scene: Scene, pixelRatio: numbe
   plain();
   // Over the outline, which is there when tiles are not.
   scene.tiles?.paint(context, view, size);
+  paintTracks(context, scene);
   paintClusters(context, scene);
+}
+
+const trackColors = ['--c1', '--c2', '--c3', '--c4', '--c5', '--c6'] as const;
+
+function paintTracks(context: CanvasRenderingContext2D, { view, size, tracks }: Scene): void {
+  context.lineWidth = 2.5;
+  context.lineJoin = context.lineCap = 'round';
+  for (const [at, track] of tracks.entries()) {
+    context.strokeStyle = tokenValue(trackColors[at % trackColors.length] ?? '--c1');
+    context.beginPath();
+    for (const [place, point] of track.entries()) {
+      const { x, y } = screenOf(view, size, point);
+      if (place === 0) context.moveTo(x, y);
+      else context.lineTo(x, y);
+    }
+    context.stroke();
+  }
 }
 
 function paintOutline(

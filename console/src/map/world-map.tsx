@@ -43,6 +43,8 @@ interface WorldMapProps {
   /** Whose street map is shown; without it, that of the installation. */
   readonly workspaceId?: string | undefined;
   readonly points: readonly MapPoint[];
+  /** Where devices were, in the order of time; the same list until one changes. */
+  readonly tracks?: readonly (readonly WorldPoint[])[];
   readonly chosenId?: string | undefined;
   readonly choose?: (id: string | undefined) => void;
   /** What is in view, after each change of it. */
@@ -56,7 +58,8 @@ interface WorldMapProps {
 }
 
 export function WorldMap(props: WorldMapProps) {
-  const { workspaceId, points, chosenId, choose, isSmall = false, children } = props;
+  const { workspaceId, points, tracks = noTracks, chosenId, choose, children } = props;
+  const { isSmall = false } = props;
   const words = useWords(mapWords);
   const formats = useFormats();
   const { language } = useLanguage();
@@ -70,7 +73,7 @@ export function WorldMap(props: WorldMapProps) {
   const { tiles } = streets;
   const step = Math.round(view.zoom);
   const clusters = useMemo(() => clustersOf(points, step), [points, step]);
-  const shown = { view, size, clusters, chosenId, hasLabels: true, language };
+  const shown = { view, size, clusters, tracks, chosenId, hasLabels: true, language };
   const scene: Scene = { ...shown, outline: outline.data, tiles };
   usePainting(canvas, scene, tiles);
   const open = (cluster: Cluster | undefined) => {
@@ -165,8 +168,10 @@ function distance(a: { x: number; y: number }, b: { x: number; y: number }): num
   return Math.hypot(a.x - b.x, a.y - b.y);
 }
 
-/** Fitted to the devices until someone moves the map; more devices that arrive are fitted too. */
-function useView({ points, wanted, onView }: WorldMapProps, size: Size) {
+const noTracks: readonly (readonly WorldPoint[])[] = [];
+
+/** Fitted to the devices and their tracks until someone moves the map; more devices that arrive are fitted too. */
+function useView({ points, tracks = noTracks, wanted, onView }: WorldMapProps, size: Size) {
   const [moved, setMoved] = useState<View>();
   const [taken, setTaken] = useState(wanted);
   if (wanted !== taken) {
@@ -174,12 +179,8 @@ function useView({ points, wanted, onView }: WorldMapProps, size: Size) {
     setMoved(wanted);
   }
   const all = useMemo(
-    () =>
-      fitted(
-        points.map(({ at }) => at),
-        size,
-      ),
-    [points, size],
+    () => fitted([...points.map(({ at }) => at), ...tracks.flat()], size),
+    [points, tracks, size],
   );
   const view = moved ?? all;
   const latest = useRef(onView);

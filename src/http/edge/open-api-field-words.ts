@@ -394,7 +394,8 @@ export const ownFieldWords: Words = {
   'legend.figures': 'Figures of each series in the legend.',
   'DashboardTile.link': 'Dashboard that opens on a click.',
   'link.dashboardId': 'ID of the dashboard.',
-  'link.variables': 'Values of its variables, by name.',
+  'link.variables':
+    'Values of its variables, by name. `{{name}}` stands for the values of a variable of this dashboard.',
   'DashboardTile.track': 'Whether a map draws the way of each device.',
   'DashboardTile.min': 'Lower end of a gauge.',
   'DashboardTile.max': 'Upper end of a gauge.',

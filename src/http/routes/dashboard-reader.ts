@@ -16,6 +16,7 @@ import {
   devicesOf,
   earlierPlan,
   groupsOf,
+  isDrawnOverTime,
   latestBodies,
   seriesBody,
   seriesKey,
@@ -284,7 +285,9 @@ export class DashboardReader {
       }
       return found;
     };
-    const requests = seriesPlan(bound, noGroups, interval, seriesOfTileMax);
+    // Lists and maps show their newest values only.
+    const overTime = bound.filter((tile) => isDrawnOverTime(tile));
+    const requests = seriesPlan(overTime, noGroups, interval, seriesOfTileMax);
     for (const { bucketInterval, bucket } of requests) {
       const isOwn = bucketInterval !== '' && bucket.iso === bucketInterval;
       buckets.set(bucketInterval, { seconds: bucket.seconds, isOwn });

@@ -53,6 +53,7 @@ function CompareButton({
   return (
     <Button
       aria-pressed={isOn}
+      look={isOn ? 'primary' : 'plain'}
       title={words.compareHint}
       onClick={() => change(isOwn ? others : { ...others, compare: !isOn })}
     >

@@ -1,7 +1,7 @@
 // Kind fields: what only one kind of tile has, in the form of a tile.
 import { useQuery } from '@tanstack/react-query';
 import type { Tile } from '../../../../../src/dashboards/configuration.ts';
-import { SelectField, TextField } from '../../../ui/field.tsx';
+import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { dashboardsOf } from '../dashboard-requests.ts';
 import type { ShownVariables } from '../variable-values.ts';
@@ -16,6 +16,7 @@ interface KindFieldsProps {
 }
 
 export function KindFields(props: KindFieldsProps) {
+  const words = useWords(formWords);
   const { kind } = props.tile;
   if (kind === 'gauge') return <EndFields {...props} />;
   if (kind === 'links') return <LinkFields {...props} />;
@@ -25,6 +26,14 @@ export function KindFields(props: KindFieldsProps) {
         <DevicesField {...props} />
         <ColumnFields {...props} />
       </>
+    );
+  if (kind === 'map')
+    return (
+      <CheckField
+        label={words.track}
+        isOn={props.tile.track === true}
+        change={(track) => props.change({ ...props.tile, track })}
+      />
     );
   return kind === 'alarms' ? <DevicesField {...props} /> : null;
 }
@@ -116,6 +125,11 @@ function ColumnFields({ tile, change }: KindFieldsProps) {
             value={column.label ?? ''}
             onChange={({ target }) => put({ ...column, label: target.value })}
           />
+          <CheckField
+            label={words.spark}
+            isOn={column.spark === true}
+            change={(spark) => put({ ...column, spark })}
+          />
         </>
       )}
     </FieldRows>
@@ -182,5 +196,52 @@ function LinkFields({ workspaceId, tile, change }: KindFieldsProps) {
         </>
       )}
     </FieldRows>
+  );
+}
+
+// Title link: the dashboard that the title of a tile leads to.
+
+/** The other dashboard has the values that variables have here. */
+export function TitleLinkFields({ workspaceId, variables, tile, change }: KindFieldsProps) {
+  const words = useWords(formWords);
+  const dashboards = useQuery(dashboardsOf(workspaceId, {})).data?.content ?? [];
+  const { link, ...others } = tile;
+  const names = variables.variables.map(({ name }) => name);
+  const isPassed = Object.keys(link?.variables ?? {}).length > 0;
+  const passed = { variables: Object.fromEntries(names.map((name) => [name, `{{${name}}}`])) };
+  const choose = (dashboardId: string) =>
+    change(
+      dashboardId === ''
+        ? others
+        : { ...others, link: { ...(names.length > 0 && passed), ...link, dashboardId } },
+    );
+  return (
+    <>
+      <SelectField
+        label={words.titleLink}
+        value={link?.dashboardId ?? ''}
+        onChange={({ target }) => choose(target.value)}
+      >
+        <option value="">{words.titleLinkNone}</option>
+        {link && !dashboards.some(({ id }) => id === link.dashboardId) && (
+          <option value={link.dashboardId}>{link.dashboardId}</option>
+        )}
+        {dashboards.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+      {link && (names.length > 0 || isPassed) && (
+        <CheckField
+          label={words.passVariables}
+          isOn={isPassed}
+          change={(isOn) => {
+            const { dashboardId } = link;
+            change({ ...others, link: { dashboardId, ...(isOn && passed) } });
+          }}
+        />
+      )}
+    </>
   );
 }

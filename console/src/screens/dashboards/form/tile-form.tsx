@@ -21,7 +21,7 @@ import { formWords } from './form-words.ts';
 import styles from './form.module.css';
 import type { ShownVariables } from '../variable-values.ts';
 import { FieldRows } from './field-rows.tsx';
-import { KindFields } from './kind-fields.tsx';
+import { KindFields, TitleLinkFields } from './kind-fields.tsx';
 import { blankSeries, SeriesFields } from './series-fields.tsx';
 
 const offeredKinds = [
@@ -107,6 +107,12 @@ export function TileForm(props: TileFormProps) {
       <RepeatField tile={edited} variables={variables} change={setEdited} />
       {kinds[edited.kind].isDrawn === true && <ChartFields tile={edited} change={setEdited} />}
       {kinds[edited.kind].isDrawn === true && <AxisFields tile={edited} change={setEdited} />}
+      <TitleLinkFields
+        workspaceId={workspaceId}
+        variables={variables}
+        tile={edited}
+        change={setEdited}
+      />
       {isTried && !isWhole && (
         <p role="alert" className="bad text-label">
           {isAxisWrong(edited) ? words.axisWrong : words.incomplete}
@@ -383,7 +389,7 @@ function withoutExpected({ expected: _, ...series }: TileSeries): TileSeries {
 /** Without what belongs to another kind. */
 function cleaned(edited: Tile): Tile {
   const { text, series, thresholds, bucketInterval, min, max, columns, links, ...others } = edited;
-  const { thresholdStyle, legend, axes, ...tile } = others;
+  const { thresholdStyle, legend, axes, track, ...tile } = others;
   const named = namedAxes(axes);
   const { kind } = tile;
   const { variable: _, ...unsourced } = tile;
@@ -395,6 +401,7 @@ function cleaned(edited: Tile): Tile {
   return {
     ...unsourced,
     series: (series ?? []).map((one) => (kind === 'line' ? one : withoutExpected(one))),
+    ...(kind === 'map' && track === true && { track }),
     ...(kind === 'gauge' && { min: min ?? 0, max: max ?? 100 }),
     ...(kinds[kind].isDrawn && bucketInterval ? { bucketInterval } : {}),
     ...(kinds[kind].isDrawn && thresholdStyle ? { thresholdStyle } : {}),

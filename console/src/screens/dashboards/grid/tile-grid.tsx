@@ -65,7 +65,7 @@ function TileBox({ tile, edit, children }: TileBoxProps) {
     >
       <header className={hasHead ? styles['head'] : 'sr'}>
         <h2 id={heading} title={title}>
-          {title}
+          {edit === undefined ? <TileTitle tile={tile} title={title} /> : title}
         </h2>
         {hasUnit && <span className="rigid mute">{first.unit}</span>}
         <span className={styles['actions']}>
@@ -81,6 +81,30 @@ function TileBox({ tile, edit, children }: TileBoxProps) {
         <span className={styles['corner']} aria-hidden="true" {...edit.grid.corner(edit.tile)} />
       )}
     </section>
+  );
+}
+
+/** Leads to the dashboard that the tile names; a shared link reads no other. */
+function TileTitle({
+  tile: { link },
+  title,
+}: {
+  readonly tile: BoundTile;
+  readonly title: string;
+}) {
+  const { isShared } = useReader();
+  const { workspaceId } = useTileFrame();
+  if (!link || isShared) return title;
+  const { dashboardId, variables } = link;
+  const values = Object.entries(variables ?? {}).map(([name, value]) => [name, [value].flat()]);
+  return (
+    <Link
+      to="/w/$workspaceId/dashboards/$dashboardId"
+      params={{ workspaceId, dashboardId }}
+      search={values.length === 0 ? {} : { var: Object.fromEntries(values) }}
+    >
+      {title}
+    </Link>
   );
 }
 

@@ -4,7 +4,9 @@ import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { useDevicesById } from '../../../api/workspace-records.ts';
 import { useWords } from '../../../words/language.tsx';
 import { useReader } from '../dashboard-requests.ts';
-import { newestValue } from '../data/tile-values.ts';
+import { Spark } from '../../../ui/spark.tsx';
+import { colorIn } from '../../../../../src/dashboards/plot.ts';
+import { newestValue, sparkOf } from '../data/tile-values.ts';
 import { Shown } from './shown-value.tsx';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
@@ -62,6 +64,14 @@ export function DevicesTile({ tile }: { readonly tile: BoundTile }) {
                 // oxlint-disable-next-line react/no-array-index-key -- a column may be named twice
                 <td key={at} className="num">
                   <Shown value={newestValue(cell, data)?.value} />
+                  {columns[at]?.spark === true && (
+                    <span className={styles['cellSpark']}>
+                      <Spark
+                        points={sparkOf(cell, data)}
+                        color={`var(${colorIn(undefined, at)})`}
+                      />
+                    </span>
+                  )}
                 </td>
               ))}
             </tr>

@@ -5,11 +5,16 @@ import { useMemo } from 'react';
 import { ask, platform } from '../../../api/platform.ts';
 import type { MapPoint, MapState } from '../../../map/clusters.ts';
 import { mapWords } from '../../../map/map-words.ts';
-import { worldOf } from '../../../map/view.ts';
+import { worldOf, type WorldPoint } from '../../../map/view.ts';
 import { WorldMap } from '../../../map/world-map.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
-import { type DeviceSeries, seriesOfDevice } from '../../../../../src/dashboards/plan.ts';
+import {
+  type DeviceSeries,
+  seriesKey,
+  seriesOfDevice,
+  tracksMax,
+} from '../../../../../src/dashboards/plan.ts';
 import { useReader } from '../dashboard-requests.ts';
 import { newestValue } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
@@ -36,6 +41,11 @@ export function MapTile({ tile }: { readonly tile: BoundTile }) {
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- series and names follow from these
     [tile, data.latest, data.live, records],
   );
+  const tracks = useMemo(
+    () => (tile.track === true ? series.slice(0, tracksMax).map((one) => trackOf(one, data)) : []),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- series follow from these
+    [tile, data.series],
+  );
   const open = (deviceId: string | undefined) => {
     if (deviceId === undefined || isShared) return;
     void navigate({
@@ -47,7 +57,23 @@ export function MapTile({ tile }: { readonly tile: BoundTile }) {
     return <p className={styles['note']}>{data.isLoading ? '' : words.noPosition}</p>;
   // A link shows the street map of the installation: its readers have chosen nothing.
   const streetsOf = isShared ? undefined : workspaceId;
-  return <WorldMap workspaceId={streetsOf} points={points} choose={open} isSmall />;
+  return <WorldMap workspaceId={streetsOf} points={points} tracks={tracks} choose={open} isSmall />;
+}
+
+/** Where the device was, in the order of time: the last position of each bucket. */
+function trackOf(series: DeviceSeries, data: DashboardData): readonly WorldPoint[] {
+  const valuesOf = (dataKey: string) =>
+    data.series.get(seriesKey(seriesOfDevice(series, dataKey)))?.dataPoints['LAST'] ?? [];
+  const longitudes = valuesOf('longitude');
+  return valuesOf('latitude').flatMap((latitude, at) => {
+    const longitude = longitudes[at] ?? null;
+    if (latitude === null || longitude === null || !isPlace(latitude, longitude)) return [];
+    return [worldOf({ latitude, longitude })];
+  });
+}
+
+function isPlace(latitude: number, longitude: number): boolean {
+  return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
 }
 
 interface Known {
@@ -106,7 +132,7 @@ function pointOf(
   const latitude = reported('latitude') ?? known?.latitude ?? null;
   const longitude = reported('longitude') ?? known?.longitude ?? null;
   if (latitude === null || longitude === null) return undefined;
-  if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return undefined;
+  if (!isPlace(latitude, longitude)) return undefined;
   const state = known?.state ?? 'place';
   return { id: deviceId, name: known?.name ?? name, at: worldOf({ latitude, longitude }), state };
 }
