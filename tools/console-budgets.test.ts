@@ -25,8 +25,6 @@ const chunkLimits: Readonly<Record<string, number>> = {
   'countries-50m': 235,
   // Every step of the first run, its programs, and their words.
   welcome: 13,
-  // What all tiles share: words of every kind in both languages, sources, and values.
-  'tile-data': 12,
 };
 
 const isOver = ({ bytes, limit }: { readonly bytes: number; readonly limit: number }) =>

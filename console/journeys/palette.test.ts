@@ -88,6 +88,35 @@ journey(
       expect(stage.takeComplaints().every((one) => one.includes('ERR_FAILED'))).toBe(true);
     });
 
+    test('a question leads to its chart, and says what it did not understand', async () => {
+      const { page } = stage;
+      const answer = (name: string) =>
+        page.getByRole('group', { name: 'Answers' }).getByRole('option', { name });
+      await stage.visit('');
+      await open('?');
+      await page.getByText('Ask for values or devices').waitFor();
+      await field().fill('?highest temperature blorb boiler room yesterday');
+      await answer('Maximum, temperature, Boiler room, yesterday Value').waitFor();
+      await page.getByRole('status').filter({ hasText: 'Not understood: blorb' }).waitFor();
+      await stage.inspect('palette-answers');
+      await page.keyboard.press('ArrowDown');
+      await answer('Maximum, temperature, Boiler room, yesterday Chart').click();
+      await page.getByRole('heading', { name: 'Boiler room', level: 1 }).waitFor();
+      const { searchParams } = new URL(page.url());
+      expect(searchParams.get('key')).toBe('temperature');
+      expect(searchParams.get('from')).toMatch(/Z$/);
+
+      // Two words beside a search; a word alone names records.
+      await open('höchste Temperatur Boiler room gestern');
+      await answer('Maximum, temperature, Boiler room, gestern Value').waitFor();
+      await field().fill('boiler');
+      await page.getByRole('group', { name: 'Devices' }).waitFor();
+      await page.getByRole('group', { name: 'Answers' }).waitFor({ state: 'detached' });
+      await field().fill('?blorb');
+      await page.getByText('No answer. Name a data key').waitFor();
+      await page.keyboard.press('Escape');
+    });
+
     test('a pasted id leads straight to its record', async () => {
       const { page } = stage;
       await stage.visit('');

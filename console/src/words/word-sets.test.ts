@@ -66,6 +66,7 @@ const sameInBoth: ReadonlySet<string> = new Set([
   'Hex',
   'ID',
   'Limit',
+  'Linear',
   'Links',
   'Operator',
   'Optional',

@@ -36,7 +36,7 @@ interface SearchPlace {
 const hitsMax = 20;
 const wordsLengthMax = 200;
 
-export type Scope = 'all' | 'commands' | 'tags' | 'members';
+export type Scope = 'all' | 'commands' | 'tags' | 'members' | 'questions';
 
 export interface Wanted {
   readonly scope: Scope;
@@ -44,7 +44,12 @@ export interface Wanted {
   readonly words: string;
 }
 
-const scopes: Readonly<Record<string, Scope>> = { '>': 'commands', '#': 'tags', '@': 'members' };
+const scopes: Readonly<Record<string, Scope>> = {
+  '>': 'commands',
+  '#': 'tags',
+  '@': 'members',
+  '?': 'questions',
+};
 const kindsOf: Partial<Readonly<Record<Scope, HitKind>>> = { tags: 'TAG', members: 'MEMBER' };
 
 export function wantedOf(typed: string): Wanted {
@@ -68,7 +73,7 @@ export function useFound(wanted: Wanted, place: SearchPlace) {
   const kinds = kindsOf[scope];
   return useQuery({
     queryKey: ['search', scope, words, place],
-    enabled: words !== '' && scope !== 'commands',
+    enabled: words !== '' && scope !== 'commands' && scope !== 'questions',
     placeholderData: keepPreviousData,
     // The palette says so, and is asked again with the next letter.
     retry: false,

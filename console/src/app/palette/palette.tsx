@@ -1,6 +1,7 @@
 // Palette: one field that finds records, pages, actions and settings, walked with the arrow keys.
 import { Check, LoaderCircle, Search } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type Asked, isQuestion, useAsked } from './asked.ts';
 import { Refusal } from '../../api/refusal.ts';
 import { useWorkspaceId } from '../../session/last-workspace.ts';
 import { partWords } from '../../ui/part-words.ts';
@@ -11,6 +12,7 @@ import {
   type PaletteGroup,
   type PaletteItem,
   useFound,
+  type Wanted,
   wantedOf,
 } from './palette-search.ts';
 import { closePalette } from './palette-state.ts';
@@ -43,7 +45,8 @@ function Finder({ first }: { readonly first: string }) {
   const id = useId();
   const wanted = wantedOf(typed);
   const found = useFound(wanted, { workspaceId: useWorkspaceId() });
-  const groups = usePaletteGroups(wanted, wanted.words === '' ? undefined : found.data);
+  const asked = useAsked(wanted);
+  const groups = usePaletteGroups(wanted, wanted.words === '' ? undefined : found.data, asked.data);
   const items = groups.flatMap((group) => group.items);
   const current = Math.min(at, Math.max(0, items.length - 1));
   const onPaste = usePasted(wanted.words, found.data);
@@ -57,13 +60,16 @@ function Finder({ first }: { readonly first: string }) {
         id={id}
         typed={typed}
         type={type}
-        isBusy={found.isFetching}
+        isBusy={found.isFetching || asked.isFetching}
         activeId={items.length === 0 ? undefined : `${id}${current}`}
         onPaste={onPaste}
         onKeyDown={(event) => onKey(event, { items, groups, current, setAt })}
       />
       <PaletteList id={id} groups={groups} current={current} choose={choose} />
-      {items.length === 0 && <Nothing typed={typed} found={found} />}
+      {isQuestion(wanted) && <Ignored asked={asked.data} wanted={wanted} />}
+      {items.length === 0 && (
+        <Nothing typed={typed} found={wanted.scope === 'questions' ? asked : found} />
+      )}
       <Hints type={type} />
     </>
   );
@@ -165,9 +171,27 @@ function usePasted(words: string, found: Parameters<typeof exactHit>[0] | undefi
   };
 }
 
+interface IgnoredProps {
+  readonly asked: Asked | undefined;
+  readonly wanted: Wanted;
+}
+
+/** Words of a question that mean nothing here: an answer that leaves them out must say so. */
+function Ignored({ asked, wanted }: IgnoredProps) {
+  const words = useWords(paletteWords);
+  const ignored = asked?.ignored ?? [];
+  const isAnswer = wanted.scope === 'questions' || (asked?.readings.length ?? 0) > 0;
+  if (ignored.length === 0 || !isAnswer) return null;
+  return (
+    <p className={styles['ignored']} role="status">
+      {words.ignored} {ignored.map((word) => [<s key={word}>{word}</s>, ' '])}
+    </p>
+  );
+}
+
 interface NothingProps {
   readonly typed: string;
-  readonly found: ReturnType<typeof useFound>;
+  readonly found: ReturnType<typeof useFound> | ReturnType<typeof useAsked>;
 }
 
 function Nothing({ typed, found: { error, isFetching, isPlaceholderData } }: NothingProps) {
@@ -175,8 +199,9 @@ function Nothing({ typed, found: { error, isFetching, isPlaceholderData } }: Not
   const parts = useWords(partWords);
   const { scope, words: sought } = wantedOf(typed);
   const request = error instanceof Refusal ? error.requestId : undefined;
-  if (sought === '' && (scope === 'tags' || scope === 'members'))
-    return <p className={styles['none']}>{words.typeMore[scope === 'tags' ? '#' : '@']}</p>;
+  const sign = typed.trim();
+  if (sign === '#' || sign === '@' || sign === '?')
+    return <p className={styles['none']}>{words.typeMore[sign]}</p>;
   if (error !== null && scope !== 'commands')
     return (
       <p className={styles['none']} role="alert">
@@ -190,9 +215,10 @@ function Nothing({ typed, found: { error, isFetching, isPlaceholderData } }: Not
       </p>
     );
   const isWaiting = isFetching || isPlaceholderData;
+  const nothing = scope === 'questions' ? words.nothingUnderstood : words.nothing(sought);
   return (
     <p className={styles['none']} role="status">
-      {isWaiting ? words.searching : words.nothing(sought)}
+      {isWaiting ? words.searching : nothing}
     </p>
   );
 }
@@ -203,6 +229,7 @@ function Hints({ type }: { readonly type: (text: string) => void }) {
     ['>', words.hintCommands],
     ['#', words.hintTags],
     ['@', words.hintMembers],
+    ['?', words.hintQuestions],
   ] as const;
   return (
     <div className={styles['hints']}>

@@ -39,6 +39,7 @@ import { chooseTheme, type ThemeChoice, themeChoice } from '../../ui/theme.ts';
 import { toastFailure } from '../../ui/toasts.tsx';
 import { useLanguage, useWords } from '../../words/language.tsx';
 import { type Language, languageNames } from '../../words/word-set.ts';
+import { type Asked, useAskedGroup } from './asked.ts';
 import { laterRoutes } from '../routes/later-routes.ts';
 import { placeGroups } from '../shell/navigation.ts';
 import { shellWords } from '../shell/shell-words.ts';
@@ -67,11 +68,14 @@ const recentIcons: Readonly<Record<RecentPage, LucideIcon>> = {
   alarms: BellRing,
 };
 
-/** What is shown for the typed words; `found` is the newest answer of the search. */
+/** What is shown for the typed words; `found` and `asked` are the newest answers of the platform. */
 export function usePaletteGroups(
-  { scope, words }: Wanted,
+  wanted: Wanted,
   found: Found | undefined,
+  asked: Asked | undefined,
 ): readonly PaletteGroup[] {
+  const { scope, words } = wanted;
+  const answers = useAskedGroup(wanted, asked);
   const texts = useWords(paletteWords);
   const recent = useRecentItems();
   const pages = usePageItems();
@@ -90,6 +94,7 @@ export function usePaletteGroups(
   ];
   if (scope === 'commands') return withItems(local.map((group) => matching(group, words)));
   if (words === '' && scope !== 'all') return [];
+  if (scope === 'questions') return withItems([answers]);
   if (words === '') return withItems([{ name: texts.recent, items: recent }, ...local]);
   const ofRequest = activityItem(found);
   if (ofRequest !== undefined) return [{ name: texts.results, items: [ofRequest] }];
@@ -97,7 +102,8 @@ export function usePaletteGroups(
   if (scope !== 'all') return hits;
   if (found !== undefined && exactHit(found) !== undefined) return hits;
   const [ofPage, ofPages, ofSettings] = local.map((group) => matching(group, words));
-  return withItems([ofPages, ofPage, ...hits, ofSettings].filter((group) => group !== undefined));
+  const groups = [ofPages, ofPage, ...hits, answers, ofSettings];
+  return withItems(groups.filter((group) => group !== undefined));
 }
 
 function actionItem({ label, icon = Play, run }: ReturnType<typeof pageActions>[number]) {
