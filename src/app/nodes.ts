@@ -518,7 +518,7 @@ function openLiveNodes(node: NodeOfLive): LiveNodes {
       ...ownReplayOf(node),
       nodes: streams.readable,
       unread: streams.unread,
-      follow: (to, feed, request) => links.follow(to, feed, request),
+      follow: (to, feed, request) => links.follow(to, feed, () => request),
       wait,
     }),
     start(restart) {

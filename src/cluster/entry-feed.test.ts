@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { setRepeatingTimer } from '../structures/timers.ts';
+import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import { openEmbeddedStore } from '../storage/samples/embedded/embedded-store.ts';
 import { openSamples } from '../storage/samples/samples.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
@@ -13,7 +13,11 @@ import {
   type EntryFeedMessage,
   type EntryFeedRequest,
   EntryTail,
+  entryFeed,
+  followEntries,
 } from './entry-feed.ts';
+import { LinkSwitch } from './nodes/links/in-process-links.ts';
+import type { OpenedFeed } from './nodes/links/links.ts';
 
 let folder: string;
 let samples: Awaited<ReturnType<typeof open>>;
@@ -189,5 +193,50 @@ test('any order of appends, announcements, reads and changes gives each wanted e
     },
   );
   await fc.assert(property, { numRuns: 40 });
+  expect(failures).toEqual([]);
+});
+
+test('what is wanted while the link is opened is sent from the first entry on', async () => {
+  // Entries that the node stored meanwhile are in memory, and are sent as soon as the feed is open.
+  const unfollow = tail.follow(() => undefined);
+  await append(1);
+  const offered = createEntryFeed({
+    log: samples.log,
+    journal: () => 'journal-a',
+    tail,
+    setRepeatingTimer,
+    failed: (error) => failures.push(error),
+  });
+  const feeds = new Map([[entryFeed, (opened: OpenedFeed) => offered(opened)]]);
+  const linkSwitch = new LinkSwitch({
+    carry: () => 1,
+    setTimer,
+    setRepeatingTimer,
+    failed: (_, error) => failures.push(error),
+  });
+  const disconnect = linkSwitch.connect('a', feeds);
+  const links = linkSwitch.linksOf('b');
+  let wanted: EntryFeedRequest = { interest: {}, number: 0, from: 0 };
+  const followed = followEntries({
+    follow: (feed, request) => links.follow({ id: 'a', url: 'http://a' }, feed, request),
+    request: () => wanted,
+    broken: (error) => failures.push(error),
+    wait: () => Promise.resolve(),
+  });
+  const messages = followed.messages[Symbol.asyncIterator]();
+  const first = messages.next();
+  const interest = { devices: [idOf(1)] };
+  wanted = { interest, number: 1, from: 0 };
+  followed.change({ interest, number: 1 });
+  const found: string[] = [];
+  for (let next = await first; !next.done; next = await messages.next()) {
+    found.push(...next.value.entries.map(({ deviceId }) => deviceId));
+    if (next.value.confirmed === 1 && next.value.next === 1) break;
+  }
+  expect(found).toEqual([idOf(1)]);
+  followed.close();
+  await links.close();
+  await disconnect();
+  unfollow();
   expect(failures).toEqual([]);
 });

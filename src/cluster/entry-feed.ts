@@ -325,7 +325,7 @@ export type FollowEntriesOf = (
 
 export function followEntries(parts: {
   /** Opens a feed of the other node. */
-  readonly follow: (feed: string, request: unknown) => OpenFeed;
+  readonly follow: (feed: string, request: () => unknown) => OpenFeed;
   /** The request to open with, now and after the link was broken. */
   readonly request: () => EntryFeedRequest;
   /** Reports a broken link; it is opened again. */
@@ -338,8 +338,9 @@ export function followEntries(parts: {
 
   async function* messages(): AsyncGenerator<EntryFeedMessage> {
     while (!isClosed) {
-      const request = { ...parts.request(), ...place };
-      open = parts.follow(entryFeed, request);
+      // What is wanted by the time the link is open: a change that follows the request comes too late
+      // for what the feed has sent by then.
+      open = parts.follow(entryFeed, () => ({ ...parts.request(), ...place }));
       try {
         for await (const item of open) {
           const message = item as EntryFeedMessage;

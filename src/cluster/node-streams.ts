@@ -14,8 +14,12 @@ import type { EntryFeedMessage, EntryFeedRequest, FollowedEntries } from './entr
 
 const nodeStreamLimits = {
   tickMs: 100,
-  /** How long a subscription waits for nodes that do not answer. */
-  confirmedMsMax: 2_000,
+  /**
+   * How long a subscription waits for nodes that do not answer. A link that is silent is broken by
+   * then (`linkLimits`), and its node sends what it stores meanwhile when it is followed again; from
+   * one that works, samples would be lost that it stores before it knows of the subscription.
+   */
+  confirmedMsMax: 10_000,
 } as const;
 
 interface NodeStreamsParts {

@@ -75,7 +75,9 @@ export function linksMustBehave(open: (feeds: FeedHandlers) => Promise<LinkPair>
   test('a feed arrives in order and ends', async () => {
     const { pair } = await offered();
     const { links, to } = pair;
-    const feeds = [0, 1000].map((from) => links.follow(to, 'count', { from, to: from + 500 }));
+    const feeds = [0, 1000].map((from) =>
+      links.follow(to, 'count', () => ({ from, to: from + 500 })),
+    );
     const [first = [], second = []] = await Promise.all(feeds.map((feed) => read(feed)));
     expect(first).toEqual(Array.from({ length: 500 }, (_, n) => n));
     expect(second).toEqual(Array.from({ length: 500 }, (_, n) => 1000 + n));
@@ -85,10 +87,14 @@ export function linksMustBehave(open: (feeds: FeedHandlers) => Promise<LinkPair>
   test('changes of the request arrive in order, with the id of the follower', async () => {
     const { pair, ended } = await offered();
     const { links, to } = pair;
-    const feed = links.follow(to, 'changes', 'first');
-    feed.change('second');
+    let wanted = 'before the link is open';
+    const feed = links.follow(to, 'changes', () => wanted);
+    wanted = 'first';
+    // The request includes it.
+    feed.change('first');
     const messages = feed[Symbol.asyncIterator]();
     expect((await messages.next()).value).toEqual({ request: 'first', from: 'a' });
+    feed.change('second');
     expect((await messages.next()).value).toBe('second');
     feed.change('third');
     expect((await messages.next()).value).toBe('third');
@@ -102,11 +108,11 @@ export function linksMustBehave(open: (feeds: FeedHandlers) => Promise<LinkPair>
     const { pair, sent } = await offered();
     const { links, to } = pair;
     const padding = 'x'.repeat(10_000);
-    const feed = links.follow(to, 'count', { from: 0, to: 400, padding });
+    const feed = links.follow(to, 'count', () => ({ from: 0, to: 400, padding }));
     const held = Math.ceil(linkLimits.windowBytes / (padding.length + linkLimits.messageCost)) + 1;
     await expect.poll(sent).toBeGreaterThanOrEqual(held - 2);
     // Another feed of the link is not held up.
-    expect(await read(links.follow(to, 'count', { from: 0, to: 3 }))).toEqual([0, 1, 2]);
+    expect(await read(links.follow(to, 'count', () => ({ from: 0, to: 3 })))).toEqual([0, 1, 2]);
     expect(sent()).toBeLessThanOrEqual(held + 3);
     expect(await read(feed)).toHaveLength(400);
     await links.close();
@@ -118,26 +124,31 @@ export function linksMustBehave(open: (feeds: FeedHandlers) => Promise<LinkPair>
     ['unknown', { message: 'Unknown feed: unknown' }],
   ])('the feed %s ends with its error', async (name, error) => {
     const { pair } = await offered();
-    await expect(read(pair.links.follow(pair.to, name, null))).rejects.toMatchObject(error);
+    await expect(read(pair.links.follow(pair.to, name, () => null))).rejects.toMatchObject(error);
     await pair.links.close();
   });
 
   test('a link that breaks ends its feeds, and a new one is opened', async () => {
     const { pair, ended } = await offered();
     const { links, to } = pair;
-    const feed = links.follow(to, 'changes', 1)[Symbol.asyncIterator]();
+    const feed = links.follow(to, 'changes', () => 1)[Symbol.asyncIterator]();
     await feed.next();
     pair.cut();
     await expect(feed.next()).rejects.toBeInstanceOf(NodeUnreachable);
     await expect.poll(() => ended).toEqual(['changes']);
-    expect(await read(links.follow(to, 'count', { from: 5, to: 7 }))).toEqual([5, 6]);
+    expect(await read(links.follow(to, 'count', () => ({ from: 5, to: 7 })))).toEqual([5, 6]);
     await links.close();
   });
 
   test('a reader that stops ends the feed at the sender', async () => {
     const { pair, ended } = await offered();
     const { links, to } = pair;
-    expect(await read(links.follow(to, 'count', { from: 0, to: 1e9 }), 3)).toEqual([0, 1, 2]);
+    expect(
+      await read(
+        links.follow(to, 'count', () => ({ from: 0, to: 1e9 })),
+        3,
+      ),
+    ).toEqual([0, 1, 2]);
     await expect.poll(() => ended).toEqual(['count']);
     await links.close();
   });
@@ -145,7 +156,7 @@ export function linksMustBehave(open: (feeds: FeedHandlers) => Promise<LinkPair>
   test('a peer that stops is noticed', async () => {
     const { pair } = await offered();
     const { links, to } = pair;
-    const feed = links.follow(to, 'changes', 1)[Symbol.asyncIterator]();
+    const feed = links.follow(to, 'changes', () => 1)[Symbol.asyncIterator]();
     await feed.next();
     pair.stop();
     await expect(feed.next()).rejects.toBeInstanceOf(NodeUnreachable);
@@ -155,18 +166,20 @@ export function linksMustBehave(open: (feeds: FeedHandlers) => Promise<LinkPair>
   test('a node that is gone is unreachable, and closing it ends the feeds', async () => {
     const { pair, ended } = await offered();
     const { links, to } = pair;
-    const feed = links.follow(to, 'changes', 1)[Symbol.asyncIterator]();
+    const feed = links.follow(to, 'changes', () => 1)[Symbol.asyncIterator]();
     await feed.next();
     await pair.disconnect();
     expect(ended).toEqual(['changes']);
     await expect(feed.next()).rejects.toBeInstanceOf(NodeUnreachable);
-    await expect(read(links.follow(to, 'count', null))).rejects.toBeInstanceOf(NodeUnreachable);
+    await expect(read(links.follow(to, 'count', () => null))).rejects.toBeInstanceOf(
+      NodeUnreachable,
+    );
     await links.close();
   });
 
   test('a follower that closes ends its feeds at the sender', async () => {
     const { pair, ended } = await offered();
-    const feed = pair.links.follow(pair.to, 'changes', 1)[Symbol.asyncIterator]();
+    const feed = pair.links.follow(pair.to, 'changes', () => 1)[Symbol.asyncIterator]();
     await feed.next();
     await pair.links.close();
     await expect(feed.next()).rejects.toBeInstanceOf(NodeUnreachable);

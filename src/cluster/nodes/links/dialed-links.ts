@@ -68,7 +68,7 @@ export function createDialedLinks(parts: {
   return {
     follow: (to, feed, request) =>
       followFeed({
-        opened: (received) => linkTo(to).then((link) => link.open(feed, request, received)),
+        opened: (received) => linkTo(to).then((link) => link.open(feed, request(), received)),
         delivered: () => void (peerOf(to).failures = 0),
       }),
     async close() {
@@ -91,13 +91,11 @@ function followFeed(parts: {
   readonly delivered: () => void;
 }): FollowedFeed {
   const received: ReceivedFeed = { waiting: [], end: undefined, wake: () => undefined };
-  const changes: unknown[] = [];
   let feed: OpenFeed | undefined;
   let isClosed = false;
   const opening = parts.opened(received).then((opened) => {
     if (isClosed) return opened.end();
     feed = opened;
-    for (const change of changes.splice(0)) opened.change(change);
   });
   // The reader gets it.
   opening.catch(() => undefined);
@@ -133,8 +131,7 @@ function followFeed(parts: {
   return {
     [Symbol.asyncIterator]: () => messages,
     change(request) {
-      if (feed === undefined) changes.push(request);
-      else feed.change(request);
+      feed?.change(request);
     },
     close,
   };

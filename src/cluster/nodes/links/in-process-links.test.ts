@@ -37,7 +37,7 @@ test.each<[string, Carried]>([
   const found: unknown[] = [];
   while (found.length < 300)
     try {
-      for await (const item of links.follow(to, 'count', found.length)) found.push(item);
+      for await (const item of links.follow(to, 'count', () => found.length)) found.push(item);
     } catch (error) {
       expect(error).toHaveProperty('name', 'NodeUnreachable');
     }
@@ -55,12 +55,12 @@ test('a link has a limit of feeds', async () => {
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
   }
   const { links, to } = openPair(feeds);
-  const open = Array.from({ length: 256 }, () => links.follow(to, 'wait', 0));
+  const open = Array.from({ length: 256 }, () => links.follow(to, 'wait', () => 0));
   for (const feed of open) await feed[Symbol.asyncIterator]().next();
-  const refused = links.follow(to, 'count', 3)[Symbol.asyncIterator]();
+  const refused = links.follow(to, 'count', () => 3)[Symbol.asyncIterator]();
   await expect(refused.next()).rejects.toThrow('More than 256 feeds');
   open[0]?.close();
-  const taken = links.follow(to, 'count', 3)[Symbol.asyncIterator]();
+  const taken = links.follow(to, 'count', () => 3)[Symbol.asyncIterator]();
   expect(await taken.next()).toMatchObject({ value: 0 });
   await links.close();
 });

@@ -25,7 +25,7 @@ export const linkLimits = {
 
 /** A feed that a node follows. The messages can be read once. */
 export interface FollowedFeed extends AsyncIterable<unknown> {
-  /** Sends a change of the request to the other node. */
+  /** Sends a change of the request to the other node, which a request that is not made yet includes. */
   change(request: unknown): void;
   /** Ends the feed, also when it is not read. */
   close(): void;
@@ -35,9 +35,10 @@ export interface Links {
   /**
    * Follows a feed of another node. Reading throws NodeUnreachable when the link cannot be opened
    * or breaks, and what the feed threw: a Problem, or an error with its message. The caller then
-   * follows again from where it was; the port limits how often a link is opened.
+   * follows again from where it was; the port limits how often a link is opened. The request is made
+   * when the link is open, which can be seconds later.
    */
-  follow(to: NodeAddress, feed: string, request: unknown): FollowedFeed;
+  follow(to: NodeAddress, feed: string, request: () => unknown): FollowedFeed;
   close(): Promise<void>;
 }
 
