@@ -1,7 +1,8 @@
 // Schemas and endpoints of mutes (contract 39.4).
 import Type, { type Static } from 'typebox';
 import { alarmSeverities } from '../model/alarm.ts';
-import { muteLimits, weekdays } from '../model/mute.ts';
+import { weekdays } from '../model/local-time.ts';
+import { muteLimits } from '../model/mute.ts';
 import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { recordEndpoints } from './record-endpoints.ts';

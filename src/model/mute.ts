@@ -1,12 +1,9 @@
 // Mutes: when alarms of a workspace tell nobody, once or every week (contract 39.4).
 import { type Alarm, type AlarmSeverity, severityRank } from './alarm.ts';
 import { dayMs, type EpochMs } from './instant.ts';
+import { localDayOf, localTimeMs, type Weekday, weekdayOf, weekdays } from './local-time.ts';
 import type { AuditFields } from './record.ts';
 import { lastMomentBeforeLocal, momentOfLocal, offsetAt, type TimeZone } from './time-zone.ts';
-
-/** From Monday; `MO` is the first day of a week. */
-export const weekdays = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
-export type Weekday = (typeof weekdays)[number];
 
 export const muteLimits = {
   /** Mutes of a workspace that are not over. */
@@ -92,8 +89,8 @@ function weeklyWindows(
   const [start, end] = [localTimeMs(weekly.from), localTimeMs(weekly.to)];
   const length = end > start ? end - start : end - start + dayMs;
   const windows: MuteWindow[] = [];
-  const first = dayOf(from - reachMs + offsetAt(zone, from - reachMs));
-  const last = dayOf(to + reachMs + offsetAt(zone, to + reachMs));
+  const first = localDayOf(from - reachMs + offsetAt(zone, from - reachMs));
+  const last = localDayOf(to + reachMs + offsetAt(zone, to + reachMs));
   for (let day = first; day <= last; day += dayMs) {
     if (!days.has(weekdayOf(day))) continue;
     const begins = momentOfLocal(pieces, day + start);
@@ -102,22 +99,6 @@ function weeklyWindows(
       windows.push({ from: begins, to: ends });
   }
   return windows;
-}
-
-/** The start of a local day, as if it were UTC. */
-function dayOf(localMs: number): number {
-  return Math.floor(localMs / dayMs) * dayMs;
-}
-
-/** 1970-01-01 was a Thursday. */
-function weekdayOf(day: number): number {
-  return (((day / dayMs + 3) % 7) + 7) % 7;
-}
-
-/** Milliseconds since midnight. */
-export function localTimeMs(time: string): number {
-  const [hours = 0, minutes = 0] = time.split(':').map(Number);
-  return (hours * 60 + minutes) * 60_000;
 }
 
 /** The window that contains the moment and ends last. */

@@ -8,13 +8,12 @@ import {
   parseInstant,
 } from '../../model/instant.ts';
 import { fixedDurationMs } from '../../model/iso-duration.ts';
+import { isLocalTime, weekdays } from '../../model/local-time.ts';
 import {
-  localTimeMs,
   type Mute,
   type MutedWhat,
   muteLimits,
   muteWindowAt,
-  weekdays,
   type WeeklyMute,
 } from '../../model/mute.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
@@ -211,16 +210,11 @@ function weeklyFrom(sent: NonNullable<MuteDraft['weekly']>): WeeklyMute {
   const days = weekdays.filter((day) => sent.days.includes(day));
   if (days.length === 0) throw invalid('weekly.days', 'must have at least one day');
   for (const field of ['from', 'to'] as const)
-    if (!/^\d\d:\d\d$/.test(sent[field]) || !isTimeOfDay(sent[field]))
-      throw invalid(`weekly.${field}`, 'must be a local time, HH:mm');
+    if (!isLocalTime(sent[field])) throw invalid(`weekly.${field}`, 'must be a local time, HH:mm');
   const zone = zoneOf(sent.timeZone);
   if (zone === undefined)
     throw problem('unknownTimeZone', { timeZone: sent.timeZone.slice(0, 100) });
   return { days, from: sent.from, to: sent.to, timeZone: zone.id };
-}
-
-function isTimeOfDay(text: string): boolean {
-  return Number(text.slice(3)) < 60 && localTimeMs(text) < 24 * 60 * 60_000;
 }
 
 /** Throws 400 for a record that is not in the workspace, and 409 for a mute too many. */
