@@ -1,4 +1,4 @@
-// Document thread: PDF files of dashboards, drawn on another thread that starts when it is needed.
+// Document thread: PDF files of dashboards and pictures of their charts, drawn on another thread that starts when it is needed.
 import { Worker } from 'node:worker_threads';
 import type { DashboardDocument } from './document.ts';
 import type { WrittenPdf } from './pdf.ts';
@@ -6,10 +6,12 @@ import type { WrittenPdf } from './pdf.ts';
 export interface DrawingQuestion {
   readonly id: number;
   readonly document: DashboardDocument;
+  readonly wanted: 'pdf' | 'pictures';
 }
 
 export type DrawingAnswer = { readonly id: number } & (
   | { readonly pdf: WrittenPdf }
+  | { readonly pictures: readonly Uint8Array[] }
   | { readonly error: string }
 );
 
@@ -35,9 +37,16 @@ export class DocumentThread {
 
   /** Rejects with the reason of the signal when it aborts; what is drawn then is thrown away. */
   async pdf(document: DashboardDocument, signal: AbortSignal): Promise<WrittenPdf> {
-    const answer = await this.#ask({ document }, signal);
+    const answer = await this.#ask({ document, wanted: 'pdf' }, signal);
     if ('pdf' in answer) return answer.pdf;
     throw new Error('The document thread sent no PDF');
+  }
+
+  /** PNG files of the first charts of the document, in the order of its tiles; otherwise as above. */
+  async pictures(document: DashboardDocument, signal: AbortSignal): Promise<readonly Uint8Array[]> {
+    const answer = await this.#ask({ document, wanted: 'pictures' }, signal);
+    if ('pictures' in answer) return answer.pictures;
+    throw new Error('The document thread sent no pictures');
   }
 
   readonly close = async (): Promise<void> => {
