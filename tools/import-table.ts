@@ -33,6 +33,7 @@ const areas = [
   'rules',
   'alarms',
   'outputs/deliveries',
+  'reports',
   'downlinks',
   'live',
   'operations',
@@ -139,6 +140,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'outputs',
     'uplinks',
   ],
+  reports: [...base, 'storage/records', 'inventory', 'documents', 'outputs/deliveries'],
   downlinks: [...base, 'inventory', 'outputs', 'transports', 'uplinks'],
   live: [
     ...base,

@@ -158,6 +158,14 @@ async function fill(world: World, target: string): Promise<Filled> {
     text: 'Filter changed',
     deviceId: device.id,
   });
+  const report = await create('reports', {
+    workspaceId,
+    name: 'Weekly',
+    dashboardId: dashboard.id,
+    schedule: { every: 'WEEKLY', at: '07:00', weekday: 'MO', timeZone: 'Europe/Zurich' },
+    recipients: ['reader@example.org'],
+    active: false,
+  });
   await create(`devices/${device.id}/configuration`, { workspaceId, configuration: { every: 60 } });
   const owner = await signIn(world.base, ownerEmail);
   const key = await owner.must('POST', '/v3/api-keys', {
@@ -202,6 +210,7 @@ async function fill(world: World, target: string): Promise<Filled> {
       `integrations/${integration.id}`,
       `views/${view.id}`,
       `annotations/${annotation.id}`,
+      `reports/${report.id}`,
       `dashboard-groups/${group.id}`,
       `dashboards/${dashboard.id}`,
       ...[hook, alarm].map(({ id }) => `output-connectors/${id}`),
@@ -282,6 +291,9 @@ async function record(path: string, recordsUrl?: string): Promise<string> {
     directory: join(folder, 'running'),
     environment: {
       EGRESS_ALLOW: '127.0.0.0/8',
+      // For a report that is switched off: no mail is sent.
+      SMTP_URL: 'smtp://127.0.0.1:9',
+      MAIL_FROM: 'iot@example.org',
       ...(recordsUrl !== undefined && { RECORDS_URL: recordsUrl, SECRETS_KEY: keptSecretsKey }),
     },
   };

@@ -225,11 +225,26 @@ async function userPrincipal(db: RecordsDb, session: Session): Promise<Principal
   return own && { ...own, inOrganizations };
 }
 
+/** The user with the present roles in an organization; undefined for one who is no member. */
+export async function principalOfMember(
+  db: RecordsDb,
+  userId: string,
+  organizationId: string,
+): Promise<Principal | undefined> {
+  const user = await userRows.find(db, userId);
+  if (user === undefined) return undefined;
+  const memberships = await organizationMembershipsOf(db, userId);
+  const member = memberships.find(
+    (one) => one.organizationId === organizationId && one.acceptedAt !== null,
+  );
+  return member && memberPrincipal(db, user, member);
+}
+
 async function memberPrincipal(
   db: RecordsDb,
   user: User,
   { organizationId, role }: OrganizationMember,
-  session: Session,
+  session?: Session,
 ): Promise<Principal> {
   const memberships = await workspaceMembershipsOf(db, organizationId, user.id);
   const workspacePermissions = new Map<string, Permissions>(
@@ -243,7 +258,7 @@ async function memberPrincipal(
     workspaces: reachesAllWorkspaces(role) ? 'all' : new Set(workspacePermissions.keys()),
     permissions: organizationRolePermissions[role],
     workspacePermissions,
-    sessionId: session.id,
+    ...(session !== undefined && { sessionId: session.id }),
   };
 }
 

@@ -35,6 +35,7 @@ import {
   findFollowerPosition,
   saveFollowerPosition,
 } from '../storage/records/rows/positions.ts';
+import { reportFilesOf } from '../storage/records/rows/reports.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { JournalFollower } from '../uplinks/followers/journal-consumer.ts';
@@ -185,6 +186,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
     intake.release(tried.waiting);
     counts.tried(tried);
     parts.liveEvents.delivered(tried);
+    parts.reportOutcomes.tried(tried);
   };
   const deliverer = composeDeliverer(parts, targets, {
     load: (waiting) => loadDelivery(waiting, log),
@@ -222,7 +224,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
 }
 
 function connectorServices(
-  { config, directory, now, newId }: Parts,
+  { config, records, directory, now, newId }: Parts,
   { appendEntry, admit }: Uplinks,
   egress: EgressGuard,
   orderDownlink: OrderDownlink,
@@ -235,6 +237,7 @@ function connectorServices(
     egress,
     now,
     mails: createConfiguredMails(config),
+    mailContent: (contentId) => reportFilesOf(records.db, contentId),
     smsGatewayUrl,
     gcpServiceAccountKey,
     writeSample: (sample) => storeWrittenSample(sample, stages),

@@ -53,6 +53,7 @@ import { addJournalFigures } from '../telemetry/journal-figures.ts';
 import { Readiness } from '../telemetry/readiness.ts';
 import { WorkTurns } from '../transports/work-turns.ts';
 import { Followers, followersOfLog } from '../uplinks/followers/followers.ts';
+import { ReportOutcomes } from '../reports/report-outcomes.ts';
 import { Refusals } from '../uplinks/refusals.ts';
 import { UplinkLimit } from '../uplinks/capture/capture-senders.ts';
 import { composeAccess } from './access.ts';
@@ -117,6 +118,11 @@ export async function openParts(start: Start): Promise<Parts> {
     new ChangeFollower(operations.recordChanged),
   );
   closers.push('operations', () => operations.close());
+  const reportOutcomes = new ReportOutcomes({
+    records,
+    failed: (error) => telemetry.backgroundFailed('noting refused mails of reports', error),
+  });
+  closers.push('outcomes of reports', reportOutcomes.close);
   return {
     config,
     telemetry,
@@ -137,6 +143,7 @@ export async function openParts(start: Start): Promise<Parts> {
     operations,
     workspaceFanOut,
     liveEvents,
+    reportOutcomes,
     shareEvents: (events) => void (elsewhere.events = events),
     followChanges: changes.follow,
     useLeases: leases.use,

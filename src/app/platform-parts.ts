@@ -13,6 +13,7 @@ import type { DeviceOwnership } from '../cluster/owned-devices.ts';
 import type { OperationRunner } from '../operations/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/usage.ts';
 import type { Refusals } from '../uplinks/refusals.ts';
+import type { ReportOutcomes } from '../reports/report-outcomes.ts';
 import type { OpenCounts } from '../model/quota.ts';
 import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
@@ -97,6 +98,8 @@ export interface Parts {
   /** Those who follow whole workspaces, and what they are sent. */
   readonly workspaceFanOut: WorkspaceFanOut;
   readonly liveEvents: LiveEvents;
+  /** Told of every attempt of a delivery. */
+  readonly reportOutcomes: ReportOutcomes;
   /** From now on, live events reach sessions of other nodes too. */
   readonly shareEvents: (events: EventAudience) => void;
   /** Organizations take turns on the main thread. */

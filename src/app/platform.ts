@@ -6,8 +6,6 @@ import type { FastifyInstance } from 'fastify';
 import { bootstrap, ownerPasswordWeakness } from '../access/bootstrap.ts';
 import { ConfigError } from './config/config-values.ts';
 import type { Config } from './config/config.ts';
-import { join } from 'node:path';
-import { DocumentThread } from '../documents/document-thread.ts';
 import { Console } from '../http/edge/console.ts';
 import { addDocs } from '../http/edge/docs.ts';
 import { createCoapErrors } from '../http/edge/error-body.ts';
@@ -55,6 +53,8 @@ import { composeCalculations } from './calculations.ts';
 import { followCertificate, readCertificate } from './certificates.ts';
 import { composeDeliveries, type Deliveries } from './deliveries.ts';
 import { composeDemoWorkspaces } from './demo-workspaces.ts';
+import { composeDocuments, composeQueries } from './documents.ts';
+import { composeReports } from './reports.ts';
 import { openParts } from './dependencies.ts';
 import { composeExports } from './exports.ts';
 import { composeSampleChanges } from './sample-changes.ts';
@@ -122,6 +122,7 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
     ofAll: {
       'dropping old alarms': () => flows.alarms.dropOld(),
       'dropping old refusals': () => parts.refusals.dropOld(),
+      'dropping old mails of reports': () => flows.reports.dropOld(),
       'dropping deliveries that ended': () => flows.deliveries.dropOld(),
     },
   });
@@ -249,8 +250,11 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   closers.push('calculations', () => calculations.close());
   const exports = composeExports(parts, uplinks.once);
   closers.push('exports', () => exports.close());
-  const documents = new DocumentThread(join(parts.config.dataDirectory, 'fonts'));
+  const queries = composeQueries(parts, publicHolidays);
+  const documents = composeDocuments(parts, queries);
   closers.push('the document thread', () => documents.close());
+  const reports = composeReports(parts, deliveries, documents, queries, uplinks.once);
+  closers.push('reports', () => reports.close());
   const sampleChanges = composeSampleChanges(parts, uplinks);
   closers.push('sample operations', () => sampleChanges.close());
   return {
@@ -262,10 +266,11 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
     alarms,
     rules,
     calculations,
-    publicHolidays,
+    queries,
     egress,
     exports,
     documents,
+    reports,
     sampleChanges,
   };
 }
@@ -274,11 +279,11 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
 async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Cluster | undefined) {
   const { config, log, telemetry } = parts;
   const { uplinks, duplicates, mqtt, lora, deliveries, alarms, rules, egress, exports } = flows;
-  const { sampleChanges, calculations, publicHolidays, documents } = flows;
+  const { sampleChanges, calculations, queries, documents, reports } = flows;
   const { pushConfiguration } = mqtt;
   const demos = composeDemoWorkspaces(parts);
   const extras = {
-    publicHolidays,
+    queries,
     pushConfiguration,
     deliveries,
     alarms,
@@ -288,6 +293,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
     egress,
     exports,
     documents,
+    reports,
     sampleChanges,
   };
   const assistants = composeMcp(parts);

@@ -1,7 +1,6 @@
 // Connects the routes: each gets only the functions that it uses.
 import { join } from 'node:path';
 import { isIdentified } from '../access/authenticator.ts';
-import { authorize } from '../access/authorize.ts';
 import { relyingPartyOf } from '../access/passkey-proof.ts';
 import type { Config } from './config/config.ts';
 import { type Route, settledRoute } from '../http/edge/route.ts';
@@ -12,7 +11,7 @@ import { assetRoutes } from '../http/routes/assets.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { blobRoutes } from '../http/routes/blobs.ts';
 import { captureRoute } from '../http/routes/capture.ts';
-import { wantsVendorNames, withVendorEncodings } from '../http/routes/connector-view-options.ts';
+import { withVendorEncodings } from '../http/routes/connector-view-options.ts';
 import { calculationRoutes } from '../http/routes/calculations.ts';
 import { mapRoutes, StreetMaps } from '../http/routes/maps.ts';
 import { muteRoutes } from '../http/routes/mutes.ts';
@@ -23,7 +22,6 @@ import {
   dashboardRoutes,
   typeDashboardRoutes,
 } from '../http/routes/dashboards.ts';
-import { DashboardReader } from '../http/routes/dashboard-reader.ts';
 import { dashboardRenderRoute } from '../http/routes/dashboard-render.ts';
 import { dataFlowRoutes, deviceConnectorRoutes } from '../http/routes/data-flows.ts';
 import {
@@ -68,17 +66,11 @@ import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
 import { placeRoutes } from '../http/routes/places.ts';
 import { viewRoutes } from '../http/routes/views.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
-import { DocumentSlots } from '../documents/document-slots.ts';
 import { MapFiles } from '../storage/maps/map-files.ts';
-import type { DocumentThread } from '../documents/document-thread.ts';
-import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
-import { openTimeZones } from '../model/time-zone.ts';
 import type { SignInKind } from '../model/user.ts';
 import { dropSamplesOf } from '../operations/deleted-devices.ts';
 import type { DemoWorkspaces } from '../operations/demo-workspaces.ts';
-import { createDevicePlaces } from '../operations/device-places.ts';
 import { createGuardedFetch, type EgressGuard } from '../outputs/egress/guard.ts';
-import type { PublicHolidays } from '../query/public-holidays.ts';
 import { typesOfWorkspace } from '../storage/records/rows/device-types.ts';
 import { hasDevices } from '../storage/records/rows/devices.ts';
 import { programVersion } from '../telemetry/build-info.ts';
@@ -86,6 +78,8 @@ import type { Alarms } from './alarms.ts';
 import type { Calculations } from './calculations.ts';
 import { everywhere } from './shared-work.ts';
 import type { Deliveries } from './deliveries.ts';
+import { deviceAccess, type Documents, type Queries } from './documents.ts';
+import type { Reports } from './reports.ts';
 import { deviceTraceRoute } from './device-trace.ts';
 import type { Lora } from './lorawan.ts';
 import { createDeviceNotes } from '../uplinks/device-events.ts';
@@ -103,7 +97,6 @@ import { secondFactorDemandRoutes, secondFactorRoutes } from '../http/routes/sec
 import { tokenPaths } from '../model/credential.ts';
 
 interface RouteExtras {
-  readonly publicHolidays: PublicHolidays;
   readonly deliveries: Deliveries;
   readonly egress: EgressGuard;
   readonly exports: { readonly routes: readonly Route[] };
@@ -113,7 +106,9 @@ interface RouteExtras {
   readonly calculations: Calculations;
   readonly pushConfiguration: PushConfiguration;
   readonly demos: DemoWorkspaces;
-  readonly documents: DocumentThread;
+  readonly queries: Queries;
+  readonly documents: Documents;
+  readonly reports: Reports;
 }
 
 export function composeRoutes(
@@ -123,13 +118,9 @@ export function composeRoutes(
   extras: RouteExtras,
 ): Route[] {
   const { store, telemetry, readiness, directory, turns, now } = parts;
+  const { queries } = extras;
   const device = deviceAccess(parts);
-  const calendars = createWorkspaceCalendars(parts.records.db);
-  const { calendarOf } = calendars;
-  parts.followChanges(calendars);
-  const { publicHolidays } = extras;
   const settled = settledEverywhere(parts, uplinks, extras.deliveries);
-  const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   const typeOfDevice = async (id: string) => (await directory.byDevice(id)).type;
   return [
     ...withMetricsToken(
@@ -203,12 +194,11 @@ export function composeRoutes(
     ...typeDashboardRoutes({ records: parts.records, store, now, typeOfDevice }),
     dashboardRenderRoute({
       records: parts.records,
-      reader: new DashboardReader({ ...queries, records: parts.records }),
-      slots: new DocumentSlots(),
-      thread: extras.documents,
+      ...extras.documents,
       openZone: queries.openZone,
       now,
     }),
+    ...extras.reports.routes,
     ...extras.exports.routes,
     ...extras.sampleChanges.routes,
     latestSamplesRoute({ ...queries, records: parts.records }),
@@ -350,11 +340,6 @@ function recordRoutes(
       (route) => settledRoute(route.path.startsWith(ofOneDevice) ? settled : all.devices, route),
     ),
   ];
-}
-
-function deviceAccess({ config, directory, records }: Parts): DeviceAccess {
-  const aliased = wantsVendorNames(config.vendorAliases);
-  return { ...createDevicePlaces(directory, records), authorize, aliased };
 }
 
 // Connects the routes of credentials, sessions and members.

@@ -47,6 +47,7 @@ export async function composeSharedDeliveries(
   const { deliverer, shared } = composeHolder(parts, targets, work, (tried) => {
     counts.tried(tried);
     parts.liveEvents.delivered(tried);
+    parts.reportOutcomes.tried(tried);
   });
   const wake = () => void shared.wake().catch(failed);
   const wakeHolders = (connectorIds: readonly string[]): void => {
@@ -148,7 +149,7 @@ function createEnqueue(
   return async (drafts, step) => {
     if (drafts.length === 0) return;
     const made = drafts.map((draft) => ({
-      id: randomDeliveryId(draft.connectorId, newId()),
+      id: draft.id ?? randomDeliveryId(draft.connectorId, newId()),
       shard: deliveryShardOf(draft.connectorId),
       draft,
     }));

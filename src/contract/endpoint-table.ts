@@ -44,6 +44,7 @@ import { ownSessions, passwordReset, providerSignIn, signIn } from './sign-in.ts
 import { rawUplinks } from './raw-uplinks.ts';
 import { recalculation, sampleChanges } from './sample-changes.ts';
 import { deviceTrace } from './device-trace.ts';
+import { reports } from './reports.ts';
 import { refusals } from './refusals.ts';
 import { ruleRuns, rules } from './rules.ts';
 import { scripts } from './run-script.ts';
@@ -134,6 +135,7 @@ export const endpoints = {
   storedUsage,
   views,
   annotations,
+  reports,
   asking,
   workspaceConfiguration,
   workspaces,

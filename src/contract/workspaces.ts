@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { alarmSeverities } from '../model/alarm.ts';
 import { mapSources } from '../model/map-tiles.ts';
+import { reportProblemReasons } from '../model/report.ts';
 import { implausibleTimes, lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
 import { endpoint } from './endpoint.ts';
 import { listParameter, listParameters, pageSchema } from './list-parameters.ts';
@@ -266,6 +267,20 @@ const workspaceOverviewSchema = namedObject('WorkspaceOverview', {
     minimum: 0,
     description: 'Uplink script failures in the last 24 hours.',
   }),
+  stoppedReports: list(
+    Type.Object(
+      {
+        id,
+        name,
+        dashboardId: id,
+        reason: oneOf(reportProblemReasons),
+      },
+      {
+        description:
+          'Reports that were deactivated because of a problem, up to 10. Empty without `dashboard` `read`.',
+      },
+    ),
+  ),
   lowBattery: list(
     Type.Object(
       { ...device, batteryLevel: Type.Number(), batteryTimestamp: orNull(time) },

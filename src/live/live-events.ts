@@ -47,6 +47,7 @@ const scopeOfRecord: Partial<Readonly<Record<RecordKind, Scope>>> = {
   dashboard: 'dashboard',
   dashboardGroup: 'dashboard.group',
   annotation: 'dashboard',
+  report: 'dashboard',
   blob: 'blob',
 };
 

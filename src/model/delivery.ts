@@ -7,7 +7,7 @@ import type { TemplateContext } from './template-context.ts';
 export const deliveryStates = ['PENDING', 'DELIVERED', 'DEAD'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-export const deliveryCauses = ['DATA_FLOW', 'RULE'] as const;
+export const deliveryCauses = ['DATA_FLOW', 'RULE', 'REPORT'] as const;
 export type DeliveryCause = (typeof deliveryCauses)[number];
 
 /**
@@ -16,10 +16,12 @@ export type DeliveryCause = (typeof deliveryCauses)[number];
  */
 export interface DeliveryDraft {
   readonly idempotencyKey: string;
+  /** Of a delivery that its maker names; others get one. */
+  readonly id?: string;
   readonly connectorId: string;
   readonly organizationId: string;
   readonly workspaceId: string;
-  /** Service device id: deliveries of one device to one connector keep their order. */
+  /** Service device id, or the id of a report: what has the same one keeps its order at a connector. */
   readonly deviceId: string;
   readonly correlationId: string;
   readonly cause: DeliveryCause;
@@ -35,7 +37,7 @@ export interface DeliveryDraft {
   readonly bytes?: number;
 }
 
-export interface Delivery extends Omit<DeliveryDraft, 'idempotencyKey'> {
+export interface Delivery extends Omit<DeliveryDraft, 'idempotencyKey' | 'id'> {
   readonly id: string;
   /**
    * Place in the order of making: the position of the sample's journal entry, and a fraction for

@@ -26,6 +26,7 @@ export const kindPrefixes = {
   refusal: '45',
   place: '41',
   annotation: '42',
+  report: '43',
   user: '52',
   member: '53',
   session: '54',

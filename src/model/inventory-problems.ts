@@ -22,6 +22,29 @@ export const inventoryProblems = {
     code: '40900_DEVICE_ID_NOT_UNIQUE',
     message: (d: { deviceId: string }) => `Device ID ${d.deviceId} is already in use`,
   },
+  reportsNeedMail: {
+    status: 409,
+    code: '40911_MAIL_NOT_CONFIGURED',
+    message: (d: { setting: string }) =>
+      `Reports are sent by email. The operator must set ${d.setting}.`,
+  },
+  reportOwnerRemoved: {
+    status: 409,
+    code: '40912_REPORT_OWNER_REMOVED',
+    message: (d: { name: string }) =>
+      `${d.name} is created with the permissions of its owner, who is removed or can no longer read the dashboard. Save the report to become its owner.`,
+  },
+  reportDashboardDeleted: {
+    status: 409,
+    code: '40913_REPORT_DASHBOARD_DELETED',
+    message: (d: { name: string }) => `The dashboard of ${d.name} is deleted. Choose another one.`,
+  },
+  reportMailsUsed: {
+    status: 429,
+    code: '42921_REPORT_MAILS_USED',
+    message: (d: { max: number; used: number; retryAfterSeconds: number }) =>
+      `An organization can send ${d.max} mails of reports in 24 hours, and ${d.used} of them are used. Retry later, or send to fewer recipients.`,
+  },
   staleVersion: {
     status: 409,
     code: '40901_STALE_VERSION',

@@ -7,7 +7,20 @@ export type Mail = {
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
+  /** Of a report: the body as HTML, its pictures, and attached files are kept under this id. */
+  readonly contentId?: string;
+  /** Address that ends these mails to the recipient by one request (RFC 8058). */
+  readonly unsubscribe?: string;
 };
+
+/** A part of a mail that several mails have in common. */
+export interface MailFile {
+  readonly name: string;
+  readonly contentType: string;
+  /** The name by which the body shows it; null for the body itself, and for an attached file. */
+  readonly cid: string | null;
+  readonly content: Uint8Array;
+}
 
 /** Whether a text has the form of an address that the mail server can be asked to send to. */
 export function isMailAddress(text: string): boolean {

@@ -34,6 +34,11 @@ export const requestProblems = {
     code: '40400_NOT_FOUND',
     message: (d: { what: string; id: string }) => `No ${d.what} with id ${d.id}`,
   },
+  linkUnknown: {
+    status: 404,
+    code: '40402_LINK_UNKNOWN',
+    message: 'This link is invalid or has expired.',
+  },
   noSuchRoute: {
     status: 404,
     code: '40401_NO_SUCH_ROUTE',

@@ -57,6 +57,8 @@ export interface Fixtures {
   readonly customLogic: string;
   readonly view: string;
   readonly annotation: string;
+  /** Empty in a world without a mail server. */
+  readonly report: string;
 }
 
 export function actingBy(base: string, headers: Record<string, string>): Acting {
@@ -131,6 +133,19 @@ export function comparisonOf(deviceId: string) {
   };
 }
 
+/** Reports need a mail server; nothing is sent to this one. */
+export const mailSettings = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'iot@example.org' };
+
+/** Switched off, so that nothing is sent. */
+export function reportOf(dashboardId: string) {
+  return {
+    dashboardId,
+    schedule: { every: 'DAILY', at: '07:00', timeZone: 'UTC' },
+    recipients: ['reader@example.org'],
+    active: false,
+  };
+}
+
 /** A connector, a type, a flow, a tag and a device of them. */
 async function createDevice(owner: Acting, { organizationId, workspaceId }: Place, mark: string) {
   const named = { name: `${mark} record`, workspaceId };
@@ -191,6 +206,10 @@ async function createOthers(owner: Acting, place: Place, mark: string, deviceId:
     text: mark,
     deviceId,
   });
+  const { features } = await owner.must('GET', '/v3/about');
+  const report = features.mail
+    ? await owner.must('POST', '/v3/reports', { ...named, ...reportOf(dashboard.id) })
+    : { id: '' };
   const text = { 'content-type': 'text/plain' };
   const blobPath = `/v3/blobs?workspaceId=${workspaceId}&name=${mark}`;
   const blob = (await owner.call('POST', blobPath, mark, text)).body;
@@ -229,6 +248,7 @@ async function createOthers(owner: Acting, place: Place, mark: string, deviceId:
     dashboardGroup: group.id,
     view: view.id,
     annotation: annotation.id,
+    report: report.id,
     apiKey: key.id,
     oauthClient: client.id,
   };

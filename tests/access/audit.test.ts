@@ -7,12 +7,13 @@ import {
   makeFixtures,
   password,
   signIn,
+  mailSettings,
   startAccessWorld,
 } from './access-world.ts';
 
 let at: AccessWorld;
 beforeAll(async () => {
-  at = await startAccessWorld();
+  at = await startAccessWorld(mailSettings);
 });
 afterAll(() => at.close());
 
@@ -73,6 +74,7 @@ test('one record of each kind: created, changed and deleted', async () => {
     DEVICE_CONNECTOR: `/v3/device-connectors/${made.deviceConnector}`,
     INTEGRATION: `/v3/integrations/${made.integration}`,
     CUSTOM_FIELD_META: `/v3/custom-fields/meta/${made.customField}`,
+    REPORT: `/v3/reports/${made.report}`,
     DASHBOARD: `/v3/dashboards/${made.dashboard}`,
     DASHBOARD_GROUP: `/v3/dashboard-groups/${made.dashboardGroup}`,
     BLOB: `/v3/blobs/${made.blob}`,

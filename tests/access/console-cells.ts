@@ -1,4 +1,5 @@
 // Expected cells of the authorization matrix: the endpoints of consoles (contract 37).
+import { reportOf } from './access-world.ts';
 import { type Paths, record } from './record-cell.ts';
 import type { Cell } from './route-cell.ts';
 
@@ -7,6 +8,8 @@ const own: Cell = { who: 'anyCredential', level: 'none', path: () => preferences
 const reads = ['workspace', 'read'] as const;
 const view: Paths = (of) => `/v3/views/${of.view}`;
 
+const report: Paths = (of) => `/v3/reports/${of.report}`;
+const readsAssets = (cell: Cell): Cell => ({ ...cell, also: [['asset', 'read']] });
 const annotation: Paths = (of) => `/v3/annotations/${of.annotation}`;
 const shareOf: Paths = (of) => `/v3/dashboards/${of.dashboard}/share`;
 const hour = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
@@ -120,6 +123,36 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
   'GET /v3/views/:id': record('workspace', reads, view),
   'PUT /v3/views/:id': record('workspace', reads, view, () => ({})),
   'DELETE /v3/views/:id': record('workspace', reads, view),
+  'GET /v3/reports': {
+    needs: ['dashboard', 'read'],
+    who: 'permitted',
+    level: 'workspaceList',
+    path: (of) => `/v3/reports?workspaceId=${of.workspace}`,
+  },
+  'POST /v3/reports': readsAssets(
+    record(
+      'workspace',
+      ['dashboard', 'create'],
+      () => '/v3/reports',
+      (of) => ({ name: 'x', workspaceId: of.workspace, ...reportOf(of.dashboard) }),
+    ),
+  ),
+  'GET /v3/reports/:id': record('workspace', ['dashboard', 'read'], report),
+  'PUT /v3/reports/:id': record('workspace', ['dashboard', 'update'], report, () => ({})),
+  'DELETE /v3/reports/:id': record('workspace', ['dashboard', 'delete'], report),
+  'POST /v3/reports/:id/send': readsAssets(
+    record('workspace', ['dashboard', 'update'], (of) => `/v3/reports/${of.report}/send`),
+  ),
+  'GET /v3/reports/unsubscribe/:token': {
+    who: 'anybody',
+    level: 'none',
+    path: () => '/v3/reports/unsubscribe/t',
+  },
+  'POST /v3/reports/unsubscribe/:token': {
+    who: 'anybody',
+    level: 'none',
+    path: () => '/v3/reports/unsubscribe/t',
+  },
   'GET /v3/annotations': {
     needs: ['dashboard', 'read'],
     who: 'permitted',

@@ -8,6 +8,8 @@ import {
   type Fixtures,
   makeFixtures,
   signIn,
+  mailSettings,
+  reportOf,
   startAccessWorld,
 } from './access-world.ts';
 
@@ -25,7 +27,7 @@ interface Attacker {
 const attackers: Record<string, Attacker> = {};
 
 beforeAll(async () => {
-  at = await startAccessWorld();
+  at = await startAccessWorld(mailSettings);
   const { owner, otherOwner, base, world } = at;
   victim = await makeFixtures(owner, world.workspaceId, mark);
   const second = await makeFixtures(owner, at.secondWorkspaceId, 'own');
@@ -68,6 +70,7 @@ async function everythingOf(of: Fixtures): Promise<string> {
     `/v3/mutes/${of.mute}`,
     `/v3/on-call/${of.onCall}`,
     `/v3/annotations/${of.annotation}`,
+    `/v3/reports/${of.report}`,
     `/v3/rules/custom/${of.customLogic}`,
     `/v3/devices/${of.device}/configuration`,
     `/v3/assets?workspaceId=${of.workspace}`,
@@ -216,6 +219,18 @@ const refused: Record<string, Request> = {
     `/v3/annotations/${own.annotation}`,
     { placeId: victim.place },
   ],
+  'a report of a dashboard of others': (own) => [
+    'POST',
+    '/v3/reports',
+    { name: 'x', workspaceId: own.workspace, ...reportOf(victim.dashboard) },
+  ],
+  'the own report with a dashboard of others': (own) => [
+    'PUT',
+    `/v3/reports/${own.report}`,
+    { dashboardId: victim.dashboard },
+  ],
+  'the report of others': () => ['GET', `/v3/reports/${victim.report}`],
+  'sending the report of others': () => ['POST', `/v3/reports/${victim.report}/send`],
   'the annotation of others': () => ['GET', `/v3/annotations/${victim.annotation}`],
   'muting the device of others': (own) => [
     'POST',

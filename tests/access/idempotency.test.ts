@@ -5,13 +5,15 @@ import {
   comparisonOf,
   type Fixtures,
   makeFixtures,
+  mailSettings,
+  reportOf,
   startAccessWorld,
 } from './access-world.ts';
 
 let at: AccessWorld;
 let of: Fixtures;
 beforeAll(async () => {
-  at = await startAccessWorld();
+  at = await startAccessWorld(mailSettings);
   of = await makeFixtures(at.owner, at.world.workspaceId, 'once');
 });
 afterAll(() => at.close());
@@ -106,6 +108,7 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
     () => '/v3/devices/bulk/move',
     () => ({ ...bulk(), targetWorkspaceId: of.workspace, dataFlowId: of.dataFlow }),
   ],
+  '/v3/reports': [() => '/v3/reports', () => ({ ...inWorkspace(), ...reportOf(of.dashboard) })],
   '/v3/mutes': [
     () => '/v3/mutes',
     () => ({
@@ -181,6 +184,8 @@ const elsewhere = new Set([
   // Tried with an open alarm, in 37-alarm-desk.test.ts.
   '/v3/alarms/:id/comments',
   '/v3/alarms/:id/mute',
+  // Tried with a mail server, in 39.1-reports.test.ts.
+  '/v3/reports/:id/send',
   // Tried with a refused uplink, in 39.3-registered-refusals.test.ts.
   '/v3/device-connectors/:id/refusals/:refusalId/register',
   '/v3/workspaces/:id/refusals/:refusalId/register',

@@ -6,10 +6,14 @@ import { expect } from 'vitest';
 export interface Mail {
   readonly to: string;
   readonly text: string;
+  /** As it was sent. */
+  readonly raw: string;
 }
 
 export interface MailBox {
   readonly mails: Mail[];
+  /** Addresses that the server refuses for good. */
+  readonly refused: Set<string>;
   readonly url: string;
   /** Resolves with the newest mail to the address, `beyond` this number of earlier ones. */
   newest(address: string, beyond?: number): Promise<Mail>;
@@ -18,20 +22,22 @@ export interface MailBox {
 
 export async function openMailBox(): Promise<MailBox> {
   const mails: Mail[] = [];
+  const refused = new Set<string>();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
+    onRcptTo({ address }, _session, done) {
+      if (!refused.has(address)) return done();
+      done(Object.assign(new Error('No such mailbox'), { responseCode: 550 }));
+    },
     onData(stream, { envelope }, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         // Long lines are folded by a sign of equality at their end.
-        const text = Buffer.concat(chunks)
-          .toString()
-          .replaceAll('=\r\n', '')
-          .replaceAll('=3D', '=')
-          .replaceAll('\r', '');
-        mails.push({ to: envelope.rcptTo.map(({ address }) => address).join(), text });
+        const raw = Buffer.concat(chunks).toString();
+        const text = raw.replaceAll('=\r\n', '').replaceAll('=3D', '=').replaceAll('\r', '');
+        mails.push({ to: envelope.rcptTo.map(({ address }) => address).join(), text, raw });
         done();
       });
     },
@@ -41,6 +47,7 @@ export async function openMailBox(): Promise<MailBox> {
   const of = (address: string) => mails.filter(({ to }) => to === address);
   return {
     mails,
+    refused,
     url: `smtp://127.0.0.1:${port}`,
     async newest(address, beyond = 0) {
       await expect.poll(() => of(address).length, { timeout: 60_000 }).toBeGreaterThan(beyond);

@@ -29,6 +29,7 @@ import {
   type Fixtures,
   makeFixtures,
   signIn,
+  mailSettings,
   startAccessWorld,
 } from './access-world.ts';
 import type { Cell, PlaceName } from './route-cell.ts';
@@ -67,7 +68,7 @@ let users: Somebody[];
 let clock = 0;
 
 beforeAll(async () => {
-  at = await startAccessWorld();
+  at = await startAccessWorld(mailSettings);
   const { world, owner, otherOwner } = at;
   records = await openRecords({
     directory: world.directory,

@@ -9,6 +9,7 @@ import {
   type Fixtures,
   makeFixtures,
   signIn,
+  mailSettings,
   startAccessWorld,
 } from './access-world.ts';
 import type { Cell } from './route-cell.ts';
@@ -24,7 +25,7 @@ let theirs: Fixtures;
 let admin: Acting;
 
 beforeAll(async () => {
-  at = await startAccessWorld();
+  at = await startAccessWorld(mailSettings);
   const { base, world, owner, otherOwner, otherOrganizationId, otherWorkspaceId } = at;
   ours = await makeFixtures(owner, world.workspaceId, 'alpha');
   theirs = await makeFixtures(otherOwner, otherWorkspaceId, mark);

@@ -40,6 +40,7 @@ test('a workspace without devices has all figures', async () => {
     deliveries: { delivered: 0, waiting: 0, failed: 0 },
     alarms: { open: none, acknowledged: none },
     scriptErrors: 0,
+    stoppedReports: [],
     lowBattery: [],
     silent: [],
   });

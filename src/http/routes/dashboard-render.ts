@@ -19,13 +19,16 @@ import { alarmsOfTiles, dashboardDocument } from './dashboard-document.ts';
 import type { DashboardReader, ReadDashboard, ReadTile } from './dashboard-reader.ts';
 import { byId } from './record-routes.ts';
 
-export interface DashboardRenderParts {
+export interface DashboardDocumentParts {
   readonly records: Inventory;
+  readonly openZone: OpenZone;
+  readonly now: () => EpochMs;
+}
+
+export interface DashboardRenderParts extends DashboardDocumentParts {
   readonly reader: DashboardReader;
   readonly slots: DocumentSlots;
   readonly thread: DocumentThread;
-  readonly openZone: OpenZone;
-  readonly now: () => EpochMs;
 }
 
 export function dashboardRenderRoute(parts: DashboardRenderParts): Route {
@@ -65,8 +68,8 @@ function parametersOf(query: object): [string, string][] {
 }
 
 /** What the dashboard has read as a document of the caller. */
-async function documentOf(
-  { records, openZone, now }: Pick<DashboardRenderParts, 'records' | 'openZone' | 'now'>,
+export async function documentOf(
+  { records, openZone, now }: DashboardDocumentParts,
   { name, workspaceId }: Pick<Dashboard, 'name' | 'workspaceId'>,
   read: ReadDashboard,
   principal: Principal,
@@ -113,7 +116,7 @@ function csvAnswer({ tiles, range }: ReadDashboard, tile: string): Answer<never>
 }
 
 /** Its series over time; of a tile that shows newest values only, these with their times. */
-function csvColumns({ series, latest }: ReadTile): CsvColumn[] {
+export function csvColumns({ series, latest }: ReadTile): CsvColumn[] {
   if (series.length > 0)
     return series.map(({ series: { accumulator, unit }, label, timestamps, dataPoints }) => {
       const points = dataPoints[accumulator] ?? Object.values(dataPoints)[0] ?? [];

@@ -146,6 +146,7 @@ const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
   dashboardGroup: 'dashboard.group',
   dashboardShare: 'dashboard',
   annotation: 'dashboard',
+  report: 'dashboard',
   alarm: 'rule',
   rule: 'rule',
   calculation: 'rule',

@@ -33,6 +33,7 @@ import { auditEntry } from '../audit/audit.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { auditView, change, found, orCurrent, type Step } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
+import { stopReportsOf } from './report-states.ts';
 
 const configurationLengthMax = 1024 * 1024;
 
@@ -139,8 +140,12 @@ export function updateDashboard(records: Records, id: string, sent: DashboardUpd
   );
 }
 
+/** Its reports are switched off in the same transaction. */
 export function deleteDashboard(records: Records, id: string): Promise<void> {
-  return crud.remove(records, id);
+  return change(records, async (step) => {
+    await crud.remove(step, id);
+    await stopReportsOf(step, id);
+  });
 }
 
 // Versions of dashboards: the newest ones, and the return to one of them (contract 39).
@@ -254,9 +259,9 @@ const recordOfVariable: ReadonlyMap<unknown, 'device' | 'tag' | 'place'> = new M
  * The values of all variables of the dashboard: those that were sent, else the defaults. Throws 400
  * for one that is not declared, has no value, or names no record of the workspace.
  */
-async function fixedValues(
-  { db }: Step,
-  { workspaceId, configuration }: Dashboard,
+export async function fixedValues(
+  { db }: Pick<Records, 'db'>,
+  { workspaceId, configuration }: Pick<Dashboard, 'workspaceId' | 'configuration'>,
   sent: Readonly<Record<string, string | readonly string[]>>,
 ): Promise<ShareValues> {
   const refuse = (name: string, reason: string): never => {

@@ -13,6 +13,7 @@ import {
   periodOf,
   sumPeriodCounts,
 } from '../../storage/records/rows/period-counts.ts';
+import { stoppedReports } from '../../storage/records/rows/reports.ts';
 import { isAtPlaces, placeRows, stateCountsAt } from '../../storage/records/rows/places.ts';
 import type { WorkspaceUsage } from '../../storage/samples/sample-store.ts';
 import type { WaitingOf } from '../health/health.ts';
@@ -54,6 +55,9 @@ export async function readOverview(
   const { samples = 0, bytes = 0 } = (await usage()).get(workspaceId) ?? {};
   const low = await lowBatteries(db, { workspaceId, placeId }, max);
   const silent = await silentDevices(db, { workspaceId, placeId }, max);
+  const mayReadReports =
+    placeId === undefined && holds(principal, 'dashboard', 'read', workspaceId);
+  const stopped = mayReadReports ? await stoppedReports(db, workspaceId, shownMax) : [];
   const waiting = await waitingOf(await connectorIdsOf(db, workspaceId));
   return {
     devices:
@@ -70,6 +74,9 @@ export async function readOverview(
     },
     alarms: await countAlarms(db, workspaceId, placeId),
     scriptErrors: sum(workspaceId, 'scriptErrors'),
+    stoppedReports: stopped.flatMap(({ id, name, dashboardId, problem }) =>
+      problem === null ? [] : [{ id, name, dashboardId, reason: problem.reason }],
+    ),
     lowBattery: low.map(({ batteryAt, ...device }) => ({
       ...device,
       batteryTimestamp: formatInstant(batteryAt),

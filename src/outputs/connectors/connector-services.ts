@@ -2,6 +2,7 @@
 import type { DownlinkCommand } from '../../model/downlink.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
+import type { MailFile } from '../../model/mail.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import type { MailSender, MissingMailSetting } from './mail/mail-sender.ts';
 import type { SendOutcome } from './target.ts';
@@ -13,6 +14,8 @@ export interface ConnectorServices {
   readonly now: () => EpochMs;
   /** Needs `SMTP_URL` and `MAIL_FROM`. */
   readonly mails: MailSender | MissingMailSetting;
+  /** The parts that mails of one report have in common; none when they are no longer kept. */
+  readonly mailContent: (contentId: string) => Promise<readonly MailFile[]>;
   readonly smsGatewayUrl: string | undefined;
   /** The JSON string that connectors to Pub/Sub without a key of their own use. */
   readonly gcpServiceAccountKey: string | undefined;

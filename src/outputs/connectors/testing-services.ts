@@ -11,6 +11,7 @@ export function testServices(
     egress,
     now: Date.now,
     mails: { missingSetting: 'SMTP_URL' },
+    mailContent: async () => [],
     smsGatewayUrl: undefined,
     gcpServiceAccountKey: undefined,
     writeSample: () => Promise.reject(new Error('This test writes no sample')),

@@ -86,7 +86,7 @@ export async function createDeliveryHandover(
   return {
     async enqueue(drafts, step) {
       const made = drafts.map((draft) => ({
-        id: randomDeliveryId(draft.connectorId, newId()),
+        id: draft.id ?? randomDeliveryId(draft.connectorId, newId()),
         draft,
       }));
       const insert = async ({ db, afterCommit }: TransactionStep) => {

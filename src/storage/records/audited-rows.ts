@@ -60,6 +60,7 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   customLogic: 'customLogicBlocks',
   view: 'views',
   annotation: 'annotations',
+  report: 'reports',
 };
 
 /** Rows that belong to a record and change with it. */

@@ -246,6 +246,44 @@ export interface RecordTables
     deviceTypeId: string | null;
     configuration: JsonText;
   };
+  reports: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    dashboardId: string;
+    variables: JsonText;
+    last: string;
+    schedule: JsonText;
+    recipients: JsonText;
+    formats: JsonText;
+    active: Flag;
+    ownerType: string;
+    ownerId: string;
+    lastSent: number | null;
+    nextRun: number | null;
+    nextAt: number | null;
+    tries: number;
+    lastRun: number | null;
+    refusedMails: number;
+    failedRuns: number;
+    problem: JsonText | null;
+  };
+  reportFiles: {
+    contentId: string;
+    place: number;
+    organizationId: string;
+    name: string;
+    contentType: string;
+    cid: string | null;
+    content: Uint8Array;
+    created: number;
+  };
+  reportMails: {
+    tokenHash: string;
+    organizationId: string;
+    reportId: string;
+    email: string;
+    created: number;
+  };
   dashboardVersions: {
     dashboardId: string;
     version: number;

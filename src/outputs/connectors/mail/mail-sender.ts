@@ -1,5 +1,6 @@
 // Mail sender: sends mail through the SMTP server of the operator (`SMTP_URL`, `MAIL_FROM`).
 import type { Transporter } from 'nodemailer';
+import type { MailFile } from '../../../model/mail.ts';
 
 const mailLimits = {
   connectionsMax: 4,
@@ -55,6 +56,8 @@ export class MailSender {
     subject,
     text,
     html,
+    files = [],
+    unsubscribe,
   }: {
     /** The same for every attempt, so that servers and readers can recognize a repeated mail. */
     readonly id: string;
@@ -63,20 +66,36 @@ export class MailSender {
     /** At least one of both bodies. */
     readonly text?: string | undefined;
     readonly html?: string | undefined;
+    readonly files?: readonly MailFile[];
+    /** Address that takes a POST of mail readers (RFC 8058). */
+    readonly unsubscribe?: string | undefined;
   }): Promise<string> {
     this.#transport ??= openTransport(this.#smtpUrl);
     const opened = await this.#transport;
     const info = (await opened.sendMail({
       from: this.#from,
       to: [...to],
-      subject: subject.replaceAll(/[\r\n]+/g, ' '),
+      subject: subject.replaceAll(/\p{Cc}+/gu, ' '),
       ...(text !== undefined && { text }),
       ...(html !== undefined && { html }),
       messageId: `<${id}@${this.#domain}>`,
-      headers: { 'X-Delivery-Id': id },
+      headers: {
+        'X-Delivery-Id': id,
+        ...(unsubscribe !== undefined && {
+          'List-Unsubscribe': `<${unsubscribe}>`,
+          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+        }),
+      },
+      attachments: files.map(attachmentOf),
     })) as { readonly response?: string };
     return info.response ?? 'accepted';
   }
+}
+
+/** Pictures of the body are in line with it, so that readers load nothing. */
+function attachmentOf({ name, contentType, cid, content }: MailFile) {
+  const shown = cid === null ? {} : { cid, contentDisposition: 'inline' as const };
+  return { filename: name, contentType, content: Buffer.from(content), ...shown };
 }
 
 function domainOf(address: string): string {

@@ -574,6 +574,66 @@ const inventory: Tables = {
       dashboardSharesBydashboardId: ['dashboardId'],
     },
   },
+  reports: {
+    columns: {
+      ...named,
+      organizationId: references('organizations'),
+      workspaceId: partOf('workspaces'),
+      // A report outlives its dashboard, switched off.
+      dashboardId: text,
+      variables: text,
+      last: text,
+      schedule: text,
+      recipients: text,
+      formats: text,
+      active: integer,
+      ownerType: text,
+      ownerId: text,
+      lastSent: optional(bigint),
+      nextRun: optional(bigint),
+      nextAt: optional(bigint),
+      tries: integer,
+      lastRun: optional(bigint),
+      refusedMails: integer,
+      failedRuns: integer,
+      problem: optional(text),
+    },
+    indexes: {
+      reportsByorganizationIdworkspaceIdsearchTextid: byName,
+      reportsByworkspaceId: ['workspaceId'],
+      reportsBydashboardId: ['dashboardId'],
+      reportsBynextAt: { columns: ['nextAt'], where: '"nextAt" is not null' },
+    },
+  },
+  // What the mails of one run have in common, for as long as they can be sent again.
+  reportFiles: {
+    columns: {
+      contentId: text,
+      place: integer,
+      organizationId: partOf('organizations'),
+      name: text,
+      contentType: text,
+      cid: optional(text),
+      content: { type: 'bytea' },
+      created: bigint,
+    },
+    primaryKey: ['reportFilesKey', 'contentId', 'place'],
+    indexes: { reportFilesBycreated: ['created'] },
+  },
+  // Mails that were queued: their links to unsubscribe, and how many an organization sent in a day.
+  reportMails: {
+    columns: {
+      tokenHash: key,
+      organizationId: partOf('organizations'),
+      reportId: text,
+      email: text,
+      created: bigint,
+    },
+    indexes: {
+      reportMailsByorganizationIdcreated: ['organizationId', 'created'],
+      reportMailsBycreated: ['created'],
+    },
+  },
   views: {
     columns: {
       ...named,

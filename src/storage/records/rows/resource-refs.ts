@@ -24,6 +24,7 @@ const workspaceTables = {
   alarm: { table: 'alarms', what: 'alarm' },
   view: { table: 'views', what: 'view' },
   annotation: { table: 'annotations', what: 'annotation' },
+  report: { table: 'reports', what: 'report' },
 } as const;
 
 const organizationTables = {

@@ -1,0 +1,114 @@
+// Routes of reports, and the pages of links to unsubscribe (contract 39.1).
+import { Readable } from 'node:stream';
+import { reports } from '../../contract/reports.ts';
+import {
+  createReport,
+  deleteReport,
+  findSubscription,
+  listReports,
+  readReport,
+  type Subscription,
+  unsubscribe,
+  updateReport,
+} from '../../inventory/workspaces/reports.ts';
+import type { Step } from '../../inventory/record-change.ts';
+import { change } from '../../inventory/record-change.ts';
+import { Problem, problem } from '../../model/problem.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { alsoNeeds, Answer, resourceRoute, route, type Route } from '../edge/route.ts';
+import { answeredOnce, byId, type RecordParts, recordRoutes } from './record-routes.ts';
+
+interface ReportParts extends RecordParts {
+  /** The setting without which no mail can be sent. */
+  readonly missingSetting: string | undefined;
+  /** Renders a report, and returns what queues its mails in a transaction. */
+  readonly prepare: (
+    id: string,
+    signal: AbortSignal,
+  ) => Promise<(step: Step) => Promise<readonly string[]>>;
+}
+
+export function reportRoutes(parts: ReportParts): Route[] {
+  const { records, missingSetting, prepare } = parts;
+  const findReport = byId(parts, 'report');
+  const needMail = () => {
+    if (missingSetting !== undefined) throw problem('reportsNeedMail', { setting: missingSetting });
+  };
+  return [
+    ...recordRoutes(parts, reports, {
+      kind: 'report',
+      list: ({ query }, principal) =>
+        listReports(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+      checkCreate: needMail,
+      create: (step, { body }, { kind, id }) => createReport(step, { type: kind, id }, body),
+      read: (id) => readReport(records, id),
+      update: async (id, { body }, principal) => {
+        alsoNeeds(principal, 'asset', 'read', (await findReport({ id })).workspaceId);
+        needMail();
+        return updateReport(records, { type: principal.kind, id: principal.id }, id, body);
+      },
+      remove: (id) => deleteReport(records, id),
+    }),
+    resourceRoute(reports.send, findReport, async (input, principal) => {
+      const queue = await prepare(input.params.id, input.signal);
+      return answeredOnce(parts, { input, principal }, async (step) => ({
+        deliveryIds: await change(step, queue),
+      }));
+    }),
+    route(reports.unsubscribePage, ({ params }) =>
+      answered(async () => {
+        const found = await findSubscription(records, params.token);
+        return found.isGone ? gonePage(found) : askingPage(found);
+      }),
+    ),
+    route(reports.unsubscribe, ({ params, body }) =>
+      answered(async () => {
+        // Mail readers send a form; what it says is known from the address.
+        for await (const _ of body) continue;
+        return gonePage(await unsubscribe(records, params.token));
+      }),
+    ),
+  ];
+}
+
+// Pages: without scripts, in plain HTML.
+
+async function answered(work: () => Promise<string>): Promise<Answer<never>> {
+  try {
+    return pageAnswer(200, await work());
+  } catch (error) {
+    if (!(error instanceof Problem) || error.problem !== 'linkUnknown') throw error;
+    return pageAnswer(404, `<h1>${escaped(error.message)}</h1>`);
+  }
+}
+
+function pageAnswer(status: number, content: string): Answer<never> {
+  const style =
+    'body{font:16px/1.5 system-ui,sans-serif;color:#1c1917;max-width:32rem;margin:15vh auto;padding:0 1rem}' +
+    'h1{font-size:1.4rem;overflow-wrap:anywhere}button{font:inherit;padding:.6rem 1.2rem}';
+  const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>Unsubscribe</title><style>${style}</style></head><body><main>${content}</main></body></html>`;
+  return new Answer<never>(status, Readable.from([page]), {
+    'content-type': 'text/html; charset=utf-8',
+  });
+}
+
+function askingPage({ email, name }: Subscription): string {
+  return (
+    `<h1>Unsubscribe from ${escaped(name ?? 'this report')}</h1>` +
+    `<p>${escaped(email)} will no longer receive this report.</p>` +
+    '<form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>'
+  );
+}
+
+function gonePage({ email, name }: Subscription): string {
+  const of = name === null ? 'this report' : escaped(name);
+  return `<h1>Unsubscribed</h1><p>${escaped(email)} does not receive ${of}.</p>`;
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
