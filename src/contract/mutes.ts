@@ -90,6 +90,12 @@ const muteSchema = namedObject('Mute', {
       description: 'End of the window that is in effect now. Null outside of the windows.',
     }),
   ),
+  nextStart: orNull(
+    Type.String({
+      format: 'date-time',
+      description: 'Start of the next window after now. Null without one.',
+    }),
+  ),
   ...auditFields,
 });
 

@@ -14,6 +14,7 @@ import {
   type MutedWhat,
   muteLimits,
   muteWindowAt,
+  nextMuteStart,
   type WeeklyMute,
 } from '../../model/mute.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
@@ -41,6 +42,7 @@ function muteView(mute: Mute, now: EpochMs) {
     reason: description,
     once: once && { from: formatInstant(once.from), to: formatInstant(once.to) },
     mutesUntil: formatInstantOrNull(muteWindowAt(mute, zoneOf, now)?.to ?? null),
+    nextStart: formatInstantOrNull(nextMuteStart(mute, zoneOf, now)),
     ...auditView(mute),
   };
 }

@@ -61,54 +61,58 @@ const start = createRoute({
   },
 });
 
-const general = createRoute({
-  getParentRoute: () => settings,
-  path: '/general',
-  component: screen(() => import('../../screens/settings/general.tsx'), 'General'),
-});
+/** A tab of the settings of a workspace. */
+const tab = <const P extends string>(path: P, component: ReturnType<typeof screen>) =>
+  createRoute({ getParentRoute: () => settings, path, component });
 
-const hours = createRoute({
-  getParentRoute: () => settings,
-  path: '/hours',
-  component: screen(() => import('../../screens/settings/hours/hours.tsx'), 'Hours'),
-});
+const general = tab(
+  '/general',
+  screen(() => import('../../screens/settings/general.tsx'), 'General'),
+);
+const hours = tab(
+  '/hours',
+  screen(() => import('../../screens/settings/hours/hours.tsx'), 'Hours'),
+);
+const retention = tab(
+  '/retention',
+  screen(() => import('../../screens/settings/retention.tsx'), 'Retention'),
+);
+const streetMap = tab(
+  '/map',
+  screen(() => import('../../screens/settings/street-map.tsx'), 'StreetMap'),
+);
+const usage = tab(
+  '/usage',
+  screen(() => import('../../screens/settings/usage.tsx'), 'Usage'),
+);
+const tags = tab(
+  '/tags',
+  screen(() => import('../../screens/settings/tags.tsx'), 'Tags'),
+);
+const fields = tab(
+  '/fields',
+  screen(() => import('../../screens/settings/fields.tsx'), 'Fields'),
+);
+const members = tab(
+  '/members',
+  screen(() => import('../../screens/settings/members.tsx'), 'WorkspaceMembers'),
+);
+const notifications = tab(
+  '/notifications',
+  screen(() => import('../../screens/settings/notifications/notifications.tsx'), 'Notifications'),
+);
 
-const retention = createRoute({
-  getParentRoute: () => settings,
-  path: '/retention',
-  component: screen(() => import('../../screens/settings/retention.tsx'), 'Retention'),
-});
-
-const streetMap = createRoute({
-  getParentRoute: () => settings,
-  path: '/map',
-  component: screen(() => import('../../screens/settings/street-map.tsx'), 'StreetMap'),
-});
-
-const usage = createRoute({
-  getParentRoute: () => settings,
-  path: '/usage',
-  component: screen(() => import('../../screens/settings/usage.tsx'), 'Usage'),
-});
-
-const tags = createRoute({
-  getParentRoute: () => settings,
-  path: '/tags',
-  component: screen(() => import('../../screens/settings/tags.tsx'), 'Tags'),
-});
-
-const fields = createRoute({
-  getParentRoute: () => settings,
-  path: '/fields',
-  component: screen(() => import('../../screens/settings/fields.tsx'), 'Fields'),
-});
-
-const members = createRoute({
-  getParentRoute: () => settings,
-  path: '/members',
-  component: screen(() => import('../../screens/settings/members.tsx'), 'WorkspaceMembers'),
-});
-
-const tabs = [start, general, hours, retention, streetMap, usage, tags, fields, members] as const;
+const tabs = [
+  start,
+  general,
+  hours,
+  retention,
+  streetMap,
+  usage,
+  tags,
+  fields,
+  members,
+  notifications,
+] as const;
 
 export const settingsRoutes = settings.addChildren(tabs);

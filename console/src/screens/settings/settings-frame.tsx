@@ -22,6 +22,7 @@ export const settingsTabs = [
   'tags',
   'fields',
   'members',
+  'notifications',
 ] as const;
 export type SettingsTab = (typeof settingsTabs)[number];
 
@@ -30,6 +31,7 @@ const changeNeeds: Partial<Record<SettingsTab, Need>> = {
   tags: { scope: 'asset', verb: 'update' },
   fields: { scope: 'asset', verb: 'update' },
   members: { scope: 'workspace.member', verb: 'update' },
+  notifications: { scope: 'rule', verb: 'update' },
 };
 type Need = Pick<ComponentProps<typeof ReadOnlyNote>, 'scope' | 'verb'>;
 
