@@ -68,17 +68,18 @@ function withoutCopies(configuration: Configuration): Configuration {
 }
 
 function useRange(search: DashboardSearch, configuration: Configuration, zone: string): ShownRange {
-  const { from, to, range } = search;
+  const { from, to, range, at } = search;
   const last = savedRange(configuration);
   return useMemo(
     () => ({
       zone,
-      isFixed: from !== undefined,
-      name: from === undefined ? (range ?? last) : `${from} ${to ?? ''}`,
+      isFixed: from !== undefined || at !== undefined,
+      name: `${from === undefined ? (range ?? last) : `${from} ${to ?? ''}`} ${at ?? ''}`,
+      at,
       intervalAt: (nowMs) => intervalShown(search, configuration, nowMs),
     }),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the range follows from these
-    [zone, from, to, range, last],
+    [zone, from, to, range, last, at],
   );
 }
 

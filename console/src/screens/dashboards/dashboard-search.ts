@@ -14,6 +14,8 @@ export interface DashboardSearch {
   readonly tz?: 'mine';
   /** Whether an earlier period is drawn too, in place of what the dashboard says. */
   readonly compare?: boolean;
+  /** ISO-8601 instant of the time machine: ranges end then, and values and alarms are those of then. */
+  readonly at?: string;
   readonly kiosk?: true;
   readonly edit?: true;
   /** Shows the dashboard as it was at this version of its record. */
@@ -23,6 +25,7 @@ export interface DashboardSearch {
 export function readDashboardSearch(search: Record<string, unknown>): DashboardSearch {
   const range = rangeNames.find((one) => one === search['range']);
   const [from, to] = [instantOf(search['from']), instantOf(search['to'])];
+  const at = instantOf(search['at']);
   const isCustom = from !== undefined && to !== undefined && from < to;
   return {
     ...valuesOf(search['var']),
@@ -30,6 +33,7 @@ export function readDashboardSearch(search: Record<string, unknown>): DashboardS
     ...(isCustom ? { from, to } : {}),
     ...(search['tz'] === 'mine' ? { tz: 'mine' as const } : {}),
     ...(typeof search['compare'] === 'boolean' ? { compare: search['compare'] } : {}),
+    ...(at === undefined ? {} : { at }),
     ...(search['kiosk'] === true ? { kiosk: true as const } : {}),
     ...(search['edit'] === true ? { edit: true as const } : {}),
     ...(Number.isSafeInteger(search['version']) ? { version: search['version'] as number } : {}),

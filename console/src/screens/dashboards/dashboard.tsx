@@ -158,6 +158,10 @@ const VersionsDialog = late(
   'VersionsDialog',
   async () => (await import('./versions-dialog.tsx')).VersionsDialog,
 );
+const TimeMachine = late(
+  'TimeMachine',
+  async () => (await import('./time-machine.tsx')).TimeMachine,
+);
 const JsonDialog = late('JsonDialog', async () => (await import('./json-dialog.tsx')).JsonDialog);
 const TileForm = late('TileForm', async () => (await import('./form/tile-form.tsx')).TileForm);
 
@@ -195,6 +199,7 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
             <Actions
               dashboard={dashboard}
               isEditing={isEditing}
+              isPast={search.at !== undefined}
               change={(part) => change({ ...search, ...part })}
               open={(what) => setOpen(what === 'tile' ? newTile(shown.tiles) : what)}
               leave={() => change(withoutEdit(search))}
@@ -205,6 +210,16 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
     >
       {isEditing && <ReadOnlyNote workspaceId={workspaceId} scope="dashboard" verb="update" />}
       {description !== null && description !== '' && <p className="mute">{description}</p>}
+      {search.at !== undefined && (
+        <TimeMachine
+          at={search.at}
+          search={search}
+          configuration={shown}
+          zone={zone}
+          show={(at) => change({ ...search, at })}
+          leave={() => change(withoutMoment(search))}
+        />
+      )}
       {search.kiosk !== true && (
         <VariableBar
           workspaceId={workspaceId}
@@ -293,12 +308,14 @@ function useShown(configuration: Configuration, workspaceId: string) {
 interface ActionsProps {
   readonly dashboard: Dashboard;
   readonly isEditing: boolean;
+  /** Whether the time machine is on already. */
+  readonly isPast: boolean;
   readonly change: (part: Partial<DashboardSearch>) => void;
   readonly open: (what: 'share' | 'settings' | 'tile' | 'versions' | 'json') => void;
   readonly leave: () => void;
 }
 
-function Actions({ dashboard, isEditing, change, open, leave }: ActionsProps) {
+function Actions({ dashboard, isEditing, isPast, change, open, leave }: ActionsProps) {
   const words = useWords(dashboardsWords);
   const isNarrow = useNarrow();
   return (
@@ -329,6 +346,12 @@ function Actions({ dashboard, isEditing, change, open, leave }: ActionsProps) {
             <Share2 aria-hidden="true" />
             {words.share}
           </Button>
+          {!isPast && (
+            <Button onClick={() => change({ at: new Date().toISOString() })}>
+              <History aria-hidden="true" />
+              {words.timeMachine}
+            </Button>
+          )}
           <Button onClick={() => change({ kiosk: true })}>
             <Expand aria-hidden="true" />
             {words.kiosk}
@@ -384,6 +407,10 @@ function zoomed({ from: _, to: __, ...kept }: DashboardSearch, from?: string, to
 }
 
 function withoutEdit({ edit: _, ...kept }: DashboardSearch): DashboardSearch {
+  return kept;
+}
+
+function withoutMoment({ at: _, ...kept }: DashboardSearch): DashboardSearch {
   return kept;
 }
 

@@ -32,16 +32,17 @@ function hoursOf(iso: string): number {
   return Number(days) * 24 + Number(hours);
 }
 
-/** A custom range is fixed; the others end now. */
+/** A custom range is fixed; the others end now, or at the time of the time machine. */
 export function intervalShown(
-  { from, to, range }: DashboardSearch,
+  { from, to, range, at }: DashboardSearch,
   configuration: Configuration,
   nowMs: number,
 ): Interval {
   if (from !== undefined && to !== undefined)
     return { fromMs: Date.parse(from), toMs: Date.parse(to) };
   const { hours } = spans[range ?? savedRange(configuration)];
-  return { fromMs: nowMs - hours * hourMs, toMs: nowMs };
+  const toMs = at === undefined ? nowMs : Date.parse(at);
+  return { fromMs: toMs - hours * hourMs, toMs };
 }
 
 /** The zone of the dashboard; a name that the browser does not know would break its dates. */

@@ -77,6 +77,8 @@ export interface ShownRange {
   /** Names the range in the keys of the cache. */
   readonly name: string;
   readonly isFixed: boolean;
+  /** The moment of the time machine, ISO-8601; undefined for now. */
+  readonly at: string | undefined;
   readonly zone: string;
 }
 
@@ -90,7 +92,7 @@ export function useDashboardData(
   const reader = useReader();
   const client = useQueryClient();
   const key = ['dashboard data', reader.name, dashboardId];
-  const newest = useNewest(key, reader, tiles, fields, options.refreshMs);
+  const newest = useNewest(key, reader, { tiles, fields, at: range.at }, options.refreshMs);
   const drawn = useSeries(key, reader, { tiles, devices: newest.devices, range, options });
   const deviceIds = useMemo(() => devicesOf(tiles, newest.devices), [tiles, newest.devices]);
   const live = useLiveSamples(reader.isShared || range.isFixed ? [] : deviceIds, () => {
@@ -109,26 +111,33 @@ export function useDashboardData(
   };
 }
 
-/** The newest samples of all devices; those of a tag or place say which devices it has. */
+interface NewestParts {
+  readonly tiles: readonly BoundTile[];
+  readonly fields: CustomFields;
+  /** ISO-8601. */
+  readonly at: string | undefined;
+}
+
+/** The newest samples of all devices, now or at a moment; those of a tag or place say which devices it has. */
 function useNewest(
   key: readonly string[],
   reader: Reader,
-  tiles: readonly BoundTile[],
-  fields: CustomFields,
+  { tiles, fields, at }: NewestParts,
   refreshMs: number | undefined,
 ) {
-  const refetchInterval = refreshMs ?? (reader.isShared ? latestMs.shared : latestMs.session);
+  const everyMs = refreshMs ?? (reader.isShared ? latestMs.shared : latestMs.session);
   // A shared link reads no workspace.
   const groups = groupsOf(tiles).filter(({ kind }) => kind !== 'WORKSPACE' || !reader.isShared);
   const bodies = [
     ...groups.map((source) => groupBody(tiles, source, groupDevicesMax, fields)),
     ...latestBodies(tiles),
-  ];
+  ].map((body) => (at === undefined ? body : { ...body, at }));
   return useQueries({
     queries: bodies.map((body) => ({
       queryKey: [...key, 'newest', body],
       placeholderData: keepPreviousData,
-      refetchInterval,
+      // What was the newest then stays so, but for corrections.
+      refetchInterval: at === undefined ? everyMs : (false as const),
       queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
         ask(reader.requests.POST('/v3/devices/query/latest', { signal, body })),
     })),

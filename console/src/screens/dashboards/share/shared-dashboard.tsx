@@ -96,7 +96,8 @@ interface ShownProps {
 function Shown({ dashboard, configuration }: ShownProps) {
   const words = useWords(shareWords);
   const { id, name, workspaceId } = dashboard;
-  const search = useSearch({ from: '/shared/dashboards/$dashboardId' });
+  // Without the bar of the time machine nothing would say that it is not now.
+  const { at: _at, ...search } = useSearch({ from: '/shared/dashboards/$dashboardId' });
   const navigate = useNavigate({ from: '/shared/dashboards/$dashboardId' });
   const change = (next: DashboardSearch) =>
     void navigate({ search: next, hash: true, resetScroll: false });

@@ -23,19 +23,20 @@ export function AlarmsTile({ tile }: { readonly tile: BoundTile }) {
   const titleOf = useTitleOf();
   const { isShared } = useReader();
   const { workspaceId, data } = useTileFrame();
+  const { at } = data.range;
   const devices = devicesOf([tile], data.devices).slice(0, devicesMax);
   const isNone = tile.sources.length > 0 && devices.length === 0;
   const query = {
     workspaceId,
     size: rowsMax,
-    state: notCleared,
-    ...filterOf(tile),
+    ...(at === undefined ? { state: notCleared } : { openAt: at }),
+    ...filterOf(tile, at !== undefined),
     ...(devices.length === 0 ? {} : { deviceId: devices.join() }),
   };
   const found = useQuery({
     queryKey: [...alarmsKey(workspaceId), 'tile', query],
     enabled: !isShared && !isNone,
-    refetchInterval: refreshMs,
+    refetchInterval: at === undefined ? refreshMs : false,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => ask(platform.GET('/v3/alarms', { signal, params: { query } })),
   });
@@ -86,9 +87,16 @@ export function AlarmsTile({ tile }: { readonly tile: BoundTile }) {
 
 const parameters = ['state', 'severity', 'ruleId', 'search'] as const;
 
-/** Parameters of the list of alarms, each a text or a list of texts. */
-function filterOf({ filter }: BoundTile): Partial<Record<(typeof parameters)[number], string>> {
+/**
+ * Parameters of the list of alarms, each a text or a list of texts. The list knows the states of
+ * now, so that those of the tile mean nothing for an earlier time.
+ */
+function filterOf(
+  { filter }: BoundTile,
+  isPast: boolean,
+): Partial<Record<(typeof parameters)[number], string>> {
   const named = parameters.flatMap((name) => {
+    if (isPast && name === 'state') return [];
     const texts = [filter?.[name] ?? []].flat().filter((one) => typeof one === 'string');
     return texts.length === 0 ? [] : [[name, texts.join()] as const];
   });

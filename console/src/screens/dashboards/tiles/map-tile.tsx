@@ -133,6 +133,7 @@ function pointOf(
   const longitude = reported('longitude') ?? known?.longitude ?? null;
   if (latitude === null || longitude === null) return undefined;
   if (!isPlace(latitude, longitude)) return undefined;
-  const state = known?.state ?? 'place';
+  // Records know only whether a device is online now.
+  const state = (data.range.at === undefined ? known?.state : undefined) ?? 'place';
   return { id: deviceId, name: known?.name ?? name, at: worldOf({ latitude, longitude }), state };
 }

@@ -1,0 +1,97 @@
+// Time machine: a bar over a dashboard that shows an earlier moment, to move it and to come back to now.
+import { History } from 'lucide-react';
+import { useEffect, useId, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { useSettledValue } from '../../ui/use-settled-value.ts';
+import { useFormats, useWords } from '../../words/language.tsx';
+import { instantOfLocal, localOf } from '../../words/zone-times.ts';
+import type { Configuration } from '../../../../src/dashboards/configuration.ts';
+import type { Interval } from '../../../../src/dashboards/buckets.ts';
+import type { DashboardSearch } from './dashboard-search.ts';
+import { timeMachineWords } from './dashboards-words.ts';
+import { intervalShown } from './data/dashboard-range.ts';
+import styles from './time-machine.module.css';
+
+const positions = 200;
+
+interface TimeMachineProps {
+  /** The moment shown, ISO-8601. */
+  readonly at: string;
+  readonly search: DashboardSearch;
+  readonly configuration: Configuration;
+  readonly zone: string;
+  readonly show: (at: string) => void;
+  readonly leave: () => void;
+}
+
+/** The slider is as long as the range of the dashboard, and the dashboard follows when it rests. */
+export function TimeMachine(props: TimeMachineProps) {
+  const { at, search, configuration, zone, show, leave } = props;
+  const words = useWords(timeMachineWords);
+  const formats = useFormats();
+  const title = useId();
+  const [openedMs] = useState(() => Date.now());
+  const [shown, setShown] = useState(at);
+  const [moment, setMoment] = useState(at);
+  // The address changed otherwise, such as by Back.
+  if (at !== shown) {
+    setShown(at);
+    setMoment(at);
+  }
+  const settled = useSettledValue(moment);
+  useEffect(() => {
+    if (settled !== at) show(settled);
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only what came to rest is shown
+  }, [settled]);
+  const { fromMs, toMs } = intervalShown(rangeOf(search), configuration, openedMs);
+  const [slid, setSlid] = useState(() => windowOf(Date.parse(at), toMs - fromMs, openedMs));
+  const isWithin = Date.parse(moment) >= slid.fromMs && Date.parse(moment) <= slid.toMs;
+  if (!isWithin) setSlid(windowOf(Date.parse(moment), toMs - fromMs, openedMs));
+  const stepMs = (slid.toMs - slid.fromMs) / positions;
+  const position = Math.round((Date.parse(moment) - slid.fromMs) / stepMs);
+  return (
+    <section className={styles['bar']} aria-labelledby={title}>
+      <History aria-hidden="true" />
+      <div className={styles['moment']}>
+        <strong id={title}>{words.title(formats.instant(moment, zone), zone)}</strong>
+        <span>{words.note}</span>
+      </div>
+      <input
+        className={styles['slider']}
+        type="range"
+        min={0}
+        max={positions}
+        value={position}
+        aria-label={words.slider}
+        aria-valuetext={formats.instant(moment, zone)}
+        onChange={({ target }) => setMoment(isoOf(slid.fromMs + Number(target.value) * stepMs))}
+      />
+      <TextField
+        label={words.moment}
+        type="datetime-local"
+        value={localOf(moment, zone)}
+        max={localOf(isoOf(openedMs), zone)}
+        onChange={({ target }) => {
+          if (target.value !== '') setMoment(instantOfLocal(target.value, zone));
+        }}
+      />
+      <Button look="primary" onClick={leave}>
+        {words.leave}
+      </Button>
+    </section>
+  );
+}
+
+const isoOf = (ms: number) => new Date(Math.round(ms)).toISOString();
+
+/** The slider covers the usual range, whatever is zoomed to. */
+function rangeOf({ from: _, to: __, at: ___, ...kept }: DashboardSearch): DashboardSearch {
+  return kept;
+}
+
+/** Up to now where the moment is within that range; else around the moment. */
+function windowOf(atMs: number, spanMs: number, nowMs: number): Interval {
+  const toMs = atMs >= nowMs - spanMs ? Math.max(nowMs, atMs) : atMs + spanMs / 2;
+  return { fromMs: toMs - spanMs, toMs };
+}
