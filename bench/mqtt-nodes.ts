@@ -1,9 +1,10 @@
-// MQTT on two nodes: cost and delay of a publish, at the owner and through the other node.
+// MQTT on two nodes: cost and delay of a publish, at the node of the workspace and through the other one.
 // node bench/mqtt-nodes.ts [--seconds 5] [--in-flight 64] [--devices 200] [--rounds 3]
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { partitionOf } from '../src/model/node-messages.ts';
+import { leaseOfWorkspace } from '../src/cluster/leases/lease-tasks.ts';
+import { leaseOfDevice } from '../src/cluster/leases/leases.ts';
 import type { TestCluster } from '../tests/world/cluster.ts';
 import type { MqttDevice } from '../tests/world/mqtt-world.ts';
 import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
@@ -22,7 +23,7 @@ const { values: flags } = parseArgs({
     rounds: { type: 'string', default: '3' },
   },
 });
-const ways = ['the owner', 'the other node'] as const;
+const ways = ['the node of the workspace', 'the other node'] as const;
 const messagesPerDevice = 10;
 
 interface Round {
@@ -39,11 +40,11 @@ const { createMqttDevice } = await import('../tests/world/mqtt-world.ts');
 const stopRecords = await startRecords();
 const cluster = await startCluster();
 try {
-  const devices = await devicesOfFirstNode(cluster);
+  const { devices, ports } = await devicesOfHolder(cluster);
   const rounds = new Map<string, Round[]>(ways.map((way) => [way, []]));
   for (let round = 0; round < Number(flags.rounds); round++)
     for (const [node, way] of ways.entries())
-      rounds.get(way)?.push(await measure(cluster.mqttPorts[node] ?? 0, devices));
+      rounds.get(way)?.push(await measure(ports[node] ?? 0, devices));
   console.log(report(rounds, devices.length));
 } catch (error) {
   console.error(error);
@@ -54,26 +55,29 @@ try {
 }
 process.exit();
 
-/** Devices that the first node owns, once each node has half of them. */
-async function devicesOfFirstNode({ world, recordsUrl, nodeUrls }: TestCluster) {
+/** Devices of the node that holds their workspace, and the MQTT ports of that node and of the other. */
+async function devicesOfHolder({ world, recordsUrl, nodeUrls, mqttPorts }: TestCluster) {
   const first = await createMqttDevice(world, 1, { script: hexDecoder });
   const devices = [first];
   for (let n = 2; n <= 2 * Number(flags.devices); n++)
     devices.push(await createMqttDevice(world, n, { beside: first, script: hexDecoder }));
   const client = new pg.Client({ connectionString: recordsUrl });
   await client.connect();
-  const { rows } = await client.query<{ name: string }>(
-    'select l.name from leases l join nodes n on n.id = l.node where n.url = $1',
-    [nodeUrls[0]],
+  const { rows } = await client.query<{ name: string; url: string }>(
+    'select l.name, n.url from leases l join nodes n on n.id = l.node',
   );
   await client.end();
-  const held = new Set(rows.map(({ name }) => name));
-  return devices.filter(({ id }) => held.has(`devices/${partitionOf(id)}`));
+  const urlOf = new Map(rows.map(({ name, url }) => [name, url]));
+  const holder = urlOf.get(leaseOfWorkspace(world.workspaceId)) ?? '';
+  return {
+    devices: devices.filter(({ id }) => urlOf.get(leaseOfDevice(id)) === holder),
+    ports: nodeUrls[0] === holder ? mqttPorts : mqttPorts.toReversed(),
+  };
 }
 
 async function measure(port: number, devices: readonly MqttDevice[]): Promise<Round> {
   const [first] = devices;
-  if (first === undefined) throw new Error('The first node owns no device');
+  if (first === undefined) throw new Error('The node of the workspace owns no device');
   const before = process.cpuUsage();
   const result = await runMqttStorm({
     port,
@@ -114,7 +118,7 @@ function report(rounds: ReadonlyMap<string, readonly Round[]>, devices: number):
     ]),
   );
   return [
-    `${devices} devices of the first node, one connection each, ${flags['in-flight']} publishes of QoS 1 in flight, ${flags.seconds} s. Both nodes and the generator share a process.`,
+    `${devices} devices of the node that holds their workspace, one connection each, ${flags['in-flight']} publishes of QoS 1 in flight, ${flags.seconds} s. Both nodes and the generator share a process.`,
     markdownTable(['connected to', 'publishes a second', 'processor time', 'p50', 'p99'], rows),
   ].join('\n\n');
 }

@@ -12,7 +12,6 @@ import {
   type SendDownlink,
 } from '../downlinks/downlink-transport.ts';
 import { type DownlinkCause, type DownlinkStages, sendDownlink } from '../downlinks/downlink.ts';
-import { createMqttTransport } from '../downlinks/mqtt-transport.ts';
 import type { Route } from '../http/edge/route.ts';
 import { webhookRoute } from '../http/routes/capture.ts';
 import { downlinkRoutes } from '../http/routes/downlinks.ts';
@@ -151,7 +150,7 @@ function eventSourcesOf({ records: { db } }: Parts, { raw }: Uplinks): EventSour
 
 // Connects downlinks: the queue of each device, its transports, and the orders of requests and rules.
 
-/** Devices move in many changes, and their subscribers follow a moment later. */
+/** Devices move in many changes. */
 const wakeAfterMs = 1_000;
 
 interface Downlinks {
@@ -180,7 +179,7 @@ async function composeDownlinks(
   const note = createDeviceNotes({ appendEntry, newId: parts.newId, now });
   const transports: DownlinkTransports = new Map([
     ['LORA', loraTransport],
-    ['MQTT', createMqttTransport(mqtt.publishToDevice, mqtt.commandEdgeNode)],
+    ['MQTT', mqtt.sendDownlink],
   ]);
   const queue = await openQueue(parts, transports, note);
   const { failed } = queueEvents(parts);
@@ -206,14 +205,13 @@ async function composeDownlinks(
     for (const { state } of downlinks) telemetry.downlinkChanged(state);
     return downlinks;
   };
-  const send = await sendAtOwners(parts, mqtt, queue, sendOwn);
+  const send = await sendAtOwners(parts, queue, sendOwn);
   return { note, queue, send, order: createDownlinkOrders({ findRoute, send }) };
 }
 
 /** With several nodes, what waits is resumed when devices come to this node. */
 async function sendAtOwners(
   parts: Parts,
-  mqtt: Mqtt,
   queue: DownlinkQueue,
   send: Downlinks['send'],
 ): Promise<Downlinks['send']> {
@@ -226,10 +224,7 @@ async function sendAtOwners(
     cancel?.();
     cancel = setTimer(() => void queue.wakeAll().catch(failed), wakeAfterMs);
   };
-  messages.onMoved((gained) => {
-    if (gained.size > 0) wakeSoon();
-  });
-  mqtt.onSubscribersKnown(wakeSoon);
+  messages.onGained(wakeSoon);
   return sendAtOwner({ messages, queue: { wake: queue.wakeOwn }, send });
 }
 

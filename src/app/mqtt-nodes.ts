@@ -1,123 +1,83 @@
-// Connects MQTT of several nodes: publishes, subscriptions, clients and retained messages reach their owners.
-import type { Parts } from './platform-parts.ts';
-import type { Uplinks } from './uplinks.ts';
-import { handleMqttPayload, type MqttUplinkStages } from '../uplinks/capture/mqtt-uplink.ts';
-import type { MqttBroker } from '../transports/mqtt/mqtt-broker.ts';
-import type { BrokerParts } from '../transports/mqtt/mqtt-broker-state.ts';
-import type { PublishToDevice } from '../transports/mqtt/mqtt-publisher.ts';
-import type { Retained } from '../transports/mqtt/mqtt-retained.ts';
-import {
-  OwnerNode,
-  publishAtOwner,
-  publishedBy,
-  retainedAtOwners,
-} from '../transports/mqtt/cluster/owner-node.ts';
-import {
-  createRemotePublishes,
-  createSessionNode,
-} from '../transports/mqtt/cluster/session-node.ts';
-import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+// Connects MQTT of several nodes: each client is served by the node that holds its workspace.
+import type { ForwardedClients } from '../cluster/forwarded-clients.ts';
+import { leaseOfWorkspace, type SharedWork } from '../cluster/leases/lease-tasks.ts';
+import type { LeaseName } from '../cluster/leases/leases.ts';
+import { SharedMqtt } from '../cluster/shared-mqtt.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
-import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
-
-const tickEveryMs = 1_000;
+import type { ChangeFollower } from '../model/record.ts';
+import { deviceConnectorRows } from '../storage/records/rows/device-connectors.ts';
+import { missing } from '../structures/missing.ts';
+import type { PlaceOfClient } from '../transports/mqtt/mqtt-broker-state.ts';
+import type { MqttBroker } from '../transports/mqtt/mqtt-broker.ts';
+import { logIn, type LoginParts } from '../transports/mqtt/mqtt-login.ts';
+import type { Retained } from '../transports/mqtt/mqtt-retained.ts';
+import type { SessionStore } from '../transports/mqtt/mqtt-session.ts';
+import type { Parts } from './platform-parts.ts';
 
 export interface MqttNodes {
-  readonly broker: Pick<BrokerParts<UplinkRoute>, 'store' | 'retained' | 'doubt' | 'peers'>;
-  readonly sendElsewhere: OwnerNode['sendElsewhere'];
-  /** Publishes at the owner of the device. */
-  readonly publishAtOwner: (publish: PublishToDevice) => PublishToDevice;
-  /** Adds a listener for subscribers that were there before this node owned their devices. */
-  readonly onKnownAgain: (listener: () => void) => void;
-  /** Resolves when other nodes know which connections have ended. */
-  readonly close: () => Promise<void>;
+  readonly shared: SharedMqtt;
+  readonly placeOf: PlaceOfClient;
 }
 
-export interface MqttNodesSources {
-  readonly messages: NodeMessages;
-  readonly stages: MqttUplinkStages;
-  readonly takeOwnUplink: Uplinks['takeOwnUplink'];
-  readonly retained: Retained;
-  readonly opened: () => MqttBroker | undefined;
-}
-
-export function composeMqttNodes(parts: Parts, sources: MqttNodesSources): MqttNodes {
-  const { now, newId, telemetry, directory } = parts;
-  const { messages, stages, takeOwnUplink, retained, opened: broker } = sources;
-  const failed = (error: unknown) => telemetry.backgroundFailed('MQTT between nodes', error);
-  const knownAgain: (() => void)[] = [];
-  const { doubt } = stages.duplicates;
-  const owner = new OwnerNode({
+export function composeMqttNodes(
+  parts: Parts,
+  messages: NodeMessages,
+  login: LoginParts,
+  {
+    retained,
+    keptSessions,
+    broker,
+  }: {
+    readonly retained: Retained;
+    readonly keptSessions: SessionStore;
+    readonly broker: () => MqttBroker | undefined;
+  },
+): MqttNodes {
+  const { records, directory, telemetry } = parts;
+  const connectorOf = (id: string) =>
+    directory.knownConnector(id) ?? deviceConnectorRows.find(records, id);
+  const workspaceOfDevice = async (id: string) => (await directory.byDevice(id)).device.workspaceId;
+  const shared = new SharedMqtt({
     messages,
+    workspaceOfDevice,
+    async workspaceOfKey(key) {
+      const [connectorId = '', client] = key.split('/', 2);
+      // The key of a client with a token is its device.
+      if (client === undefined) return workspaceOfDevice(key);
+      return (await connectorOf(connectorId))?.workspaceId;
+    },
     broker,
     retained,
-    doubt,
-    now,
-    newId,
-    failed,
-    knownAgain: () => {
-      for (const listener of knownAgain) listener();
-    },
-    async store({ id, topic, key, isRepeated, at }, { payload, properties }) {
-      const route = await directory.byDevice(id);
-      const received = {
-        topic,
-        payload,
-        properties,
-        isRepeated,
-        ...(key !== null && { duplicateKey: key }),
-      };
-      const from = { ...stages, handleUplink: takeOwnUplink, now: () => at };
-      await handleMqttPayload(route, received, from);
+    keptSessions,
+    failed: (error) => telemetry.backgroundFailed('MQTT between nodes', error),
+  });
+  const { follow }: SharedWork = parts.sharedWork ?? missing('sharedWork');
+  follow({
+    family: 'workspaces/',
+    gained: () => undefined,
+    lost: (names) => {
+      const lost = new Set<LeaseName>(names);
+      return shared.lost((workspaceId) => lost.has(leaseOfWorkspace(workspaceId)));
     },
   });
-  const sessions = createSessionNode({
-    messages,
-    broker,
-    claims: owner.claims,
-    now,
-    newId,
-    setTimer,
-    failed,
-  });
-  const storeOwn = (...[route, payload]: Parameters<BrokerParts<UplinkRoute>['store']>) =>
-    handleMqttPayload(route, payload, stages);
-  const publishes = createRemotePublishes<UplinkRoute>({ messages, storeOwn, doubt, now, failed });
-  const stopTicking = setRepeatingTimer(() => {
-    owner.tick();
-    sessions.tick();
-  }, tickEveryMs);
-  addGauges(parts, owner);
-  return {
-    broker: {
-      ...publishes,
-      retained: retainedAtOwners(messages, retained),
-      peers: { ...sessions, published: publishedBy(messages, owner) },
+  const moved: ChangeFollower = {
+    recordChanged({ kind, id, action }) {
+      if (kind === 'device' && action === 'updated') shared.deviceChanged(id);
     },
-    sendElsewhere: owner.sendElsewhere,
-    publishAtOwner: (publish) => publishAtOwner(messages, publish),
-    onKnownAgain: (listener) => void knownAgain.push(listener),
-    async close() {
-      stopTicking();
-      await sessions.released();
-    },
+    changesMissed: () => undefined,
   };
-}
-
-function addGauges({ telemetry }: Parts, { claims, watched, kept }: OwnerNode): void {
-  telemetry.gauge(
-    'mqtt_clients_owned',
-    'Connected MQTT clients whose client id this node owns, on any node.',
-    () => claims.size,
-  );
-  telemetry.gauge(
-    'mqtt_devices_watched',
-    'Devices of this node with subscribers on other nodes.',
-    () => watched.size,
-  );
-  telemetry.gauge(
-    'mqtt_sessions_kept_for_nodes',
-    'Persistent MQTT sessions on all nodes.',
-    () => kept.size,
-  );
+  parts.followChanges(moved);
+  const clients: ForwardedClients = parts.forwardedClients ?? missing('forwardedClients');
+  return {
+    shared,
+    placeOf: clients.placeBy({
+      connectorOf,
+      devicesOf: login.findDevices,
+      async signerOf(given) {
+        const outcome = await logIn(given, login);
+        if ('refused' in outcome || outcome.identity.mode !== 'token') return undefined;
+        return outcome.identity.id;
+      },
+    }),
+  };
 }

@@ -2,6 +2,8 @@
 import type { Server } from 'node:http';
 import { Attempts, networkOf, secretLimits } from '../access/sign-in-throttle.ts';
 import { createConfigurationPush, pushOnConnect } from '../downlinks/configuration-push.ts';
+import type { SendDownlink } from '../downlinks/downlink-transport.ts';
+import { createMqttTransport } from '../downlinks/mqtt-transport.ts';
 import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
 import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
@@ -18,6 +20,7 @@ import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import { looksLikeToken, tokenAudiences } from '../transports/mqtt/device-token.ts';
 import {
+  type AcceptMqtt,
   createBrokerOnDemand,
   type MqttBrokerOnDemand,
 } from '../transports/mqtt/mqtt-broker-on-demand.ts';
@@ -31,10 +34,10 @@ import {
   type MqttIdentity,
 } from '../transports/mqtt/mqtt-login.ts';
 import type { DroppedPublish } from '../transports/mqtt/mqtt-publish.ts';
-import { createMqttPublisher, type PublishToDevice } from '../transports/mqtt/mqtt-publisher.ts';
+import { createMqttPublisher } from '../transports/mqtt/mqtt-publisher.ts';
 import { Retained } from '../transports/mqtt/mqtt-retained.ts';
 import { MqttRevocation } from '../transports/mqtt/mqtt-revocation.ts';
-import type { FindRoute } from '../transports/mqtt/mqtt-session.ts';
+import { type FindRoute, SessionStore } from '../transports/mqtt/mqtt-session.ts';
 import { takeUntilClose } from '../transports/mqtt/mqtt-login-limiter.ts';
 import type { SparkplugIntake } from '../transports/sparkplug/sparkplug-client.ts';
 import { handleMqttPayload, type MqttUplinkStages } from '../uplinks/capture/mqtt-uplink.ts';
@@ -42,27 +45,24 @@ import { createSparkplugIntake } from '../uplinks/capture/sparkplug-intake.ts';
 import { SparkplugNodes } from '../uplinks/capture/sparkplug-nodes.ts';
 import { createDeviceNotes } from '../uplinks/device-events.ts';
 import { followCertificate, readCertificate } from './certificates.ts';
-import type { MqttNodes, MqttNodesSources } from './mqtt-nodes.ts';
+import type { composeMqttNodes, MqttNodes } from './mqtt-nodes.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 
 export interface Mqtt {
-  readonly publishToDevice: PublishToDevice;
   /**
    * Adds a listener, which is called with the service device id when a client has subscribed for
    * the device.
    */
   readonly onDeviceConnected: (listener: (serviceDeviceId: string) => void) => void;
-  /**
-   * Adds a listener, which is called when subscribers of devices that came from another node are
-   * known.
-   */
-  readonly onSubscribersKnown: (listener: () => void) => void;
-  /** Sends a command to a device of an edge node; undefined when none has it. */
-  readonly commandEdgeNode: Sparkplug['command'];
+  readonly sendDownlink: SendDownlink;
+  /** Serves a connection that another node has forwarded. */
+  readonly acceptForwarded: AcceptMqtt;
   readonly pushConfiguration: PushConfiguration;
   /** Opens the ports, and `/mqtt` of the server. */
   readonly listen: (server: Server) => Promise<void>;
+  /** Resolves when the next nodes of the workspaces of this one have what it kept, or after a time. */
+  readonly handedOver: () => Promise<void>;
   /** Ends all connections. May be called again. */
   readonly close: () => Promise<void>;
 }
@@ -79,20 +79,22 @@ export async function composeMqtt(
   const findRoute = findRouteIn(parts);
   const reachable = reachableOf(parts, connected, () => broker.opened());
   const stages = uplinkStagesOf(parts, uplinks, duplicates);
-  const { takeOwnUplink } = uplinks;
+  const keptSessions = new SessionStore(now);
   const opened = () => broker.opened();
-  const nodes = await nodesOf(parts, { stages, takeOwnUplink, retained, opened });
+  const nodes = await nodesOf(parts, login, { retained, keptSessions, broker: opened });
   const sparkplug = composeSparkplug(parts, uplinks, (id) => {
     for (const tell of connected) tell(id);
   });
   const { intake } = sparkplug;
   const brokerParts = {
     ...brokerPartsOf(parts, { stages, retained, login, reachable, sparkplug: intake }),
-    ...nodes?.broker,
+    keptSessions,
+    placeOf: nodes?.placeOf,
   };
   const broker = brokerOnDemand(parts, brokerParts);
-  const publishHere = createMqttPublisher(broker.opened, retained, nodes?.sendElsewhere);
-  const publishToDevice = nodes?.publishAtOwner(publishHere) ?? publishHere;
+  const publishHere = createMqttPublisher(broker.opened, retained);
+  const publishToDevice = nodes?.shared.publishAtHolder(publishHere) ?? publishHere;
+  const sendHere = createMqttTransport(publishHere, sparkplug.command);
   const revocation = new MqttRevocation({
     broker: broker.opened,
     login,
@@ -106,26 +108,25 @@ export async function composeMqtt(
     },
     changesMissed: revocation.changesMissed,
   });
-  addGauges(parts, broker.opened);
+  addGauges(parts, broker.opened, keptSessions);
   const tick = () => {
     revocation.endExpired(now());
-    broker.opened()?.store.dropOld();
+    keptSessions.dropOld();
   };
   const ports = composeMqttPorts(parts, broker, tick);
   let closing: Promise<void> | undefined;
-  const closeAll = async () => {
-    await ports.close();
-    await nodes?.close();
-  };
   return {
-    publishToDevice,
-    onSubscribersKnown: (listener) => nodes?.onKnownAgain(listener),
-    commandEdgeNode: sparkplug.command,
+    sendDownlink: nodes?.shared.downlinkAtHolder(sendHere) ?? sendHere,
+    acceptForwarded(conn, address, isWebSocket) {
+      if (closing === undefined) broker.accept(conn, address, isWebSocket);
+      else conn.destroy();
+    },
     onDeviceConnected: (listener) => void connected.push(listener),
     pushConfiguration: createConfigurationPush(publishToDevice),
+    handedOver: async () => nodes?.shared.handedOver(),
     listen: ports.listen,
     close() {
-      closing ??= closeAll();
+      closing ??= ports.close();
       return closing;
     },
   };
@@ -159,12 +160,13 @@ function reachableOf(
 /** Loaded only with several nodes. */
 async function nodesOf(
   parts: Parts,
-  sources: Omit<MqttNodesSources, 'messages'>,
+  login: LoginParts,
+  kept: Parameters<typeof composeMqttNodes>[3],
 ): Promise<MqttNodes | undefined> {
   const { messages } = parts;
   if (messages === undefined) return undefined;
-  const { composeMqttNodes } = await import('./mqtt-nodes.ts');
-  return composeMqttNodes(parts, { messages, ...sources });
+  const { composeMqttNodes: compose } = await import('./mqtt-nodes.ts');
+  return compose(parts, messages, login, kept);
 }
 
 function uplinkStagesOf(
@@ -191,7 +193,7 @@ function brokerPartsOf(
     readonly reachable: BrokerParts<UplinkRoute>['reachable'];
     readonly sparkplug: Sparkplug['intake'];
   },
-): BrokerParts<UplinkRoute> {
+): Omit<BrokerParts<UplinkRoute>, 'keptSessions'> {
   const { telemetry, now, openCounts, quotaUse, uplinkLimit } = parts;
   const guesses = new Attempts(now, secretLimits);
   quotaUse.readBy('mqttConnections', openCounts.mqttConnections.usedBy);
@@ -279,18 +281,18 @@ function findRouteIn({ directory }: Parts): FindRoute<UplinkRoute> {
       : directory.byDevice(identity.id);
 }
 
-function addGauges({ telemetry }: Parts, broker: () => MqttBroker | undefined): void {
+function addGauges(
+  { telemetry }: Parts,
+  broker: () => MqttBroker | undefined,
+  keptSessions: SessionStore,
+): void {
   telemetry.gauge('mqtt_connections', 'Open MQTT connections.', () => broker()?.sessions.size ?? 0);
   telemetry.gauge(
     'mqtt_publishes_under_way',
     'MQTT publishes waiting for a durable write.',
     () => broker()?.flowControl.inFlight ?? 0,
   );
-  telemetry.gauge(
-    'mqtt_sessions_kept',
-    'Persistent MQTT sessions.',
-    () => broker()?.store.size ?? 0,
-  );
+  telemetry.gauge('mqtt_sessions_kept', 'Persistent MQTT sessions.', () => keptSessions.size);
 }
 
 // Connects Sparkplug: the edge nodes of the broker, their devices, and the memory of their births.

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { clockWatch, ClockWatch } from '../cluster/clock-watch.ts';
 import { entryFeed } from '../cluster/entry-feed.ts';
-import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
+import { leaseOfWorkspace, type SharedWork } from '../cluster/leases/lease-tasks.ts';
 import {
   isOfDevices,
   type Lease,
@@ -19,6 +19,8 @@ import {
 import { postgresLeaseTable } from '../cluster/leases/postgres/postgres-lease-table.ts';
 import { SharedLeases } from '../cluster/leases/shared-leases.ts';
 import { createNodeStreams, type LiveNodes } from '../cluster/node-streams.ts';
+import { ForwardedClients } from '../cluster/forwarded-clients.ts';
+import { createConnectionDialer } from '../cluster/nodes/http/dialed-connections.ts';
 import { createHttpNodes } from '../cluster/nodes/http/http-nodes.ts';
 import { InternalPort, type InternalPortParts } from '../cluster/nodes/http/internal-port.ts';
 import { createWebSocketLinks } from '../cluster/nodes/http/web-socket-links.ts';
@@ -76,7 +78,9 @@ import { composeSharedWork } from './shared-work.ts';
 
 export interface Cluster {
   /** What other parts need of it. */
-  readonly parts: Required<Pick<Parts, 'ownership' | 'openLiveNodes' | 'messages'>>;
+  readonly parts: Required<
+    Pick<Parts, 'ownership' | 'openLiveNodes' | 'messages' | 'forwardedClients'>
+  >;
   readonly work: SharedWork;
   /**
    * Takes a share of the devices, and serves them to other nodes. The server does not listen yet;
@@ -98,6 +102,8 @@ export interface ServedNode {
   readonly storingCalls: CallHandlers | undefined;
   /** Resolves when rules have judged all that this node has stored. */
   readonly judge: () => Promise<void>;
+  /** Serves the connection of a client of MQTT that arrived at another node. */
+  readonly acceptMqtt: InternalPortParts['acceptMqtt'];
   /** Writes the status of devices that move, and drops what is known of them. */
   readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
 }
@@ -122,6 +128,7 @@ export async function openCluster(
   reportCutOff(parts, leases);
   watchNodes(parts.telemetry, leases, nodes);
   const messages = openMessages(parts, leases, nodes, closers);
+  const forwardedClients = forwardedClientsOf(parts, cluster, leases, closers);
   const underWay = new OwnedWork();
   const rules: { judge?: () => Promise<unknown> } = {};
   /** Rules judge in the order of time: what this node has stored comes before what the next owner stores. */
@@ -156,6 +163,7 @@ export async function openCluster(
     parts: {
       openLiveNodes: () => openLiveNodes(nodeOfLive),
       messages,
+      forwardedClients,
       ownership: ownershipOver({ leases, nodes, underWay, leaving, epochOf: epochs.of }),
     },
     drain: (msMax) => drained(leases, failed('giving devices to other nodes'), msMax),
@@ -186,7 +194,9 @@ export async function openCluster(
       const stored = [served.storingCalls ?? [], copies];
       const calls = [presenceHandlers, work.handlers, messages.calls, ...stored, reads.handlers];
       const handlers = new Map(calls.flatMap((some) => [...some]));
-      const internal = internalPortOf(parts, cluster, leases, { serve, handlers, feeds });
+      const { acceptMqtt } = served;
+      const offered = { serve, acceptMqtt, handlers, feeds };
+      const internal = internalPortOf(parts, cluster, leases, offered);
       const { host, shipsOnly, nodeUrl } = cluster;
       if (shipsOnly !== true) await internal.listen({ host, port: Number(new URL(nodeUrl).port) });
       closers.push('the internal port', () => internal.close());
@@ -220,6 +230,24 @@ function openMessages({ telemetry }: Parts, leases: Leases, nodes: Nodes, closer
   telemetry.gauge('node_messages_waiting', about, messages.waiting);
   closers.push('messages to other nodes', async () => messages.close());
   return messages;
+}
+
+function forwardedClientsOf(
+  { telemetry }: Parts,
+  { secret, tls, plaintext }: ClusterConfig,
+  leases: Leases,
+  closers: Closers,
+): ForwardedClients {
+  const clients = new ForwardedClients({
+    leases,
+    search: searchBy(leases),
+    dial: createConnectionDialer({ id: leases.node.id, secret, ca: tls?.ca, plaintext }),
+    setRepeatingTimer,
+  });
+  const about = 'Open MQTT connections that another node serves.';
+  telemetry.gauge('mqtt_connections_forwarded', about, () => clients.size);
+  closers.push('connections of clients to other nodes', async () => clients.close());
+  return clients;
 }
 
 /** From now on, live events reach sessions of other nodes. */
@@ -335,7 +363,7 @@ function internalPortOf(
   { telemetry }: Parts,
   { secret, tls }: ClusterConfig,
   leases: Leases,
-  offered: Pick<InternalPortParts, 'serve' | 'handlers' | 'feeds'>,
+  offered: Pick<InternalPortParts, 'serve' | 'acceptMqtt' | 'handlers' | 'feeds'>,
 ): InternalPort {
   const self = placeOfNode(leases.node.id);
   return new InternalPort({
@@ -537,10 +565,6 @@ interface ComposedMessages extends NodeMessages {
   readonly close: () => void;
 }
 
-const numbers: ReadonlyMap<LeaseName, number> = new Map(
-  partitionLeases.map((name, number) => [name, number]),
-);
-
 function composeNodeMessages(leases: Leases, nodes: Nodes): ComposedMessages {
   const { node } = leases;
   const handlers = new Map<string, MessageHandler>();
@@ -560,16 +584,19 @@ function composeNodeMessages(leases: Leases, nodes: Nodes): ComposedMessages {
   return {
     node,
     isOwn: (id) => leases.held(leaseOfDevice(id)) !== undefined,
+    holdsWorkspace: (id) => leases.held(leaseOfWorkspace(id)) !== undefined,
     beginsHere(id) {
       const lease = leaseOfDevice(id);
       return leases.held(lease) !== undefined && !sender.hasWaiting(lease);
     },
     toOwner: (id, message) => sender.toOwner(leaseOfDevice(id), message),
+    toHolder: (id, message) => sender.toOwner(leaseOfWorkspace(id), message),
     toNode: sender.toNode,
-    place: (partition) => leases.owners().get(partitionLeases[partition] ?? 'devices/0'),
     handle: (kind, handler) => void handlers.set(kind, handler),
-    onMoved: (listener) => {
-      leases.onChange(async (gained, lost) => listener(numbersOf(gained), numbersOf(lost)));
+    onGained: (listener) => {
+      leases.onChange(async (gained) => {
+        if (gained.some(isOfDevices)) listener();
+      });
     },
     calls: createMessageReceiver({
       serves: (queue) => queue === own || holds(queue),
@@ -580,10 +607,4 @@ function composeNodeMessages(leases: Leases, nodes: Nodes): ComposedMessages {
     waiting: () => sender.size,
     close: sender.close,
   };
-}
-
-function numbersOf(leases: readonly { readonly name: LeaseName }[]): ReadonlySet<number> {
-  return new Set(
-    leases.map(({ name }) => numbers.get(name)).filter((number) => number !== undefined),
-  );
 }

@@ -9,6 +9,7 @@ import type { AlarmFeed } from '../alarms/alarm-notifications.ts';
 import type { EventAudience, LiveEvents } from '../live/live-events.ts';
 import type { Followers } from '../uplinks/followers/followers.ts';
 import type { LiveNodes } from '../cluster/node-streams.ts';
+import type { ForwardedClients } from '../cluster/forwarded-clients.ts';
 import type { DeviceOwnership } from '../cluster/owned-devices.ts';
 import type { OperationRunner } from '../operations/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/usage.ts';
@@ -118,6 +119,8 @@ export interface Parts {
   readonly openLiveNodes?: () => LiveNodes;
   /** With several nodes: messages to the owners of devices, and to other nodes. */
   readonly messages?: NodeMessages;
+  /** With several nodes: connections of clients that other nodes serve. */
+  readonly forwardedClients?: ForwardedClients;
   /** With several nodes: the work that one of them does for all. Without it, this process does all. */
   readonly sharedWork?: SharedWork;
   readonly now: () => number;

@@ -147,6 +147,7 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
           telemetry.backgroundFailed('ending MQTT connections', error);
         await flows.mqtt.close().catch(failed);
         await cluster.drain(time.partMs);
+        await flows.mqtt.handedOver();
       }
       notReady = 'stopping';
       records.hurry();
@@ -316,7 +317,8 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
     if (!isDiskFull(error)) throw error;
     telemetry.backgroundFailed('saving positions of followers', error);
   });
-  await cluster?.join({ ...uplinks, server: app.server, routes, judge: rules.judged });
+  const { acceptForwarded: acceptMqtt } = mqtt;
+  await cluster?.join({ ...uplinks, server: app.server, routes, acceptMqtt, judge: rules.judged });
   const port = await listenHttp(parts, app, uplinks, edges, certificate);
   const main = new BusyTime();
   telemetry.labeledGauge(

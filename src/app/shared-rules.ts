@@ -40,7 +40,7 @@ export function composeSharedRules(
   const failed = (error: unknown) => telemetry.backgroundFailed('taking rules of a node', error);
   work.answer(entriesCall, shared.receive);
   work.follow({
-    family: 'rules/',
+    family: 'workspaces/',
     gained(leases) {
       shared
         .take(leases)

@@ -166,7 +166,7 @@ async function take(
   await follower().alone(async () => {
     const shards = leases.map(({ name }) => shardOf(name));
     for (const one of await findSharedRulePositions(db, shards))
-      state.positions.set(`rules/${one.shard} ${one.journal}`, one);
+      state.positions.set(`workspaces/${one.shard} ${one.journal}`, one);
     // What another node has changed since.
     registry.reset();
     for (const lease of leases) state.held.set(lease.name, lease);

@@ -30,40 +30,29 @@ export interface OwnedMessage extends NodeMessage {
 /** Does the work of one kind of messages. It must bear repetitions of those with `again`. */
 export type MessageHandler = (request: unknown, from: string) => Promise<unknown>;
 
-/** Who serves a partition of devices. */
-export interface Place {
-  readonly node: NodeAddress;
-  /** Higher than that of every earlier owner. */
-  readonly epoch: number;
-}
-
-/** Numbers of partitions that this node serves from now on, and of those that it no longer serves. */
-type PartitionsMoved = (
-  gained: ReadonlySet<number>,
-  lost: ReadonlySet<number>,
-) => void | Promise<void>;
-
-/** An id is that of a device or of a client; its partition decides who owns it. */
 export interface NodeMessages {
   /** This node. */
   readonly node: NodeAddress;
-  /** Whether this node owns the id. */
-  isOwn(id: string): boolean;
-  /** Whether work for the id begins here: this node owns it, and no earlier message for it waits. */
-  beginsHere(id: string): boolean;
+  /** Whether this node owns the device. */
+  isOwn(deviceId: string): boolean;
+  /** Whether work for the device begins here: this node owns it, and no earlier message for it waits. */
+  beginsHere(deviceId: string): boolean;
+  /** Whether this node holds the workspace, whose rules it evaluates and whose MQTT clients it serves. */
+  holdsWorkspace(workspaceId: string): boolean;
   /**
-   * The answer of the owner. Messages of one partition begin in the order of the calls, also while it
-   * moves. Throws the Problem of the owner, `intakeFull`, and `deviceWithoutOwner` after a time
-   * without one.
+   * The answer of the owner of the device. Messages of one partition begin in the order of the
+   * calls, also while it moves. Throws the Problem of the owner, `intakeFull`, and
+   * `deviceWithoutOwner` after a time without one.
    */
-  toOwner(id: string, message: OwnedMessage): Promise<unknown>;
+  toOwner(deviceId: string, message: OwnedMessage): Promise<unknown>;
+  /** The same for the holder of a workspace. */
+  toHolder(workspaceId: string, message: OwnedMessage): Promise<unknown>;
   /** The answer of another node. Messages to it begin in order. Rejects when it does not answer. */
   toNode(node: NodeAddress, message: NodeMessage): Promise<unknown>;
-  /** Undefined for a partition without an owner. */
-  place(partition: number): Place | undefined;
   /** Adds the handler of a kind; all are added before the node serves anything. */
   handle(kind: string, handler: MessageHandler): void;
-  onMoved(listener: PartitionsMoved): void;
+  /** Called when devices have come to this node. */
+  onGained(listener: () => void): void;
 }
 
 // Node address: where the other nodes of a cluster reach a node.

@@ -20,7 +20,7 @@ function started(beforeLoss?: () => Promise<void>) {
   );
   const ending = Promise.withResolvers<void>();
   work.follow({
-    family: 'rules/',
+    family: 'workspaces/',
     gained: (leases) => void seen.push(`+ ${leases.map(({ name }) => name).join(' ')}`),
     async lost(names) {
       seen.push(`- ${names.join(' ')} ${names.some(work.holds)}`);
@@ -41,9 +41,9 @@ function lease(name: LeaseName, epoch = 1) {
 
 test('a worker is notified of leases of its family only', async () => {
   const { work, change, seen } = started();
-  await change([lease('rules/1').held, lease('demo').held, lease('rules/2').held], []);
-  expect(seen).toEqual(['+ rules/1 rules/2']);
-  expect([work.holds('rules/1'), work.holds('demo'), work.holds('rules/3')]).toEqual([
+  await change([lease('workspaces/1').held, lease('demo').held, lease('workspaces/2').held], []);
+  expect(seen).toEqual(['+ workspaces/1 workspaces/2']);
+  expect([work.holds('workspaces/1'), work.holds('demo'), work.holds('workspaces/3')]).toEqual([
     true,
     true,
     false,
@@ -53,53 +53,53 @@ test('a worker is notified of leases of its family only', async () => {
 test('what must be done before leases leave is done while their workers still work', async () => {
   const before = Promise.withResolvers<void>();
   const { change, seen, end } = started(() => before.promise);
-  const { held } = lease('rules/1');
+  const { held } = lease('workspaces/1');
   await change([held], []);
   const changed = change([], [held]);
   await Promise.resolve();
-  expect(seen).toEqual(['+ rules/1']);
+  expect(seen).toEqual(['+ workspaces/1']);
   before.resolve();
   end();
   await changed;
-  expect(seen).toEqual(['+ rules/1', '- rules/1 false']);
+  expect(seen).toEqual(['+ workspaces/1', '- workspaces/1 false']);
 });
 
 test('a lease that leaves is not held while its worker ends, which the change waits for', async () => {
   const { work, change, seen, end } = started();
-  const { held } = lease('rules/1');
+  const { held } = lease('workspaces/1');
   await change([held], []);
   const order: string[] = [];
   const changed = change([], [held]).then(() => order.push('changed'));
   await Promise.resolve();
-  expect(work.holds('rules/1')).toBe(false);
+  expect(work.holds('workspaces/1')).toBe(false);
   order.push('ended');
   end();
   await changed;
   expect(order).toEqual(['ended', 'changed']);
-  expect(seen).toEqual(['+ rules/1', '- rules/1 false']);
+  expect(seen).toEqual(['+ workspaces/1', '- workspaces/1 false']);
 });
 
 test('a lease that is over by the clock is not held', async () => {
   const { work, change } = started();
-  const { held, expire } = lease('rules/1');
+  const { held, expire } = lease('workspaces/1');
   await change([held], []);
   expire();
-  expect(work.holds('rules/1')).toBe(false);
+  expect(work.holds('workspaces/1')).toBe(false);
 });
 
 test('a lease with a new epoch ends and begins', async () => {
   const { work, change, seen, end } = started();
-  const first = lease('rules/1').held;
+  const first = lease('workspaces/1').held;
   await change([first], []);
   end();
-  await change([lease('rules/1', 2).held], [first]);
-  expect(seen).toEqual(['+ rules/1', '- rules/1 false', '+ rules/1']);
-  expect(work.holds('rules/1')).toBe(true);
+  await change([lease('workspaces/1', 2).held], [first]);
+  expect(seen).toEqual(['+ workspaces/1', '- workspaces/1 false', '+ workspaces/1']);
+  expect(work.holds('workspaces/1')).toBe(true);
 });
 
 test('a worker that cannot end is reported, and the lease moves', async () => {
   const { change, failures, fail } = started();
-  const { held } = lease('rules/1');
+  const { held } = lease('workspaces/1');
   await change([held], []);
   fail(new Error('stuck'));
   await change([], [held]);

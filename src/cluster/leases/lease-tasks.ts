@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { Lease, LeaseName, Leases } from './leases.ts';
 
 interface LeaseWorker {
-  /** The first part of the names of its leases, such as `rules/`. */
+  /** The first part of the names of its leases, such as `workspaces/`. */
   readonly family: string;
   /** Called for leases that are held from now on: the work begins in the background. */
   readonly gained: (leases: readonly Lease[]) => void;
@@ -89,8 +89,8 @@ export function createHeldWork(
 
 /** Never changed: rows contain the numbers of delivery shards. */
 const deliveryShardCount = 64;
-/** Never changed: rows contain the numbers of rule shards. */
-const ruleShardCount = 64;
+/** Never changed: rows contain the numbers of workspace shards. */
+const workspaceShardCount = 64;
 const operationShardCount = 16;
 
 /** The shard of the deliveries to an output connector. */
@@ -98,16 +98,12 @@ export function deliveryShardOf(connectorId: string): number {
   return crc32(connectorId) % deliveryShardCount;
 }
 
-/** The shard of the rules of a workspace. */
-function ruleShardOf(workspaceId: string): number {
-  return crc32(workspaceId) % ruleShardCount;
-}
-
 export const leaseOfConnector = (connectorId: string): LeaseName =>
   `deliveries/${deliveryShardOf(connectorId)}`;
 
+/** Its holder evaluates the rules of the workspace, and serves its MQTT clients. */
 export const leaseOfWorkspace = (workspaceId: string): LeaseName =>
-  `rules/${ruleShardOf(workspaceId)}`;
+  `workspaces/${crc32(workspaceId) % workspaceShardCount}`;
 
 export const leaseOfOperation = (operationId: string): LeaseName =>
   `operations/${crc32(operationId) % operationShardCount}`;
@@ -115,13 +111,13 @@ export const leaseOfOperation = (operationId: string): LeaseName =>
 /** All of them. */
 export const workLeases: readonly LeaseName[] = [
   ...numbered('deliveries', deliveryShardCount),
-  ...numbered('rules', ruleShardCount),
+  ...numbered('workspaces', workspaceShardCount),
   ...numbered('operations', operationShardCount),
   'maintenance',
   'demo',
 ];
 
-function numbered(family: 'deliveries' | 'rules' | 'operations', count: number): LeaseName[] {
+function numbered(family: 'deliveries' | 'workspaces' | 'operations', count: number): LeaseName[] {
   return Array.from({ length: count }, (_, shard): LeaseName => `${family}/${shard}`);
 }
 

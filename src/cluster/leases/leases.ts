@@ -3,7 +3,7 @@ import { type NodeAddress, partitionCount, partitionOf } from '../../model/node-
 
 export type LeaseName =
   | `devices/${number}`
-  | `rules/${number}`
+  | `workspaces/${number}`
   | `deliveries/${number}`
   | `operations/${number}`
   | 'maintenance'

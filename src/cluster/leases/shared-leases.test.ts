@@ -91,7 +91,7 @@ test('reliability 4: a node that takes none gets none from others, and nobody wa
   const open = async () => model.openTable();
   const serving = openLeases(open, () => now);
   const shipping = openLeases(open, () => now, true);
-  for (const leases of [serving, shipping]) leases.want(['devices/0', 'devices/1', 'rules/0']);
+  for (const leases of [serving, shipping]) leases.want(['devices/0', 'devices/1', 'workspaces/0']);
   await shipping.start();
   await serving.start();
   for (const ms of [0, 1_000, 2_000, 5_000]) {

@@ -1,5 +1,5 @@
 // Nodes: the port over which the nodes of a cluster ask each other and forward requests.
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { NodeAddress } from '../../model/node-messages.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 
@@ -87,6 +87,22 @@ export interface Nodes {
   close(): Promise<void>;
 }
 
+// Connections: that of a client goes on at another node.
+
+export interface ConnectedClient {
+  /** At the internal port. */
+  readonly path: string;
+  /** The lease that the receiver must hold. */
+  readonly lease: string;
+  readonly remoteAddress: string;
+}
+
+/** `notHeld` when the node does not hold the lease. Rejects with NodeUnreachable. */
+export type DialConnection = (
+  to: NodeAddress,
+  client: ConnectedClient,
+) => Promise<Duplex | 'notHeld'>;
+
 // Call table: handles each call of another node once, also when it is received twice.
 
 interface ReceivedCall {
@@ -135,6 +151,10 @@ export const nodeHeaders = {
 
 export const callPath = '/node/calls/';
 export const linkPath = '/node/links';
+/** Upgrades to the connection of a client of MQTT. */
+export const mqttPath = '/node/mqtt';
+/** The same for a client that has a WebSocket. */
+export const mqttSocketPath = '/node/mqtt?webSocket=1';
 /** The name of the call that only makes two nodes know each other's runs. */
 export const meetCall = 'meet';
 

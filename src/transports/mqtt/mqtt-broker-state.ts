@@ -1,4 +1,5 @@
 // MQTT broker state: what the handlers of one broker are given and share.
+import type { Duplex } from 'node:stream';
 import type { QuotaCount } from '../../model/quota.ts';
 import type { SharedPool } from '../../structures/shared-pool.ts';
 import type { SetTimer } from '../../structures/timers.ts';
@@ -8,7 +9,6 @@ import type { FlowControl, Pace, PublishLimit } from './mqtt-flow-control.ts';
 import type { LogIn } from './mqtt-login-limiter.ts';
 import type { Login, LoginOutcome } from './mqtt-login.ts';
 import type { Deliveries } from './mqtt-messages.ts';
-import type { MqttPeers } from './mqtt-peers.ts';
 import type { PublishHandler, PublishParts, WillHandler } from './mqtt-publish.ts';
 import type {
   DeviceSubscription,
@@ -40,9 +40,28 @@ export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly setTimer: SetTimer;
   /** Of what organizations share; by default those of the platform. */
   readonly shared?: Partial<SharedLimits>;
-  /** Undefined in a single process. */
-  readonly peers?: MqttPeers | undefined;
+  /** What clients find again when they reconnect. */
+  readonly keptSessions: SessionStore;
+  /** Undefined in a single process, which serves every client. */
+  readonly placeOf?: PlaceOfClient | undefined;
 }
+
+/** Where a client is served: at the node that holds its workspace. */
+export interface ClientPlace {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  /** To the node that serves the client; undefined when that is this one. */
+  readonly connection: Duplex | undefined;
+}
+
+/**
+ * By what the client says of itself, before anybody has checked it. Undefined for a login that no
+ * node would accept. Rejects when no node serves the workspace.
+ */
+export type PlaceOfClient = (
+  login: Login,
+  from: { readonly address: string; readonly isWebSocket: boolean },
+) => Promise<ClientPlace | undefined>;
 
 type SharedLimits = {
   readonly [N in 'partialBytesMax' | 'connectionsMax' | 'strangersMax']: number;
@@ -64,7 +83,6 @@ export interface BrokerState<R extends RoutedDevice> {
   readonly pace: Pace<MqttSession>;
   readonly deadlines: Deadlines<MqttSession>;
   readonly deliveries: Deliveries;
-  readonly store: SessionStore;
   readonly logIn: LogIn;
   readonly publish: PublishHandler;
   readonly will: WillHandler;

@@ -1,5 +1,6 @@
 // The broker follows MQTT 3.1.1 on real sockets, byte by byte.
 import { generate, type IConnectPacket } from 'mqtt-packet';
+import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -189,9 +190,9 @@ test('MQTT-3.2.2-1: a session is resumed once, and a clean one removes it', asyn
   const first = await open({ clean: false });
   first.send(subscribe(1, [down('d'), 1]), disconnect);
   await first.closed();
-  expect(broker.broker.store.size).toBe(1);
+  expect(broker.keptSessions.size).toBe(1);
   const again = await open({ clean: false }, resumed);
-  expect(broker.broker.store.size).toBe(0);
+  expect(broker.keptSessions.size).toBe(0);
   again.send(disconnect);
   await again.closed();
   const clean = await open({ clean: true });
@@ -615,4 +616,46 @@ test('reliability 3: a stop does not wait for a publish whose device has no owne
   await client.closed();
   expect(client.socket.bytesRead).toBe(4);
   await own.close();
+});
+
+test('a client of a workspace at another node is served there, also with what follows its CONNECT', async () => {
+  const place = { organizationId: 'o', workspaceId: 'w' };
+  const placeOf = async () => ({ ...place, connection: connect(broker.port, '127.0.0.1') });
+  const accepting = await startTestBroker({ placeOf });
+  try {
+    const client = await accepting.connect();
+    client.send(login({ will }), publish(1, 7, 'behind'));
+    expect(await client.read(8)).toBe(accepted + acknowledge('puback', 7).toString('hex'));
+    expect(stored()).toEqual(['behind']);
+    expect([accepting.broker.sessions.size, broker.broker.sessions.size]).toEqual([0, 1]);
+    // It is not silent here: the other node watches it.
+    accepting.pass(200);
+    await handled(client);
+    client.send(disconnect);
+    await client.closed();
+    const second = await accepting.connect();
+    second.send(login({ will }));
+    expect(await second.read(4)).toBe(accepted);
+    second.socket.destroy();
+    await expect.poll(stored).toEqual(['behind', 'gone']);
+    const third = await accepting.connect();
+    third.send(login());
+    expect(await third.read(4)).toBe(accepted);
+    await broker.broker.close();
+    await third.closed();
+  } finally {
+    await accepting.close();
+  }
+});
+
+test('without a node for the workspace a login gets return code 3', async () => {
+  const accepting = await startTestBroker({ placeOf: () => Promise.reject(new Error('none')) });
+  try {
+    const client = await accepting.connect();
+    client.send(login());
+    expect(await client.read(4)).toBe('20020003');
+    expect(accepting.happened).toEqual([['refused', 'workspaceWithoutNode']]);
+  } finally {
+    await accepting.close();
+  }
 });

@@ -1,11 +1,13 @@
 // MQTT broker: reads the packets of thousands of connections at the cost of those that are sent (contract 18).
 import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import { errorMessage } from '../../model/errors.ts';
 import { ownBytes } from '../../structures/bytes.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
-import type { BrokerParts, BrokerState } from './mqtt-broker-state.ts';
+import type { BrokerParts, BrokerState, ClientPlace } from './mqtt-broker-state.ts';
 import { Deadlines, mqttLimits } from './mqtt-limits.ts';
 import {
+  closeSoon,
   cutOff,
   endByPlatform,
   endSession,
@@ -34,18 +36,16 @@ import {
   aboutSession,
   createMqttSession,
   isClosed,
-  type KeptSession,
-  keptSessionOf,
   type MqttSession,
   releaseConfirmed,
   type RoutedDevice,
-  SessionStore,
   type Will,
 } from './mqtt-session.ts';
 import { SparkplugClients } from './mqtt-sparkplug.ts';
 import type { MqttTransport } from './mqtt-listeners.ts';
 
 const second = 1_000;
+const drainWithinSeconds = mqttLimits.drainWithinMs / second;
 /** First byte of a CONNECT. */
 const connectHeader = 0x10;
 const publishType = 3;
@@ -56,14 +56,8 @@ export interface MqttBroker {
   readonly sessions: ReadonlySet<MqttSession>;
   readonly deliveries: Deliveries;
   readonly flowControl: FlowControl<MqttSession>;
-  readonly store: SessionStore;
   /** Ends a connection from the side of the platform, without its will. */
   end(session: MqttSession, because: string): void;
-  /**
-   * Ends the connection that has this claim, because its client connected to another node. Returns
-   * what is kept of its session.
-   */
-  evict(key: string, claim: string): KeptSession | undefined;
   /**
    * Ends every connection, once its publishes in progress are answered, or after a time without
    * their answers.
@@ -74,7 +68,7 @@ export interface MqttBroker {
 /** Starts the broker. Its callers listen on the ports. */
 export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): MqttBroker {
   const state = createState(parts);
-  const { sessions, closing, deliveries, flowControl, store, deadlines } = state;
+  const { sessions, closing, deliveries, flowControl, deadlines } = state;
   const tick = (): (() => void) =>
     parts.setTimer(() => {
       stopTicking = tick();
@@ -86,9 +80,7 @@ export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): M
     sessions,
     deliveries,
     flowControl,
-    store,
     end: (session, because) => endByPlatform(state, session, because),
-    evict: (key, claim) => evict(state, key, claim),
     async close() {
       if (state.isStopping) return;
       state.isStopping = true;
@@ -105,20 +97,6 @@ async function drained<R extends RoutedDevice>({ parts, flowControl }: BrokerSta
   const cancel = parts.setTimer(late.resolve, mqttLimits.stopWithinMs);
   await Promise.race([flowControl.close(), late.promise]);
   cancel();
-}
-
-function evict<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  key: string,
-  claim: string,
-): KeptSession | undefined {
-  const session = state.byKey.get(key);
-  if (session?.claim !== claim) return undefined;
-  const kept = session.state === 'open' ? keptSessionOf(session, state.parts.now()) : undefined;
-  // Its owner has given the client to another connection already.
-  session.claim = undefined;
-  cutOff(state, session, reasonCodes.takenOver);
-  return kept;
 }
 
 function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState<R> {
@@ -153,7 +131,6 @@ function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState
     pace: new Pace<MqttSession>(parts.publishLimit, parts.setTimer, events.readOn),
     deadlines: new Deadlines((session, now) => visit(state, session, now)),
     deliveries,
-    store: new SessionStore(parts.now),
     logIn: createLoginLimiter({
       logIn: parts.logIn,
       countWebSocket: parts.countWebSocket,
@@ -339,7 +316,7 @@ function partialUntil({ partialSince = Number.POSITIVE_INFINITY }: MqttSession):
 }
 
 function drainUntil({ stalledAt = Number.POSITIVE_INFINITY }: MqttSession): number {
-  return stalledAt + mqttLimits.drainWithinMs / second + 1;
+  return stalledAt + drainWithinSeconds + 1;
 }
 
 /** Ends a session that is past its deadline; returns the second of its next visit otherwise. */
@@ -410,7 +387,9 @@ function connect<R extends RoutedDevice>(
   session.silenceMax = silenceMaxOf(packet);
   const { username = '', password } = packet;
   const login = { userName: username, password: password?.toString() ?? '', answer };
-  logIn(state, session, login).catch((error: unknown) => refusePacket(state, session, error));
+  begin(state, session, login, bytes).catch((error: unknown) =>
+    refusePacket(state, session, error),
+  );
 }
 
 function supportedConnect(bytes: Buffer): ConnectPacket | UnsupportedLevel {
@@ -464,18 +443,86 @@ function takeProperties(session: MqttSession, packet: ConnectPacket): ConnackPro
   };
 }
 
+interface ConnectLogin {
+  readonly userName: string;
+  readonly password: string;
+  readonly answer: ConnackProperties | undefined;
+}
+
+/** Logs the client in, or forwards its connection to the node that serves it. */
+async function begin<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  login: ConnectLogin,
+  connectPacket: Buffer,
+): Promise<void> {
+  const { placeOf, refused } = state.parts;
+  if (placeOf === undefined) return logIn(state, session, login);
+  const { clientId, address } = session;
+  let place: ClientPlace | undefined;
+  try {
+    place = await placeOf({ ...login, clientId }, session);
+  } catch (error) {
+    refused('workspaceWithoutNode', { address, clientId, reason: errorMessage(error) });
+    if (!isClosed(session)) refuse(state, session, returnCodes.serverUnavailable);
+    return;
+  }
+  if (isClosed(session)) return void place?.connection?.destroy();
+  if (place?.connection !== undefined)
+    return forward(state, session, place.organizationId, place.connection, connectPacket);
+  session.workspaceId = place?.workspaceId;
+  return logIn(state, session, login);
+}
+
+/**
+ * From now on, this node copies bytes: each side waits while the other takes nothing. The
+ * connection counts for its organization.
+ */
+function forward<R extends RoutedDevice>(
+  state: BrokerState<R>,
+  session: MqttSession,
+  organizationId: string,
+  connection: Duplex,
+  connectPacket: Buffer,
+): void {
+  const { deadlines } = state;
+  const { conn, framer } = session;
+  const unread = framer.takeUnread();
+  endSession(state, session);
+  deadlines.remove(session);
+  state.strangers.release(session);
+  if (!state.members.hold(organizationId, session, 1)) {
+    state.parts.refused('tooManyConnections', { address: session.address });
+    connection.destroy();
+    return void conn.destroy();
+  }
+  conn.on('data', (chunk) => {
+    if (!connection.write(chunk)) conn.pause();
+  });
+  connection.on('drain', () => conn.resume());
+  connection.on('data', (chunk: Buffer) => {
+    if (conn.destroyed || conn.write(chunk)) return;
+    connection.pause();
+    deadlines.place(session, deadlines.now + drainWithinSeconds + 1);
+  });
+  conn.on('drain', () => {
+    if (connection.destroyed) return;
+    deadlines.remove(session);
+    connection.resume();
+  });
+  // A DISCONNECT may be on its way: without it, the other node would publish the will.
+  conn.on('close', () => connection.resume().end());
+  // What the other node sent last is still on its way to the client.
+  connection.on('close', () => closeSoon(state, session));
+  connection.write(connectPacket);
+  if (unread !== undefined) connection.write(unread);
+  conn.resume();
+}
+
 async function logIn<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
-  {
-    userName,
-    password,
-    answer,
-  }: {
-    readonly userName: string;
-    readonly password: string;
-    readonly answer: ConnackProperties | undefined;
-  },
+  { userName, password, answer }: ConnectLogin,
 ): Promise<void> {
   let refused = await state.logIn(session, userName, password);
   const fault = refused === undefined ? await state.will.check(session) : undefined;
@@ -506,22 +553,6 @@ function refuse<R extends RoutedDevice>(
   finish(state, session);
 }
 
-/** What the client left; `unknown` while no node knows. Other nodes end its other connection. */
-function resume<R extends RoutedDevice>(
-  { parts, store }: BrokerState<R>,
-  session: MqttSession,
-): KeptSession | undefined | Promise<KeptSession | 'unknown' | undefined> {
-  const { key, isClean, clientId, address } = session;
-  if (parts.peers !== undefined)
-    return parts.peers.claim(session).catch((error: unknown) => {
-      parts.refused('clientWithoutOwner', { address, clientId, reason: errorMessage(error) });
-      return 'unknown';
-    });
-  const kept = isClean ? undefined : store.get(key);
-  store.delete(key);
-  return kept;
-}
-
 async function open<R extends RoutedDevice>(
   state: BrokerState<R>,
   session: MqttSession,
@@ -533,10 +564,8 @@ async function open<R extends RoutedDevice>(
   // MQTT-3.1.4-2.
   if (other !== undefined) cutOff(state, other, reasonCodes.takenOver);
   byKey.set(key, session);
-  const resumed = resume(state, session);
-  const kept = resumed instanceof Promise ? await resumed : resumed;
-  if (isClosed(session)) return;
-  if (kept === 'unknown') return refuse(state, session, returnCodes.serverUnavailable);
+  const left = parts.keptSessions.take(key);
+  const kept = session.isClean ? undefined : left;
   if (kept !== undefined) {
     await restoreSubscriptions(state, session, kept);
     if (isClosed(session)) return;

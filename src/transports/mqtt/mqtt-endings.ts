@@ -34,7 +34,8 @@ export function endSession<R extends RoutedDevice>(
   if (session.isCounted) parts.connectionCount.give(session.owner, 1);
   session.isCounted = false;
   if (byKey.get(session.key) === session) byKey.delete(session.key);
-  leaveSession(state, session, wasOpen);
+  const kept = wasOpen ? keptSessionOf(session, parts.now()) : undefined;
+  if (kept !== undefined) parts.keptSessions.set(session.key, kept, session.owner);
   deliveries.removeAll(session);
   discardMessages(session);
   for (const key of unconfirmedKeys(session, parts.now())) parts.doubt(key);
@@ -46,26 +47,23 @@ export function endSession<R extends RoutedDevice>(
   if (will !== undefined && isPublished) void state.will.publish(session, will);
 }
 
-/** Keeps what the client will find again, here or at the node that owns the client. */
-function leaveSession<R extends RoutedDevice>(
-  { parts, store }: BrokerState<R>,
-  session: MqttSession,
-  wasOpen: boolean,
-): void {
-  const kept = wasOpen ? keptSessionOf(session, parts.now()) : undefined;
-  if (parts.peers !== undefined) parts.peers.release(session, kept);
-  else if (kept !== undefined) store.set(session.key, kept, session.owner);
-}
-
 /** Ends the session and closes the connection after everything written has been sent. */
 export function finish<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
   if (isClosed(session)) return;
   endSession(state, session);
   session.output.flush();
+  closeSoon(state, session);
+}
+
+/** Closes the connection after everything written has been sent, or after a time. */
+export function closeSoon<R extends RoutedDevice>(
+  { deadlines }: BrokerState<R>,
+  session: MqttSession,
+): void {
   session.conn.end();
   // The end of the other side must be noticed, so what it still sends is read.
   session.conn.resume();
-  state.deadlines.place(session, state.deadlines.now + closeWithinSeconds + 1);
+  deadlines.place(session, deadlines.now + closeWithinSeconds + 1);
 }
 
 /**

@@ -44,7 +44,7 @@ export function createLoginLimiter(parts: LoginLimiterParts): LogIn {
 /**
  * Returns a function that runs work, at most `max` at the same time; further work waits in order.
  */
-function createTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function createTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { createMessageWriter, type WriteMessage } from './mqtt-message-writer.ts';
 import { expiryOf, type MessageProperties, remainingProperties } from './mqtt-properties.ts';
-import type { RetainedMessage, RetainedSource } from './mqtt-retained.ts';
+import type { Retained, RetainedMessage } from './mqtt-retained.ts';
 import type { DeliveryOutcome, DeviceSubscription, MqttSession } from './mqtt-session.ts';
 import { levelsMatch, topicText } from './mqtt-topic.ts';
 
@@ -29,31 +29,26 @@ export interface Deliveries extends Pick<Subscribers, 'add' | 'remove' | 'remove
   echo(id: string, message: OutboundMessage, from?: MqttSession): void;
   /** Sends retained messages to a session that has just subscribed. */
   sendRetained(session: MqttSession, subscription: DeviceSubscription): void;
-  /** Whether a session here has subscribed for the device. */
-  hasSubscribers(id: string): boolean;
 }
 
 /** From the worst to the best. */
 const outcomesInOrder = ['offline', 'sent', 'acknowledged'] as const;
 
 /** Of a message to several subscribers; `offline` without any. */
-export function bestOutcome(outcomes: readonly DeliveryOutcome[]): DeliveryOutcome {
+function bestOutcome(outcomes: readonly DeliveryOutcome[]): DeliveryOutcome {
   return outcomesInOrder.findLast((outcome) => outcomes.includes(outcome)) ?? 'offline';
 }
 
 export function createDeliveries({
   retained,
-  peers,
   setTimer,
   now,
 }: {
-  readonly retained: RetainedSource;
-  /** Undefined in a single process. */
-  readonly peers?: { unwatch(id: string): void } | undefined;
+  readonly retained: Retained;
   readonly setTimer: SetTimer;
   readonly now: () => EpochMs;
 }): Deliveries {
-  const subscribers = createSubscribers((id) => peers?.unwatch(id));
+  const subscribers = createSubscribers();
   const write = createMessageWriter(setTimer);
 
   function writeFor(
@@ -63,15 +58,6 @@ export function createDeliveries({
   ): Promise<DeliveryOutcome> {
     const granted = lowerOf(message.qos, qos);
     return write(session, topicText(filter, levels), { ...message, qos: granted });
-  }
-
-  function writeRetained(
-    session: MqttSession,
-    subscription: DeviceSubscription,
-    messages: readonly RetainedMessage[],
-  ): void {
-    for (const message of messages.flatMap((kept) => retainedNow(kept, now())))
-      void writeFor(session, subscription, message);
   }
 
   function sendTo(
@@ -106,14 +92,9 @@ export function createDeliveries({
     },
     sendRetained(session, subscription) {
       const found = retained.of(subscription.id, subscription.filter);
-      if (!(found instanceof Promise)) return writeRetained(session, subscription, found);
-      // A subscription does not fail because the owner does not answer.
-      found.then(
-        (messages) => writeRetained(session, subscription, messages),
-        () => undefined,
-      );
+      for (const message of found.flatMap((kept) => retainedNow(kept, now())))
+        void writeFor(session, subscription, message);
     },
-    hasSubscribers: (id) => subscribers.has(id),
   };
 }
 
@@ -145,19 +126,15 @@ interface Subscribers {
   removeAll(session: MqttSession): void;
   /** `id` is the service device id. */
   of(id: string): Iterable<MqttSession>;
-  has(id: string): boolean;
 }
 
-/** `left` is called with a device when its last subscriber is removed. */
-function createSubscribers(left: (id: string) => void = () => undefined): Subscribers {
+function createSubscribers(): Subscribers {
   const byDevice = new Map<string, Set<MqttSession>>();
 
   function unlist(session: MqttSession, id: string): void {
     const sessions = byDevice.get(id);
     sessions?.delete(session);
-    if (sessions?.size !== 0) return;
-    byDevice.delete(id);
-    left(id);
+    if (sessions?.size === 0) byDevice.delete(id);
   }
 
   return {
@@ -178,7 +155,6 @@ function createSubscribers(left: (id: string) => void = () => undefined): Subscr
       session.subscriptions.clear();
     },
     of: (id) => byDevice.get(id) ?? [],
-    has: (id) => byDevice.has(id),
   };
 }
 

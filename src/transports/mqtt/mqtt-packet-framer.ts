@@ -109,6 +109,13 @@ export class PacketFramer {
     return isLarge(kept) ? new LargePublish(packet, total) : packet;
   }
 
+  /** The bytes that follow the last packet; they do not wait for `next` any longer. */
+  takeUnread(): Buffer | undefined {
+    const unread = this.#unread;
+    this.clear();
+    return unread;
+  }
+
   /** Discards all bytes. */
   clear(): void {
     this.#unread = undefined;

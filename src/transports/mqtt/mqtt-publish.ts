@@ -8,12 +8,11 @@ import { isSparkplugTopic } from '../sparkplug/sparkplug-topic.ts';
 import type { FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { MqttIdentity } from './mqtt-login.ts';
-import type { Deliveries, OutboundMessage } from './mqtt-messages.ts';
+import type { Deliveries } from './mqtt-messages.ts';
 import type { PublishPacket } from './mqtt-packet-reader.ts';
 import { reasonCodes } from './mqtt-packet-writer.ts';
-import type { MqttPeers } from './mqtt-peers.ts';
 import { type MessageProperties, messageProperties } from './mqtt-properties.ts';
-import type { RetainedSource } from './mqtt-retained.ts';
+import type { Retained } from './mqtt-retained.ts';
 import {
   type FindRoute,
   ForeignSecret,
@@ -47,11 +46,9 @@ export interface PublishParts<R extends RoutedDevice> {
   readonly findRoute: FindRoute<R>;
   /**
    * Resolves when the payload is durable; rejects when it is not, and then it is not acknowledged.
-   * The message is what subscribers get of it; absent for a will.
    */
-  readonly store: (route: R, payload: MqttPayload, message?: OutboundMessage) => Promise<void>;
-  readonly peers?: MqttPeers | undefined;
-  readonly retained: RetainedSource;
+  readonly store: (route: R, payload: MqttPayload) => Promise<void>;
+  readonly retained: Retained;
   readonly now: () => EpochMs;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
   /** Told of what can never be taken, for the owner of the connection. */
@@ -145,13 +142,10 @@ export function createPublishHandler<R extends RoutedDevice>(
       } as const;
       // An empty retained message is no payload: it only takes back the one before (MQTT-3.3.1-10).
       const isPayload = !(packet.retain && payload.length === 0);
-      const stored = isPayload
-        ? parts.store(route, lateOf(session, handedOn), echo)
-        : Promise.resolve();
+      const stored = isPayload ? parts.store(route, lateOf(session, handedOn)) : Promise.resolve();
       stored.then(() => {
         recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
         deliveries.echo(route.device.id, echo, session);
-        parts.peers?.published(route.device.id, echo, isPayload);
         over('done');
       }, failed);
     };

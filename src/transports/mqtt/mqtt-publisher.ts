@@ -2,7 +2,6 @@
 import { problem } from '../../model/problem.ts';
 import type { MqttBroker } from './mqtt-broker.ts';
 import { mqttLimits } from './mqtt-limits.ts';
-import { bestOutcome, type OutboundMessage } from './mqtt-messages.ts';
 import type { Retained } from './mqtt-retained.ts';
 import type { DeliveryOutcome } from './mqtt-session.ts';
 import { downLevelsOf } from './mqtt-topic.ts';
@@ -22,14 +21,10 @@ export type PublishToDevice = (
   options: { readonly qos: 0 | 1; readonly retain: boolean },
 ) => Promise<DeliveryOutcome>;
 
-/** Sends to subscribers at other nodes. */
-type SendElsewhere = (id: string, message: OutboundMessage) => Promise<DeliveryOutcome>;
-
 /** Before the first connection only retained messages are stored. */
 export function createMqttPublisher(
   openedBroker: () => MqttBroker | undefined,
   retained: Pick<Retained, 'keep'>,
-  sendElsewhere?: SendElsewhere,
 ): PublishToDevice {
   return async (id, topic, payload, { qos, retain }) => {
     const levels = downLevelsOf(topic, mqttLimits.topicLevelsMax - levelsBefore);
@@ -37,10 +32,8 @@ export function createMqttPublisher(
       throw problem('invalidRequest', { reason: `topic: cannot publish to ${topic}` });
     const message = { levels, payload, qos, retain };
     const broker = openedBroker();
-    const elsewhere = sendElsewhere?.(id, message);
-    if (broker === undefined && retain) retained.keep(id, 'down', { levels, payload, qos });
-    const here = (await broker?.deliveries.send(id, message)) ?? 'offline';
-    if (elsewhere === undefined) return here;
-    return bestOutcome([here, await elsewhere]);
+    if (broker !== undefined) return broker.deliveries.send(id, message);
+    if (retain) retained.keep(id, 'down', { levels, payload, qos });
+    return 'offline';
   };
 }

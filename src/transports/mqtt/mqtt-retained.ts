@@ -22,14 +22,6 @@ export interface RetainedOfDevice {
   readonly message: RetainedMessage;
 }
 
-/** Retained messages of all nodes. */
-export interface RetainedSource extends Pick<Retained, 'keep'> {
-  of(
-    id: string,
-    filter: TopicFilter,
-  ): readonly RetainedMessage[] | Promise<readonly RetainedMessage[]>;
-}
-
 /** Memory of a message apart from its payload, roughly. */
 const overheadBytes = 256;
 
@@ -95,10 +87,24 @@ export class Retained {
     return this.#shares.used;
   }
 
-  *all(): Iterable<RetainedOfDevice> {
-    for (const [id, { messages }] of this.#devices)
-      for (const [topic, message] of messages)
-        yield { id, direction: topic.startsWith('up/') ? 'up' : 'down', message };
+  has(id: string): boolean {
+    return this.#devices.has(id);
+  }
+
+  /** Service ids of the devices that have some. */
+  devices(): readonly string[] {
+    return [...this.#devices.keys()];
+  }
+
+  /** Forgets the messages of the device and returns them. */
+  take(id: string): readonly RetainedOfDevice[] {
+    const messages = [...(this.#devices.get(id)?.messages ?? [])];
+    this.forget(id);
+    return messages.map(([topic, message]) => ({
+      id,
+      direction: topic.startsWith('up/') ? 'up' : 'down',
+      message,
+    }));
   }
 
   #newDevice(owner: string): RetainedByDevice {

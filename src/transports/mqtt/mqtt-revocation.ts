@@ -65,6 +65,12 @@ export class MqttRevocation implements ChangeFollower {
   }
 
   async #foreignOf(session: MqttSession): Promise<string | undefined> {
+    const { identity, workspaceId } = session;
+    if (workspaceId !== undefined && identity?.mode === 'token') {
+      const device = await this.#login.findDevice(identity.id);
+      if (device?.workspaceId !== workspaceId)
+        return 'the device was moved to another workspace; reconnect';
+    }
     for (const { filter, id } of session.subscriptions.values()) {
       try {
         if ((await routeOf(session, filter, this.#findRoute)).device.id !== id)

@@ -73,8 +73,8 @@ export interface MqttSession extends Dated, Flowing {
   packetBytesMax: number;
   will: Will | undefined;
   identity: MqttIdentity | undefined;
-  /** With several nodes: names this connection among those of its client id. */
-  claim: string | undefined;
+  /** With several nodes: the workspace of the client, which this node serves. */
+  workspaceId: string | undefined;
   /** Whether the client has sent a DISCONNECT. */
   isDisconnected: boolean;
   /** Why the platform ended the connection. Its will is not published then. */
@@ -129,7 +129,7 @@ export function createMqttSession(
     packetBytesMax: Number.POSITIVE_INFINITY,
     will: undefined,
     identity: undefined,
-    claim: undefined,
+    workspaceId: undefined,
     isDisconnected: false,
     endedBecause: undefined,
     isBusy: false,
@@ -368,8 +368,15 @@ export class SessionStore {
     this.#shares.release(key);
   }
 
-  all(): Iterable<readonly [key: string, session: KeptSession]> {
-    return this.#kept;
+  keys(): readonly string[] {
+    return [...this.#kept.keys()];
+  }
+
+  /** Forgets the session and returns it. */
+  take(key: string): KeptSession | undefined {
+    const session = this.get(key);
+    this.delete(key);
+    return session;
   }
 
   /** Drops sessions whose client did not come back in time. */

@@ -45,7 +45,6 @@ async function subscribe<R extends RoutedDevice>(
   const granted: (Granted | undefined)[] = [];
   const before = new Set(session.subscriptions.keys());
   for (const wanted of subscriptions) granted.push(await grant(state, session, wanted));
-  if (state.parts.peers !== undefined) await watchAll(state, session, granted, subscriptions);
   if (isClosed(session)) return;
   const codes = granted.map((one, i) => one?.qos ?? refusedCode(session, subscriptions[i]?.topic));
   session.output.write(packetWriter(session.level).suback(messageId, codes));
@@ -59,32 +58,6 @@ async function subscribe<R extends RoutedDevice>(
     if (wantsRetained(wanted, before)) state.deliveries.sendRetained(session, subscription);
     state.parts.reachable(session, subscription);
   }
-}
-
-/** The owners of the devices send their messages here from now on. Revokes what they refuse. */
-async function watchAll<R extends RoutedDevice>(
-  { parts, deliveries }: BrokerState<R>,
-  session: MqttSession,
-  granted: (Granted | undefined)[],
-  wanted: readonly Wanted[],
-): Promise<void> {
-  const watch = async (place: number, id: string) => {
-    try {
-      await parts.peers?.watch(id);
-    } catch (error) {
-      const reason = errorMessage(error);
-      parts.refused('subscriptionWithoutOwner', { ...aboutSession(session), reason });
-      granted[place] = undefined;
-      if (!isClosed(session)) deliveries.remove(session, wanted[place]?.topic ?? '');
-    }
-  };
-  await Promise.all(
-    granted.flatMap((subscription, place) =>
-      subscription === undefined || 'sparkplug' in subscription
-        ? []
-        : [watch(place, subscription.id)],
-    ),
-  );
 }
 
 /** MQTT 3.1.1 has one code for all. */
@@ -123,10 +96,8 @@ export async function restoreSubscriptions<R extends RoutedDevice>(
   session: MqttSession,
   { subscriptions }: KeptSession,
 ): Promise<void> {
-  const granted: (Granted | undefined)[] = [];
   for (const { noLocal: nl, retainAsPublished: rap, ...wanted } of subscriptions)
-    granted.push(await grant(state, session, { ...wanted, nl, rap }));
-  if (state.parts.peers !== undefined) await watchAll(state, session, granted, subscriptions);
+    await grant(state, session, { ...wanted, nl, rap });
 }
 
 /** What a filter of Sparkplug is for is with the client: it is not of one device. */

@@ -7,7 +7,7 @@ import type { BrokerParts } from './mqtt-broker-state.ts';
 import { listenMqtt } from './mqtt-listeners.ts';
 import type { MqttPayload } from './mqtt-publish.ts';
 import { Retained } from './mqtt-retained.ts';
-import type { RoutedDevice } from './mqtt-session.ts';
+import { type RoutedDevice, SessionStore } from './mqtt-session.ts';
 
 export const secret = 'secret';
 const connectorId = 'connector';
@@ -18,6 +18,8 @@ type Happened = readonly [what: string, ...about: unknown[]];
 export interface TestBroker {
   readonly happened: Happened[];
   readonly broker: ReturnType<typeof openMqttBroker>;
+  readonly keptSessions: SessionStore;
+  readonly port: number;
   /** Lets this number of seconds pass. */
   pass(seconds: number): void;
   /** Publishes are stored only after `release`. */
@@ -32,6 +34,7 @@ export async function startTestBroker(
   const happened: Happened[] = [];
   const timers = manualTimers();
   let held: Promise<void> | undefined;
+  const keptSessions = new SessionStore(() => 0);
   const store = async ({ device }: RoutedDevice, { topic, payload }: MqttPayload) => {
     await held;
     happened.push(['stored', device.deviceId, topic, payload.toString()]);
@@ -40,6 +43,7 @@ export async function startTestBroker(
     findRoute: (_identity, deviceId) => ({ device: { id: `id-${deviceId}`, deviceId } }),
     store,
     retained: new Retained(),
+    keptSessions,
     logIn: async (_address, { userName, password }) => {
       if (password !== secret) return { refused: 'wrong' };
       const name = { connectorId, organizationId: userName };
@@ -69,6 +73,8 @@ export async function startTestBroker(
   return {
     happened,
     broker,
+    keptSessions,
+    port: listener.port,
     pass(seconds) {
       for (let i = 0; i < seconds; i++) timers.fire();
     },

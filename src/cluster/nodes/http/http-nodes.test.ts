@@ -4,12 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../../../../tests/servers/certificate.ts';
 import { clusterSecretWeakness, digestOf, NodeSigner, signatureLimits } from '../cluster-secret.ts';
 import { type Fault, describeNodes, type OfferedNode } from '../conformance/nodes.conformance.ts';
+import { mqttPath, mqttSocketPath, NodeUnreachable } from '../nodes.ts';
+import { createConnectionDialer } from './dialed-connections.ts';
 import { createHttpNodes } from './http-nodes.ts';
 import { InternalPort, type InternalPortParts } from './internal-port.ts';
 
@@ -26,6 +28,7 @@ function partsOf({ handlers, holds, serve }: OfferedNode): InternalPortParts {
     handlers,
     holds,
     feeds: new Map(),
+    acceptMqtt: (socket) => void socket.destroy(),
     refused: () => undefined,
     failed: () => undefined,
     serve(request, response) {
@@ -301,6 +304,71 @@ describe('security 6: calls of nodes are signed', () => {
     closers.push(() => nodes.close());
     const to = { id: 'b', url: 'http://192.0.2.1:7070' };
     await expect(nodes.call(to, 'echo', 1)).rejects.toThrow('is not encrypted');
+  });
+});
+
+describe('the connection of a client', () => {
+  const client = { path: mqttPath, lease: 'workspaces/1', remoteAddress: '203.0.113.7' };
+  const dial = createConnectionDialer({ id: 'a', secret });
+
+  async function textOf(connection: Duplex, length: number): Promise<string> {
+    let text = '';
+    for await (const chunk of connection as AsyncIterable<Buffer>) {
+      text += chunk.toString();
+      if (text.length >= length) break;
+    }
+    return text;
+  }
+
+  test.each([
+    [mqttPath, false],
+    [mqttSocketPath, true],
+  ])('goes on at %s, with the address of the client', async (path, isWebSocket) => {
+    const ended = Promise.withResolvers<void>();
+    const port = await openPort({
+      ...partsOf(offered),
+      acceptMqtt(socket, ...about) {
+        socket.write(`${about.join()}:`);
+        socket.pipe(socket);
+        socket.once('close', () => ended.resolve());
+      },
+    });
+    const to = { id: 'b', url: `http://127.0.0.1:${port}` };
+    const connection = await dial(to, { ...client, path });
+    if (connection === 'notHeld') throw new Error('The node has the lease');
+    connection.write('bytes');
+    const expected = `203.0.113.7,${isWebSocket}:bytes`;
+    expect(await textOf(connection, expected.length)).toBe(expected);
+    connection.destroy();
+    await ended.promise;
+  });
+
+  test('goes to no node without the lease', async () => {
+    const port = await openPort({ ...partsOf(offered), holds: () => false });
+    expect(await dial({ id: 'b', url: `http://127.0.0.1:${port}` }, client)).toBe('notHeld');
+  });
+
+  test('security 6: is taken only from a node with the secret', async () => {
+    const refused: string[] = [];
+    const port = await openPort({
+      ...partsOf(offered),
+      refused: (_, reason) => void refused.push(reason),
+      acceptMqtt: () => void refused.push('accepted'),
+    });
+    const to = { id: 'b', url: `http://127.0.0.1:${port}` };
+    const stranger = createConnectionDialer({ id: 'a', secret: `${secret}!` });
+    await expect(stranger(to, client)).rejects.toBeInstanceOf(NodeUnreachable);
+    expect(refused).toEqual(['wrong signature']);
+  });
+
+  test('does not wait for a silent node', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    closers.push(() => silent.close());
+    silent.on('connection', (socket) => closers.push(() => socket.destroy()));
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const dialed = dial({ id: 'b', url: `http://127.0.0.1:${port}` }, client);
+    await expect(dialed).rejects.toBeInstanceOf(NodeUnreachable);
   });
 });
 

@@ -19,6 +19,8 @@ import {
   linkPath,
   longer,
   meetCall,
+  mqttPath,
+  mqttSocketPath,
   nodeHeaders,
   nodeLimits,
   passedHeaders,
@@ -67,6 +69,8 @@ export function createQuietWait(now: () => number = () => performance.now()): Qu
   }
 }
 
+const keepAliveAfterMs = 10_000;
+
 /** How long the body of a refused request is read. */
 const unreadMsMax = 2_000;
 
@@ -83,6 +87,8 @@ export interface InternalPortParts {
   readonly holds: (lease: string) => boolean;
   /** Serves a request of a client; its socket has the address of the client. */
   readonly serve: RequestListener;
+  /** Serves the connection of a client of MQTT, which has the address. */
+  readonly acceptMqtt: (socket: Socket, address: string, isWebSocket: boolean) => void;
   /** Reports a request that no node of this cluster signed, or that was received before. */
   readonly refused: (address: string, reason: string) => void;
   /** Reports a handler that failed. */
@@ -134,7 +140,7 @@ export class InternalPort {
     // The other node ends idle connections first, so that it never sends on one that just ended.
     this.#server.keepAliveTimeout = 60_000;
     this.#links = new LinkServer(parts);
-    acceptLinks(this.#server, this.#links, parts, accept, check.run);
+    acceptUpgrades(this.#server, this.#links, parts, accept, check.run);
   }
 
   readonly close = async (): Promise<void> => {
@@ -158,25 +164,48 @@ export class InternalPort {
   }
 }
 
-function acceptLinks(
+function acceptUpgrades(
   server: Server,
   links: LinkServer,
-  { refused }: InternalPortParts,
+  parts: InternalPortParts,
   accept: (request: IncomingMessage) => Accepted,
   run: string,
 ): void {
   server.on('upgrade', (request, socket: Socket, head) => {
     const accepted = accept(request);
-    const reason = 'refused' in accepted ? accepted.refused : 'not the path of links';
-    if ('digest' in accepted && request.url === linkPath)
-      return links.upgrade(request, socket, head);
+    const reason = 'refused' in accepted ? accepted.refused : 'not the path of an upgrade';
+    const path = 'digest' in accepted ? request.url : undefined;
+    if (path === linkPath) return links.upgrade(request, socket, head);
+    if (path === mqttPath || path === mqttSocketPath)
+      return acceptConnection(parts, request, socket, head);
     const isOfNode = reason === 'another run';
-    if (!isOfNode) refused(socket.remoteAddress ?? '', reason);
+    if (!isOfNode) parts.refused(socket.remoteAddress ?? '', reason);
     const told = isOfNode ? `${nodeHeaders.run}: ${run}\r\n` : '';
     socket.end(
       `HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n${told}Content-Length: 0\r\n\r\n`,
     );
   });
+}
+
+/** The connection of a client is served here or refused. */
+function acceptConnection(
+  { holds, acceptMqtt }: InternalPortParts,
+  { headers, url }: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): void {
+  socket.on('error', () => undefined);
+  const lease = String(headers[nodeHeaders.lease]);
+  if (!holds(lease)) {
+    const told = `${nodeHeaders.notHeld}: 1\r\nConnection: close\r\nContent-Length: 0`;
+    return void socket.end(`HTTP/1.1 421 Misdirected Request\r\n${told}\r\n\r\n`);
+  }
+  socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mqtt\r\n\r\n');
+  if (head.length > 0) socket.unshift(head);
+  // Servers of HTTP leave a connection half open when the other side ends it.
+  socket.once('end', () => socket.end());
+  socket.setNoDelay(true).setKeepAlive(true, keepAliveAfterMs);
+  acceptMqtt(socket, String(headers[nodeHeaders.address]), url === mqttSocketPath);
 }
 
 function serverOf({ tls }: InternalPortParts, listener: RequestListener): Server {

@@ -1,0 +1,137 @@
+// Forwarded clients: the connection of an MQTT client goes on at the node that holds its workspace.
+import type { Duplex } from 'node:stream';
+import type { DeviceConnector } from '../model/connector.ts';
+import type { Device } from '../model/device.ts';
+import type { NodeAddress } from '../model/node-messages.ts';
+import { problem } from '../model/problem.ts';
+import type { SetTimer } from '../structures/timers.ts';
+import { looksLikeToken } from '../transports/mqtt/device-token.ts';
+import type { ClientPlace, PlaceOfClient } from '../transports/mqtt/mqtt-broker-state.ts';
+import { createTurns } from '../transports/mqtt/mqtt-login-limiter.ts';
+import type { Login } from '../transports/mqtt/mqtt-login.ts';
+import { leaseOfWorkspace } from './leases/lease-tasks.ts';
+import type { LeaseName, Leases } from './leases/leases.ts';
+import {
+  type ConnectedClient,
+  type DialConnection,
+  mqttPath,
+  mqttSocketPath,
+} from './nodes/nodes.ts';
+import { askOwner, type OwnerSearch } from './nodes/owner-search.ts';
+
+const forwardedLimits = {
+  /** Logins whose workspace is looked up at the same time; others wait. */
+  lookUpsMax: 16,
+  /** Clients that wait for a holder of their workspace; a further one is refused. */
+  waitingMax: 1_000,
+  /** How often holders are compared: a node that is gone may not close its connections. */
+  compareEveryMs: 1_000,
+} as const;
+
+interface ForwardedClientsParts {
+  readonly leases: Pick<Leases, 'node' | 'held' | 'owners'>;
+  readonly search: OwnerSearch;
+  readonly dial: DialConnection;
+  readonly setRepeatingTimer: SetTimer;
+}
+
+/** What a login says of itself. */
+interface LoginRecords {
+  /** Undefined for an unknown connector. */
+  readonly connectorOf: (
+    id: string,
+  ) => DeviceConnector | undefined | Promise<DeviceConnector | undefined>;
+  /** Devices of every organization with this physical id that have credentials. */
+  readonly devicesOf: (deviceId: string) => Promise<readonly Device[]>;
+  /** The service id of the device that signed the token; undefined without one. */
+  readonly signerOf: (login: Login) => Promise<string | undefined>;
+}
+
+type Place = Pick<ClientPlace, 'organizationId' | 'workspaceId'>;
+
+export class ForwardedClients {
+  readonly #parts: ForwardedClientsParts;
+  readonly #inTurn = createTurns(forwardedLimits.lookUpsMax);
+  /** Connections to other nodes. */
+  readonly #open = new Map<Duplex, { readonly lease: LeaseName; readonly node: NodeAddress }>();
+  readonly #stopComparing: () => void;
+  #waiting = 0;
+
+  constructor(parts: ForwardedClientsParts) {
+    this.#parts = parts;
+    this.#stopComparing = parts.setRepeatingTimer(
+      () => this.#endMoved(),
+      forwardedLimits.compareEveryMs,
+    );
+  }
+
+  /** Connections of clients here that other nodes serve. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** See `PlaceOfClient`. */
+  placeBy(records: LoginRecords): PlaceOfClient {
+    return async (login, { address, isWebSocket }) => {
+      const place = await this.#inTurn(() => placeOfLogin(login, records));
+      if (place === undefined) return undefined;
+      const lease = leaseOfWorkspace(place.workspaceId);
+      const { organizationId, workspaceId } = place;
+      const path = isWebSocket ? mqttSocketPath : mqttPath;
+      const connection = await this.#connect(lease, { path, lease, remoteAddress: address });
+      return { organizationId, workspaceId, connection };
+    };
+  }
+
+  close(): void {
+    this.#stopComparing();
+    for (const connection of this.#open.keys()) connection.destroy();
+  }
+
+  async #connect(lease: LeaseName, client: ConnectedClient): Promise<Duplex | undefined> {
+    const { leases, search, dial } = this.#parts;
+    const isOwn = () => leases.held(lease) !== undefined;
+    if (isOwn()) return undefined;
+    if (this.#waiting >= forwardedLimits.waitingMax) throw problem('deviceWithoutOwner');
+    const owner = () => this.#holderOf(lease);
+    this.#waiting++;
+    try {
+      const answer = await askOwner({ isOwn, owner }, search, async (node) => {
+        const connection = await dial(node, client);
+        return connection === 'notHeld' ? connection : { connection, node };
+      });
+      if (answer === 'own') return undefined;
+      const { connection, node } = answer;
+      this.#open.set(connection, { lease, node });
+      connection.once('close', () => this.#open.delete(connection));
+      return connection;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Undefined when no other node is known to hold it. */
+  #holderOf(lease: LeaseName): NodeAddress | undefined {
+    const { leases } = this.#parts;
+    const holder = leases.owners().get(lease)?.node;
+    return holder?.id === leases.node.id ? undefined : holder;
+  }
+
+  #endMoved(): void {
+    for (const [connection, { lease, node }] of this.#open)
+      if (this.#holderOf(lease)?.id !== node.id) connection.destroy();
+  }
+}
+
+/** Several organizations may have a device with this physical id: then the token decides. */
+async function placeOfLogin(
+  login: Login,
+  { connectorOf, devicesOf, signerOf }: LoginRecords,
+): Promise<Place | undefined> {
+  if (!looksLikeToken(login.password)) return connectorOf(login.userName);
+  const devices = await devicesOf(login.clientId);
+  const [first] = devices;
+  if (devices.every(({ workspaceId }) => workspaceId === first?.workspaceId)) return first;
+  const signer = await signerOf(login);
+  return devices.find(({ id }) => id === signer);
+}
