@@ -214,7 +214,11 @@ journey('why is there nothing', { start }, (stage) => {
     await page.evaluate(() => localStorage.setItem('language', 'de'));
     await stage.visit(`devices/${device.id}/overview`);
     await page.getByRole('button', { name: /^(Why|Warum)\?$/ }).click();
-    await page.getByRole('dialog').getByRole('list').waitFor();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('list').waitFor();
+    await dialog.getByRole('button', { name: 'Angekommen In Ordnung' }).click();
+    await dialog.getByText('Der Uplink ist angekommen.').waitFor();
+    await dialog.locator('small[lang=en]', { hasText: 'An uplink arrived over' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(390);

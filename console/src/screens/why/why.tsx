@@ -9,8 +9,9 @@ import { type DotTone, Dot } from '../../ui/chip.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';
-import { useFormats, useWords } from '../../words/language.tsx';
+import { useFormats, useLanguage, useWords } from '../../words/language.tsx';
 import { RegisterRefused } from './register-refused.tsx';
+import { toldSteps } from './told-steps.ts';
 import { whyWords } from './why-words.ts';
 import styles from './why.module.css';
 
@@ -198,9 +199,26 @@ function Steps({
       {open !== undefined && (
         <p className={styles['text']} aria-live="polite">
           {open.at !== null && <span className="mute num">{instant(open.at)} </span>}
-          {open.text}
+          <StepText step={open} />
         </p>
       )}
+    </>
+  );
+}
+
+/** What happened, in the language of the reader; the figures of the platform follow in English. */
+function StepText({ step: { kind, state, code, text } }: { readonly step: Step }) {
+  const words = useWords(whyWords);
+  const told = toldSteps[useLanguage().language];
+  if (told === undefined) return text;
+  const ofState = state === 'OK' ? told[kind] : told[state];
+  return (
+    <>
+      {code === 'OK' ? ofState : `${words.codes[code]}.`}
+      <br />
+      <small className="mute" lang="en">
+        {text}
+      </small>
     </>
   );
 }
