@@ -1,10 +1,17 @@
-// Loop probe: loaded into a platform before its program, tells the longest work of its main thread between two looks at requests.
+// Loop probe: loaded into a platform before its program, tells how long its main thread works between two looks at requests.
 import { renameSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { isMainThread } from 'node:worker_threads';
 
-/** Names the file with the figure of the time since the last SIGUSR2, in milliseconds of processor time. */
+/** Names the file with the figures of the time since the last SIGUSR2, as JSON. */
 export const probeVariable = 'LOOP_PROBE_FILE';
+
+/** Milliseconds of processor time of the main thread. */
+export interface Turns {
+  readonly longestMs: number;
+  /** What somebody meets who comes at any moment of that work, on average. */
+  readonly metMs: number;
+}
 
 const file = process.env[probeVariable];
 if (file !== undefined && isMainThread) {
@@ -13,15 +20,21 @@ if (file !== undefined && isMainThread) {
     return (user + system) / 1_000;
   };
   let longest = 0;
+  let sum = 0;
+  let squares = 0;
   let before = spent();
   setInterval(() => {
     const now = spent();
-    longest = Math.max(longest, now - before);
+    const turn = now - before;
+    longest = Math.max(longest, turn);
+    sum += turn;
+    squares += turn ** 2;
     before = now;
   }, 1).unref();
   process.on('SIGUSR2', () => {
-    writeFileSync(`${file}.new`, String(longest));
+    const turns: Turns = { longestMs: longest, metMs: sum === 0 ? 0 : squares / sum };
+    writeFileSync(`${file}.new`, JSON.stringify(turns));
     renameSync(`${file}.new`, file);
-    longest = 0;
+    longest = sum = squares = 0;
   });
 }
