@@ -3,8 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import {
   Braces,
+  Download,
   Expand,
   History,
+  Mail,
   Pencil,
   Plus,
   Share2,
@@ -162,6 +164,14 @@ const TimeMachine = late(
   'TimeMachine',
   async () => (await import('./time-machine.tsx')).TimeMachine,
 );
+const ReportsDialog = late(
+  'ReportsDialog',
+  async () => (await import('./mail/reports-dialog.tsx')).ReportsDialog,
+);
+const DownloadDialog = late(
+  'DownloadDialog',
+  async () => (await import('./mail/download-dialog.tsx')).DownloadDialog,
+);
 const JsonDialog = late('JsonDialog', async () => (await import('./json-dialog.tsx')).JsonDialog);
 const TileForm = late('TileForm', async () => (await import('./form/tile-form.tsx')).TileForm);
 
@@ -171,7 +181,8 @@ interface DashboardEditorProps {
   readonly list: ReactNode;
 }
 
-type Open = 'share' | 'settings' | 'versions' | 'json' | Tile | undefined;
+type Named = 'share' | 'settings' | 'versions' | 'json' | 'reports' | 'download';
+type Open = Named | Tile | undefined;
 
 function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProps) {
   const { id, workspaceId } = dashboard;
@@ -258,6 +269,24 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
       )}
       {search.kiosk === true && <Kiosk leave={() => change(withoutKiosk(search))} />}
       {open === 'share' && <ShareDialog dashboard={dashboard} close={() => setOpen(undefined)} />}
+      {open === 'reports' && (
+        <ReportsDialog
+          dashboard={dashboard}
+          variables={variables}
+          zone={zone}
+          close={() => setOpen(undefined)}
+        />
+      )}
+      {open === 'download' && (
+        <DownloadDialog
+          dashboard={dashboard}
+          configuration={shown}
+          search={search}
+          values={variables.values}
+          zone={zone}
+          close={() => setOpen(undefined)}
+        />
+      )}
       {open === 'versions' && (
         <VersionsDialog dashboard={dashboard} zone={zone} close={() => setOpen(undefined)} />
       )}
@@ -311,7 +340,7 @@ interface ActionsProps {
   /** Whether the time machine is on already. */
   readonly isPast: boolean;
   readonly change: (part: Partial<DashboardSearch>) => void;
-  readonly open: (what: 'share' | 'settings' | 'tile' | 'versions' | 'json') => void;
+  readonly open: (what: Named | 'tile') => void;
   readonly leave: () => void;
 }
 
@@ -352,6 +381,14 @@ function Actions({ dashboard, isEditing, isPast, change, open, leave }: ActionsP
               {words.timeMachine}
             </Button>
           )}
+          <Button onClick={() => open('reports')}>
+            <Mail aria-hidden="true" />
+            {words.reports}
+          </Button>
+          <Button needs="asset: read" onClick={() => open('download')}>
+            <Download aria-hidden="true" />
+            {words.download}
+          </Button>
           <Button onClick={() => change({ kiosk: true })}>
             <Expand aria-hidden="true" />
             {words.kiosk}

@@ -67,6 +67,21 @@ export function Needs({ overview, failing, workspaceId }: NeedsProps) {
       much: <Ago at={last} />,
     })),
     ...useWorkspaceNeeds(overview, workspaceId),
+    ...overview.stoppedReports.map(({ id, name, dashboardId, reason }) => ({
+      key: `report ${id}`,
+      icon: <FileWarning className="warn" aria-hidden="true" />,
+      what:
+        reason === 'DASHBOARD_DELETED' ? (
+          <Link to="/w/$workspaceId/dashboards" params={{ workspaceId }}>
+            {words.stoppedReport(name)}
+          </Link>
+        ) : (
+          <Link to="/w/$workspaceId/dashboards/$dashboardId" params={{ workspaceId, dashboardId }}>
+            {words.stoppedReport(name)}
+          </Link>
+        ),
+      much: '',
+    })),
     ...overview.silent
       .filter(({ online }) => !online)
       .map(({ id, name, lastUplink }) => ({

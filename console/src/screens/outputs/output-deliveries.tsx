@@ -225,7 +225,7 @@ function Details({ delivery }: { readonly delivery: Delivery }) {
   const { workspaceId, deviceId, outputConnectorId } = delivery;
   return (
     <div className={styles['details']}>
-      {deviceId !== '' && (
+      {deviceId !== '' && cause !== 'REPORT' && (
         <div>
           <Why
             workspaceId={workspaceId}
