@@ -13,12 +13,7 @@ import { userRows } from '../storage/records/rows/users.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import { identify } from './authenticator.ts';
 import { authorize } from './authorize.ts';
-import {
-  type ApiKeyAuthenticator,
-  type BearerAuthenticator,
-  createApiKeyAuthenticator,
-  createBearerAuthenticator,
-} from './machine-authenticators.ts';
+import { ApiKeyAuthenticator, BearerAuthenticator } from './machine-authenticators.ts';
 import { bootstrap, type Bootstrapped } from './bootstrap.ts';
 import { readAccount, readPreferences, replacePreferences } from './caller.ts';
 import { isPassword } from './password.ts';
@@ -43,8 +38,8 @@ beforeAll(async () => {
     engine: testEngine(directory),
     announce: (change) => keys.recordChanged(change),
   });
-  keys = createApiKeyAuthenticator({ db: records.db, now: () => now });
-  bearer = createBearerAuthenticator({ db: records.db, tokens: { check }, now: () => now });
+  keys = new ApiKeyAuthenticator({ db: records.db, now: () => now });
+  bearer = new BearerAuthenticator({ db: records.db, tokens: { check }, now: () => now });
   made = (await bootstrap(records, { adminEmail: 'Me@Example.org', adminApiKey: secret, now }))!;
 });
 afterAll(async () => {

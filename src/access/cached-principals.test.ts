@@ -9,7 +9,7 @@ import { oauthClientRows } from '../storage/records/rows/credentials.ts';
 import { userRows } from '../storage/records/rows/users.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import type { Authenticator } from './authenticator.ts';
-import { createApiKeyAuthenticator, createBearerAuthenticator } from './machine-authenticators.ts';
+import { ApiKeyAuthenticator, BearerAuthenticator } from './machine-authenticators.ts';
 import { bootstrap, type Bootstrapped } from './bootstrap.ts';
 import { cookieNames, SessionAuthenticator } from './session-authenticator.ts';
 import { startSession } from './sign-in.ts';
@@ -56,8 +56,8 @@ beforeAll(async () => {
   credentials.session = `${cookieNames(false).session}=${sessionToken}`;
   const parts = { db: records.db, now: () => now };
   const check = async () => ({ clientId: 'c', expiresAt: now + 60_000 });
-  caches.apiKey = createApiKeyAuthenticator(parts);
-  caches.oauthClient = createBearerAuthenticator({ ...parts, tokens: { check } });
+  caches.apiKey = new ApiKeyAuthenticator(parts);
+  caches.oauthClient = new BearerAuthenticator({ ...parts, tokens: { check } });
   caches.session = new SessionAuthenticator(parts);
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { ChangeFollower } from '../model/record.ts';
+import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
   findApiKeyBySecretHash,
@@ -23,53 +23,60 @@ interface KnownToken {
 }
 
 /** Tokens of a deleted client are rejected from the change on. */
-export interface BearerAuthenticator extends Authenticator, ChangeFollower {
-  readonly authenticate: (credential: string) => Principal | Promise<Principal>;
-}
+export class BearerAuthenticator implements Authenticator, ChangeFollower {
+  readonly #db: RecordsDb;
+  readonly #tokens: Pick<TokenService, 'check'>;
+  readonly #now: () => EpochMs;
+  readonly #known = createCacheByPart<KnownToken>(tokensMax);
+  readonly #changes = new RecordChanges();
+  readonly header = 'authorization';
+  readonly recordChanged = ({ kind, id, action }: RecordChange): void => {
+    if (action !== 'deleted') return;
+    if (kind !== 'oauthClient' && kind !== 'organization') return;
+    this.#changes.add(id);
+    this.#known.deleteUsersOf(id);
+  };
+  readonly changesMissed = (): void => {
+    this.#changes.addAll();
+    this.#known.clear();
+  };
 
-export function createBearerAuthenticator(parts: {
-  readonly db: RecordsDb;
-  readonly tokens: Pick<TokenService, 'check'>;
-  readonly now: () => EpochMs;
-}): BearerAuthenticator {
-  const known = createCacheByPart<KnownToken>(tokensMax);
-  const changes = new RecordChanges();
+  constructor({
+    db,
+    tokens,
+    now,
+  }: {
+    readonly db: RecordsDb;
+    readonly tokens: Pick<TokenService, 'check'>;
+    readonly now: () => EpochMs;
+  }) {
+    this.#db = db;
+    this.#tokens = tokens;
+    this.#now = now;
+  }
 
-  async function load(token: string): Promise<Principal> {
-    const { clientId, expiresAt } = await parts.tokens.check(token);
-    const { revision } = changes;
-    const client = await findOAuthClientByClientId(parts.db, clientId);
+  async #load(token: string): Promise<Principal> {
+    const { clientId, expiresAt } = await this.#tokens.check(token);
+    const { revision } = this.#changes;
+    const client = await findOAuthClientByClientId(this.#db, clientId);
     if (client === undefined) throw problem('invalidToken');
     const principal = grantedPrincipal('OAUTH_CLIENT', client);
     const used = [principal.id, principal.organizationId];
     // A client deleted while it was being read must not stay in memory.
-    if (!used.some((id) => changes.hasChanged(id, revision)))
-      known.set(token, { principal, expiresAt }, used);
+    if (!used.some((id) => this.#changes.hasChanged(id, revision)))
+      this.#known.set(token, { principal, expiresAt }, used);
     return principal;
   }
 
-  return {
-    header: 'authorization',
-    authenticate(header) {
-      const token = /^bearer +(\S+)$/i.exec(header)?.[1];
-      if (token === undefined || token.length > tokenLengthMax) throw problem('invalidToken');
-      const found = known.use(token);
-      if (found === undefined) return load(token);
-      if (found.expiresAt + clockSkewSeconds * 1_000 > parts.now()) return found.principal;
-      known.delete(token);
-      throw problem('invalidToken');
-    },
-    recordChanged({ kind, id, action }) {
-      if (action !== 'deleted') return;
-      if (kind !== 'oauthClient' && kind !== 'organization') return;
-      changes.add(id);
-      known.deleteUsersOf(id);
-    },
-    changesMissed() {
-      changes.addAll();
-      known.clear();
-    },
-  };
+  authenticate(header: string): Principal | Promise<Principal> {
+    const token = /^bearer +(\S+)$/i.exec(header)?.[1];
+    if (token === undefined || token.length > tokenLengthMax) throw problem('invalidToken');
+    const found = this.#known.use(token);
+    if (found === undefined) return this.#load(token);
+    if (found.expiresAt + clockSkewSeconds * 1_000 > this.#now()) return found.principal;
+    this.#known.delete(token);
+    throw problem('invalidToken');
+  }
 }
 
 // API key authenticator: finds keys by the SHA-256 of their secret, and caches them until they are deleted (interface 5).
@@ -78,35 +85,46 @@ const principalsMax = 10_000;
 const secretLengthMax = 200;
 
 /** A deleted key is rejected from the change on. */
-export interface ApiKeyAuthenticator extends Authenticator, ChangeFollower {
-  readonly authenticate: (credential: string) => Principal | Promise<Principal>;
-  /** Saves when keys were last used. Call it periodically, and before the records close. */
-  readonly saveUses: () => Promise<void>;
-}
-
-export function createApiKeyAuthenticator({
-  db,
-  now,
-}: {
-  readonly db: RecordsDb;
-  readonly now: () => EpochMs;
-}): ApiKeyAuthenticator {
+export class ApiKeyAuthenticator implements Authenticator, ChangeFollower {
+  readonly #db: RecordsDb;
+  readonly #now: () => EpochMs;
   /** By secret, as it came: hashing it takes longer than all other checks of a request. */
-  const principals = createCacheByPart<Principal>(principalsMax);
-  const uses = new Map<string, EpochMs>();
-  const changes = new RecordChanges();
+  readonly #principals = createCacheByPart<Principal>(principalsMax);
+  readonly #uses = new Map<string, EpochMs>();
+  readonly #changes = new RecordChanges();
+  readonly header = 'x-api-key';
+  readonly recordChanged = ({ kind, id, action }: RecordChange): void => {
+    if (kind !== 'apiKey' && !(kind === 'organization' && action === 'deleted')) return;
+    this.#changes.add(id);
+    this.#principals.deleteUsersOf(id);
+  };
+  readonly changesMissed = (): void => {
+    this.#changes.addAll();
+    this.#principals.clear();
+  };
 
-  function use(principal: Principal): Principal {
+  constructor({
+    db,
+    now,
+  }: {
+    readonly db: RecordsDb;
+    readonly now: () => EpochMs;
+  }) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  #use(principal: Principal): Principal {
     const { expiresAt } = principal;
-    if (expiresAt !== undefined && expiresAt <= now())
+    if (expiresAt !== undefined && expiresAt <= this.#now())
       throw problem('apiKeyExpired', { expired: formatInstant(expiresAt) });
-    uses.set(principal.id, now());
+    this.#uses.set(principal.id, this.#now());
     return principal;
   }
 
-  async function load(secret: string): Promise<Principal> {
-    const { revision } = changes;
-    const key = await findApiKeyBySecretHash(db, secretHash(secret));
+  async #load(secret: string): Promise<Principal> {
+    const { revision } = this.#changes;
+    const key = await findApiKeyBySecretHash(this.#db, secretHash(secret));
     if (key === undefined) throw problem('unauthorized');
     const { expiration: expiresAt } = key;
     const principal = {
@@ -115,32 +133,22 @@ export function createApiKeyAuthenticator({
     };
     const parts = [principal.id, principal.organizationId];
     // A key deleted while it was being read must not stay in memory.
-    if (!parts.some((id) => changes.hasChanged(id, revision)))
-      principals.set(secret, principal, parts);
-    return use(principal);
+    if (!parts.some((id) => this.#changes.hasChanged(id, revision)))
+      this.#principals.set(secret, principal, parts);
+    return this.#use(principal);
   }
 
-  return {
-    header: 'x-api-key',
-    authenticate(secret) {
-      if (secret.length === 0 || secret.length > secretLengthMax) throw problem('unauthorized');
-      const known = principals.use(secret);
-      return known === undefined ? load(secret) : use(known);
-    },
-    recordChanged({ kind, id, action }) {
-      if (kind !== 'apiKey' && !(kind === 'organization' && action === 'deleted')) return;
-      changes.add(id);
-      principals.deleteUsersOf(id);
-    },
-    changesMissed() {
-      changes.addAll();
-      principals.clear();
-    },
-    async saveUses() {
-      if (uses.size === 0) return;
-      const seen = new Map(uses);
-      uses.clear();
-      await saveLastUses(db, seen);
-    },
-  };
+  authenticate(secret: string): Principal | Promise<Principal> {
+    if (secret.length === 0 || secret.length > secretLengthMax) throw problem('unauthorized');
+    const known = this.#principals.use(secret);
+    return known === undefined ? this.#load(secret) : this.#use(known);
+  }
+
+  /** Saves when keys were last used. Call it periodically, and before the records close. */
+  async saveUses(): Promise<void> {
+    if (this.#uses.size === 0) return;
+    const seen = new Map(this.#uses);
+    this.#uses.clear();
+    await saveLastUses(this.#db, seen);
+  }
 }

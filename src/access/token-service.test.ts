@@ -11,7 +11,7 @@ import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { listSigningKeys, oauthClientRows } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
-import { createBearerAuthenticator } from './machine-authenticators.ts';
+import { BearerAuthenticator } from './machine-authenticators.ts';
 import { bootstrap } from './bootstrap.ts';
 import { createSigningKeys, TokenService } from './token-service.ts';
 
@@ -102,7 +102,7 @@ describe('interface 5 rule 2: the 900 seconds', () => {
   });
 
   test('a token kept in memory ends in time as well', async () => {
-    const bearer = createBearerAuthenticator({ db: records.db, tokens, now });
+    const bearer = new BearerAuthenticator({ db: records.db, tokens, now });
     const header = `Bearer ${await issued()}`;
     expect((await bearer.authenticate(header)).id).toBe(client.id);
     expect(bearer.authenticate(header)).not.toBeInstanceOf(Promise);

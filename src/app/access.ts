@@ -1,12 +1,7 @@
 // Connects access: authenticators, token service, signing keys and the limits of sign-in.
 import { type Authenticator, identify } from '../access/authenticator.ts';
 import { authorize, type NamedIds, namedOrganization } from '../access/authorize.ts';
-import {
-  type ApiKeyAuthenticator,
-  type BearerAuthenticator,
-  createApiKeyAuthenticator,
-  createBearerAuthenticator,
-} from '../access/machine-authenticators.ts';
+import { ApiKeyAuthenticator, BearerAuthenticator } from '../access/machine-authenticators.ts';
 import { ShareAuthenticator } from '../access/dashboard-shares.ts';
 import { endSessionsById } from '../access/own-sessions.ts';
 import { SessionAuthenticator } from '../access/session-authenticator.ts';
@@ -73,8 +68,8 @@ export function composeAccess(
   const tokenLifetimeMs = (tokenLifetimeSeconds + 2 * clockSkewSeconds) * 1_000;
   const keys = createSigningKeys({ records, now, tokenLifetimeMs });
   const tokens = new TokenService({ db, keys, now, publicUrl });
-  const apiKeys = createApiKeyAuthenticator({ db, now });
-  const bearer = createBearerAuthenticator({ db, tokens, now });
+  const apiKeys = new ApiKeyAuthenticator({ db, now });
+  const bearer = new BearerAuthenticator({ db, tokens, now });
   const sessions = new SessionAuthenticator({ db, now, secure });
   return {
     apiKeys,

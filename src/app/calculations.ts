@@ -8,7 +8,7 @@ import { zoneOf } from '../rules/calculations/group-results.ts';
 import { LateSamples } from '../rules/calculations/late-samples.ts';
 import { leaseOfWorkspace } from '../cluster/leases/lease-tasks.ts';
 import type { CalculationRouteParts } from '../http/routes/calculations.ts';
-import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
+import { WorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
 import { formatInstant } from '../model/instant.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
@@ -32,7 +32,7 @@ export function composeCalculations(
 ): Calculations {
   const { records, store, directory, followers, followChanges, sharedWork, telemetry, now } = parts;
   const { db } = records;
-  const calendars = createWorkspaceCalendars(db);
+  const calendars = new WorkspaceCalendars(db);
   followChanges(calendars);
   const { calendarOf } = calendars;
   const openZone = openTimeZones();

@@ -8,7 +8,7 @@ import { OpenTargets } from '../outputs/deliveries/attempts/open-targets.ts';
 import { previewTemplate, testConnector } from '../outputs/deliveries/connector-test.ts';
 import { createDeliveryHandover } from '../outputs/deliveries/delivery-handoff.ts';
 import { DeliveryIntake, recoverDeliveries } from '../outputs/deliveries/delivery-intake.ts';
-import { createDeliveryUpkeep } from '../outputs/deliveries/delivery-maintenance.ts';
+import { DeliveryUpkeep } from '../outputs/deliveries/delivery-maintenance.ts';
 import { createDeliveryBook } from '../outputs/deliveries/delivery-queries.ts';
 import { queueOutputs, rowsForOutputs } from '../outputs/deliveries/outputs.ts';
 import type { Route } from '../http/edge/route.ts';
@@ -209,7 +209,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
     newestWaiting: recovered.waiting.at(-1)?.sequence,
     position: () => journal.position,
   });
-  const upkeep = createDeliveryUpkeep({
+  const upkeep = new DeliveryUpkeep({
     journal,
     log,
     deliverer,

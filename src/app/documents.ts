@@ -6,7 +6,7 @@ import { DocumentThread } from '../documents/document-thread.ts';
 import { wantsVendorNames } from '../http/routes/connector-view-options.ts';
 import { DashboardReader } from '../http/routes/dashboard-reader.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
-import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
+import { WorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
@@ -20,7 +20,7 @@ export function deviceAccess({ config, directory, records }: Parts): DeviceAcces
 /** What the routes of queries share with documents. */
 export function composeQueries(parts: Parts, publicHolidays: PublicHolidays) {
   const { store, now, records } = parts;
-  const calendars = createWorkspaceCalendars(records.db);
+  const calendars = new WorkspaceCalendars(records.db);
   const { calendarOf } = calendars;
   parts.followChanges(calendars);
   const openZone = openTimeZones();

@@ -1,9 +1,8 @@
 // Connects LoRaWAN: webhooks of network servers, downlinks through their APIs, registration and integrations.
 import {
   createDownlinkOrders,
-  createDownlinkQueue,
   type DownlinkOwners,
-  type DownlinkQueue,
+  DownlinkQueue,
 } from '../downlinks/downlink-queue.ts';
 import {
   createLoraRegistration,
@@ -234,7 +233,7 @@ async function openQueue(
   note: NoteDevice,
 ): Promise<DownlinkQueue> {
   const { db } = parts.records;
-  const queue: DownlinkQueue = createDownlinkQueue({
+  const queue: DownlinkQueue = new DownlinkQueue({
     owners: await ownersOf(parts, (...wanted) => queue.wakeOwn(...wanted)),
     transports,
     note,

@@ -19,11 +19,7 @@ import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import { looksLikeToken, tokenAudiences } from '../transports/mqtt/device-token.ts';
-import {
-  type AcceptMqtt,
-  createBrokerOnDemand,
-  type MqttBrokerOnDemand,
-} from '../transports/mqtt/mqtt-broker-on-demand.ts';
+import { type AcceptMqtt, MqttBrokerOnDemand } from '../transports/mqtt/mqtt-broker-on-demand.ts';
 import type { BrokerParts } from '../transports/mqtt/mqtt-broker-state.ts';
 import type { MqttBroker } from '../transports/mqtt/mqtt-broker.ts';
 import { listenMqtt } from '../transports/mqtt/mqtt-listeners.ts';
@@ -133,7 +129,7 @@ export async function composeMqtt(
 }
 
 function brokerOnDemand({ telemetry }: Parts, brokerParts: BrokerParts<UplinkRoute>) {
-  return createBrokerOnDemand(
+  return new MqttBrokerOnDemand(
     async () => {
       const { openMqttBroker } = await import('../transports/mqtt/mqtt-broker.ts');
       return openMqttBroker(brokerParts);

@@ -428,8 +428,8 @@ function composeMcp({ config, address, telemetry, turns }: Parts): ComposedMcp {
   let handler: Promise<McpHandler> | undefined;
   const failed = (error: unknown) => telemetry.backgroundFailed('answering an assistant', error);
   const open = async () => {
-    const { createMcpHandler } = await import('../http/mcp/mcp-handler.ts');
-    return createMcpHandler({ version: programVersion(), failed });
+    const { McpHandler } = await import('../http/mcp/mcp-handler.ts');
+    return new McpHandler({ version: programVersion(), failed });
   };
   const routes = mcpRoutes({
     turns,

@@ -2,7 +2,7 @@
 import { setImmediate as pause, setTimeout as pauseFor } from 'node:timers/promises';
 import type { SharedRules } from '../cluster/shared-rules.ts';
 import type { RuleDraft } from '../contract/rules.ts';
-import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
+import { WorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
 import { draftedOutputs } from '../inventory/rules/new-outputs.ts';
 import { draftedRule } from '../inventory/rules/rules.ts';
 import type { AvailableOutputs } from '../outputs/connectors/available-outputs.ts';
@@ -16,7 +16,7 @@ import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
 import type { SearchedStore } from '../rules/evaluation/last-samples.ts';
 import { type FormulaStages, FormulaValues } from '../rules/evaluation/operands.ts';
 import { UsualDays, type UsualStages } from '../rules/evaluation/usual-days.ts';
-import { createRuleRegistry } from '../rules/evaluation/rule-registry.ts';
+import { RuleRegistry } from '../rules/evaluation/rule-registry.ts';
 import { RunLog } from '../rules/evaluation/run-log.ts';
 import {
   createRuleDeviceLookup,
@@ -26,7 +26,7 @@ import {
 } from '../rules/rule-simulation.ts';
 import { RuleFollower, type RuleFollowerParts } from '../rules/rule-follower.ts';
 import type { RuleLaneParts } from '../rules/rule-lanes.ts';
-import { createRuleRuns, type RuleRuns } from '../rules/rule-runs.ts';
+import { RuleRuns } from '../rules/rule-runs.ts';
 import { RuleScripts } from '../rules/rule-scripts.ts';
 import { RuleTimers } from '../rules/rule-timers.ts';
 import { SilenceWatch } from '../rules/silence-watch.ts';
@@ -170,7 +170,7 @@ export async function composeRules(
   follower.start();
   timers.changed();
   const saving = { db, log, setRepeatingTimer, failed: failed('saving runs of rules') };
-  const runs: RuleRuns = createRuleRuns({
+  const runs: RuleRuns = new RuleRuns({
     ...saving,
     ...(shared !== undefined && { isOwn: shared.isOwn }),
     ...(sharedWork && sharing && sharing.createRemoteRuleRuns(sharedWork, parts, () => runs)),
@@ -238,7 +238,7 @@ function searchedStore({ store, log }: Parts): SearchedStore {
 function composeRuleState(parts: Parts, searched: SearchedStore) {
   const { records, telemetry, directory, followChanges, liveEvents, now } = parts;
   const { backgroundFailed } = telemetry;
-  const registry = createRuleRegistry(
+  const registry = new RuleRegistry(
     records,
     searched,
     (ruleId, error) => backgroundFailed(`reading rule ${ruleId}`, error),
@@ -260,7 +260,7 @@ function formulaStages(
   { records, store, telemetry, followChanges }: Parts,
   lookUp: ReturnType<typeof createRuleDeviceLookup>,
 ) {
-  const calendars = createWorkspaceCalendars(records.db);
+  const calendars = new WorkspaceCalendars(records.db);
   followChanges(calendars);
   const openZone = openTimeZones();
   const { calendarOf } = calendars;

@@ -6,7 +6,7 @@ import type { CallHandlers } from '../cluster/nodes/nodes.ts';
 import type { SampleChangesOfNode } from '../cluster/remote-sample-changes.ts';
 import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
-import { createWorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
+import { WorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { parsedJson } from '../model/json-keys.ts';
@@ -18,11 +18,7 @@ import { calendarZone } from '../query/accumulation.ts';
 import { offsetsOf } from '../query/expression-reads.ts';
 import { storedNames } from '../query/inferred-schema.ts';
 import type { Emit } from '../scripting/emit.ts';
-import {
-  createScriptMachineOnDemand,
-  runScript,
-  ScriptMachine,
-} from '../scripting/script-machine.ts';
+import { ScriptMachineOnDemand, runScript, ScriptMachine } from '../scripting/script-machine.ts';
 import {
   openClickHouseUplinks,
   removeClickHouseUplinks,
@@ -324,7 +320,7 @@ function uplinkStagesOf(
 
 function calculatedKeysOf(parts: Parts): CalculatedKeys {
   const { directory, store, records } = parts;
-  const calendars = createWorkspaceCalendars(records.db);
+  const calendars = new WorkspaceCalendars(records.db);
   parts.followChanges(calendars);
   const openZone = openTimeZones();
   const known = ({ device, customFields: fields, type }: UplinkRoute): CalculatedDevice => {
@@ -448,7 +444,7 @@ interface Scripts extends Pick<ScriptMachine, 'run' | 'close'> {
 async function composeScripts(parts: Parts): Promise<Scripts> {
   const { config, telemetry, quotaUse, records } = parts;
   const { runScriptsRunning, runScriptsWaiting } = config.quotas;
-  const machine = createScriptMachineOnDemand(
+  const machine = new ScriptMachineOnDemand(
     () =>
       new ScriptMachine({
         workers: config.scriptWorkers,

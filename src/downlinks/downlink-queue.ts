@@ -54,80 +54,78 @@ export interface DownlinkOwners {
   readonly wake: DownlinkQueue['wake'];
 }
 
-export interface DownlinkQueue {
+export class DownlinkQueue {
+  readonly #parts: QueueParts;
+  readonly #stopping = new AbortController();
+  readonly #records: DownlinkRecords;
+  readonly #isOwn: (deviceId: string) => boolean;
+  readonly #queue: KeyedQueue;
   /** Works on the device's downlinks; `atOnce` also on one whose next try is later. */
   readonly wake: (deviceId: string, atOnce?: boolean) => void;
   /** The same for a device of this node, and nothing for others. */
   readonly wakeOwn: DownlinkQueue['wake'];
   /** Resumes everything that waits for devices of this node, as after a start. */
-  readonly wakeAll: () => Promise<void>;
-  /** Works on the downlinks of the integration's devices of this node immediately. */
-  readonly wakeIntegration: (integrationId: string) => Promise<void>;
-  readonly reported: (deviceId: string, report: ServerDownlinkReport) => Promise<void>;
+  readonly wakeAll = (): Promise<void> => wakeAll(this.#records, this.wakeOwn);
+  readonly reported = async (deviceId: string, report: ServerDownlinkReport): Promise<void> => {
+    if (await settleReported(deviceId, report, this.#parts)) this.wake(deviceId);
+  };
   /** Ends those whose time is over. */
-  readonly expire: () => Promise<void>;
+  readonly expire = (): Promise<void> => expireAll(this.#parts);
   /** Resolves when no try is under way. */
   readonly idle: () => Promise<void>;
   /** Ends tries under way and begins no other; what waits is taken up at the next start. */
-  readonly close: () => Promise<void>;
-}
+  readonly close = async (): Promise<void> => {
+    this.#stopping.abort();
+    await this.#queue.close();
+  };
 
-export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
-  const stopping = new AbortController();
-  const { failed, setTimer, records, owners } = parts;
-  const isOwn = owners?.isOwn ?? (() => true);
-  const queue = new KeyedQueue({
-    failed,
-    setTimer,
-    runningMax: queueLimits.devicesMax,
-    retryMs: queueLimits.faultMs,
-    work: (deviceId, atOnce) => serve(deviceId, atOnce),
-  });
+  constructor(parts: QueueParts) {
+    this.#parts = parts;
+    const { failed, setTimer, records, owners } = parts;
+    this.#records = records;
+    this.#isOwn = owners?.isOwn ?? (() => true);
+    this.#queue = new KeyedQueue({
+      failed,
+      setTimer,
+      runningMax: queueLimits.devicesMax,
+      retryMs: queueLimits.faultMs,
+      work: (deviceId, atOnce) => this.#serve(deviceId, atOnce),
+    });
+    this.wake = wakeWith(this.#isOwn, this.#queue.schedule, owners?.wake);
+    this.wakeOwn = wakeWith(this.#isOwn, this.#queue.schedule);
+    this.idle = this.#queue.idle;
+  }
 
-  async function serve(deviceId: string, atOnce: boolean): Promise<void> {
+  async #serve(deviceId: string, atOnce: boolean): Promise<void> {
     let isFirst = true;
-    for (let goesOn = true; goesOn && !stopping.signal.aborted; isFirst = false) {
+    for (let goesOn = true; goesOn && !this.#stopping.signal.aborted; isFirst = false) {
       // The next owner resumes what waits.
-      if (!isOwn(deviceId)) return;
-      const downlink = await records.next(deviceId);
+      if (!this.#isOwn(deviceId)) return;
+      const downlink = await this.#records.next(deviceId);
       if (downlink === undefined) return;
-      const now = parts.now();
+      const now = this.#parts.now();
       if (downlink.expiresAt <= now) {
-        await settle(downlink, expiryOf(downlink), parts);
+        await settle(downlink, expiryOf(downlink), this.#parts);
         continue;
       }
       const waitMs = (downlink.nextTryAt ?? 0) - now;
-      if (waitMs > 0 && !(atOnce && isFirst)) return queue.scheduleLater(deviceId, waitMs);
-      const result = await send(downlink, parts.transports, stopping.signal);
+      if (waitMs > 0 && !(atOnce && isFirst)) return this.#queue.scheduleLater(deviceId, waitMs);
+      const result = await send(downlink, this.#parts.transports, this.#stopping.signal);
       // A try that was cut short by a stop is no try.
-      if (stopping.signal.aborted && result.outcome === 'retry') return;
-      const conclusion = conclusionOf(downlink, result, parts.now());
-      if (conclusion.settled !== undefined) await settle(downlink, conclusion.settled, parts);
-      if (conclusion.retryInMs !== undefined) queue.scheduleLater(deviceId, conclusion.retryInMs);
+      if (this.#stopping.signal.aborted && result.outcome === 'retry') return;
+      const conclusion = conclusionOf(downlink, result, this.#parts.now());
+      if (conclusion.settled !== undefined) await settle(downlink, conclusion.settled, this.#parts);
+      if (conclusion.retryInMs !== undefined)
+        this.#queue.scheduleLater(deviceId, conclusion.retryInMs);
       goesOn = conclusion.goesOn;
     }
   }
 
-  const wake = wakeWith(isOwn, queue.schedule, owners?.wake);
-  const wakeOwn = wakeWith(isOwn, queue.schedule);
-  return {
-    wake,
-    wakeOwn,
-    wakeAll: () => wakeAll(records, wakeOwn),
-    async wakeIntegration(integrationId) {
-      for (const deviceId of await records.devicesOfIntegration(integrationId))
-        wakeOwn(deviceId, true);
-    },
-    async reported(deviceId, report) {
-      if (await settleReported(deviceId, report, parts)) wake(deviceId);
-    },
-    expire: () => expireAll(parts),
-    idle: queue.idle,
-    async close() {
-      stopping.abort();
-      await queue.close();
-    },
-  };
+  /** Works on the downlinks of the integration's devices of this node immediately. */
+  async wakeIntegration(integrationId: string): Promise<void> {
+    for (const deviceId of await this.#records.devicesOfIntegration(integrationId))
+      this.wakeOwn(deviceId, true);
+  }
 }
 
 function wakeWith(

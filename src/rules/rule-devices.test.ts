@@ -7,7 +7,7 @@ import { UnreadableRecord } from '../model/errors.ts';
 import { findRuns, saveRuns } from '../storage/records/rows/rule-state.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
 import { createRuleDeviceLookup, simulateStoredRule } from './rule-simulation.ts';
-import { createRuleRuns } from './rule-runs.ts';
+import { RuleRuns } from './rule-runs.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 
 let opened: TestRecords;
@@ -65,14 +65,14 @@ test('runs are saved four rules at a time, the rest at the stop, and loaded when
   const ids = Array.from({ length: 30 }, (_, index) => `rule ${index}`);
   const log = logOf(ids);
   const parts = { db, setRepeatingTimer: timers.setTimer, failed: () => undefined };
-  const runs = createRuleRuns({ ...parts, log });
+  const runs = new RuleRuns({ ...parts, log });
   expect(timers.delays()).toEqual([1_000]);
   timers.fire();
   expect(log.changed).toHaveLength(26);
   await runs.close();
   expect(log.changed).toEqual([]);
   for (const id of ids) expect(await findRuns(db, id)).toEqual([{ rule: id }]);
-  const later = createRuleRuns({ ...parts, log: logOf([]) });
+  const later = new RuleRuns({ ...parts, log: logOf([]) });
   expect(await later.runsOf('rule 7')).toEqual([{ rule: 'rule 7' }]);
   expect(await later.runsOf('unknown')).toEqual([]);
   const timestamp = '2026-06-01T12:00:00.000Z';
@@ -89,7 +89,7 @@ test('runs of before the start stay when a rule runs again before anybody reads 
   const timers = manualTimers();
   const failed = () => undefined;
   const log = logOf(['again']);
-  const runs = createRuleRuns({ db, log, setRepeatingTimer: timers.setTimer, failed });
+  const runs = new RuleRuns({ db, log, setRepeatingTimer: timers.setTimer, failed });
   await runs.saveAll();
   const all = [{ rule: 'again' }, { rule: 'before the start' }];
   expect(await findRuns(db, 'again')).toEqual(all);
@@ -102,7 +102,7 @@ test('a save that fails is reported', async () => {
   await closed.close();
   const timers = manualTimers();
   const failure = Promise.withResolvers<unknown>();
-  createRuleRuns({
+  new RuleRuns({
     db: closed.records.db,
     log: logOf(['a']),
     setRepeatingTimer: timers.setTimer,

@@ -18,7 +18,7 @@ import { ruleRows } from '../storage/records/rows/rules.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
 import type { SampleScan } from '../storage/samples/sample-store.ts';
-import { createRuleRegistry, type RuleRegistry } from './evaluation/rule-registry.ts';
+import { RuleRegistry } from './evaluation/rule-registry.ts';
 import { RunLog } from './evaluation/run-log.ts';
 import { referenceFirings, type ReferenceWorld } from './evaluation/testing-reference.ts';
 import {
@@ -142,7 +142,7 @@ async function started(
 ): Promise<Started> {
   let milliseconds = 0;
   const unreadable = (ruleId: string, error: unknown) => expect.fail(`${ruleId}: ${String(error)}`);
-  const registry = createRuleRegistry(records, store, unreadable, now, plansMax);
+  const registry = new RuleRegistry(records, store, unreadable, now, plansMax);
   const log = new RunLog();
   const follower = new RuleFollower({
     db: records.db,

@@ -41,12 +41,10 @@ import { trackAlarms } from './rule-alarms.ts';
 import { hopsNote, isBeyondHops, RuleBatch, ruleSampleOf } from './rule-batch.ts';
 import type { LookUpDevice, Origin } from './rule-effects.ts';
 import {
-  createLaneWorker,
-  createRuleLanes,
-  type LaneWorker,
+  LaneWorker,
   neededFrom,
   type RuleLaneParts,
-  type RuleLanes,
+  RuleLanes,
   type RuleTurn,
 } from './rule-lanes.ts';
 import { RulePacing } from './rule-yielding.ts';
@@ -102,7 +100,7 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
     this.platformStart = platformStartOf(started);
     this.#parts = { ...started, platformStart: this.platformStart };
     this.#pacing = new RulePacing(this.#parts);
-    this.#lanes = createRuleLanes({
+    this.#lanes = new RuleLanes({
       saved: this.#parts.lanes?.saved ?? { evaluated: this.#parts.position, behind: new Map() },
       rules: this.#parts.registry.rules,
       log: this.#parts.lanes?.log,
@@ -119,7 +117,7 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
       nextPosition: (workspaceId) => this.#lanes.evaluatedOf(workspaceId) + 1,
       durablePosition: () => this.#parts.lanes?.log.position ?? 0,
     });
-    this.#laneWorker = createLaneWorker(this.#parts, this.#lanes, (lane) =>
+    this.#laneWorker = new LaneWorker(this.#parts, this.#lanes, (lane) =>
       this.evaluate(() => this.#lanes.turnOfLane(lane)),
     );
   }

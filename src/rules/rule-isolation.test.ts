@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bootstrap } from '../access/bootstrap.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Rule } from '../model/rule.ts';
-import { createRuleRegistry } from './evaluation/rule-registry.ts';
+import { RuleRegistry } from './evaluation/rule-registry.ts';
 import { RunLog } from './evaluation/run-log.ts';
 import {
   fromSource,
@@ -58,7 +58,7 @@ beforeEach(() => {
 
 /** A start of the platform that is asked to judge what comes from now on. */
 function started() {
-  const registry = createRuleRegistry(
+  const registry = new RuleRegistry(
     records,
     store,
     (ruleId, error) => expect.fail(`${ruleId}: ${String(error)}`),

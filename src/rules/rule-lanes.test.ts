@@ -17,13 +17,13 @@ import { workspaceRows } from '../storage/records/rows/workspaces.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
-import { createRuleRegistry } from './evaluation/rule-registry.ts';
+import { RuleRegistry } from './evaluation/rule-registry.ts';
 import { RunLog } from './evaluation/run-log.ts';
 import { ruleFor, noFormulas } from './evaluation/testing-rules.ts';
 import { openTestSamples } from '../storage/samples/testing-samples.ts';
 import { Followers } from '../uplinks/followers/followers.ts';
 import { RuleFollower } from './rule-follower.ts';
-import { createRuleLanes, laneLimits, neededFrom, type RuleTurn } from './rule-lanes.ts';
+import { RuleLanes, laneLimits, neededFrom, type RuleTurn } from './rule-lanes.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-lanes-'));
 let records: OpenRecords;
@@ -77,7 +77,7 @@ test('property: every entry is evaluated once and in the order of its workspace,
         let knownBefore = 0;
         const opened = async () => {
           const saved = positionsAfter(await findRulePositions(records.db), known);
-          return createRuleLanes({ saved, rules, log, limits: tiny });
+          return new RuleLanes({ saved, rules, log, limits: tiny });
         };
         let lanes = await opened();
         const run = async (turn: RuleTurn | undefined, happens: string) => {
@@ -131,7 +131,7 @@ test('entries are sorted into lanes without making their samples', () => {
   const saved = { evaluated: -1, behind: new Map<string, number>() };
   const log = { entriesFrom: () => expect.fail('the journal was read') };
   const rules = () => ['a', 'b'].map((workspaceId) => ({ rule: { workspaceId } }) as CompiledRule);
-  const lanes = createRuleLanes({ saved, rules, log, limits: tiny });
+  const lanes = new RuleLanes({ saved, rules, log, limits: tiny });
   lanes.turnOfBatch(Array.from({ length: 4 }, (_, position) => unread(position)))?.done();
   lanes.turnOfBatch([unread(4)])?.done();
   const [lane] = lanes.all();
@@ -145,7 +145,7 @@ test('a storm of one workspace delays the rules of another by one turn, and by n
   const quiet = { organizationId, workspaceId: '29quiet' };
   await workspaceRows.insert(records.db, { ...other!, id: quiet.workspaceId, name: 'quiet' });
   const store = await openTestSamples({ directory: join(directory, 'samples'), now: () => 1 });
-  const registry = createRuleRegistry(
+  const registry = new RuleRegistry(
     records,
     store,
     (_, error) => expect.fail(String(error)),

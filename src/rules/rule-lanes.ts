@@ -49,114 +49,132 @@ export interface RuleTurn {
   readonly done: () => void;
 }
 
-export interface RuleLanes {
-  readonly positions: () => RulePositions;
-  /** The last evaluated entry of the workspace. */
-  readonly evaluatedOf: (workspaceId: string) => number;
-  readonly all: () => readonly Lane[];
-  /** Undefined for a batch that was evaluated before. Starts lanes; entries of lanes are not in the turn. */
-  readonly turnOfBatch: (batch: readonly DurableEntry[]) => RuleTurn | undefined;
-  /** Reads entries of the lane from the journal when none are in memory. */
-  readonly readOn: (lane: Lane) => Promise<void>;
-  /** The next entries of the lane; the lane ends when they are the last ones. */
-  readonly turnOfLane: (lane: Lane) => RuleTurn;
-  /** Notes how long a turn of the lane took. */
-  readonly took: (lane: Lane, ms: number) => void;
-}
-
 type LaneLimits = { readonly [K in keyof typeof laneLimits]: number };
 
-export function createRuleLanes(parts: {
-  readonly saved: RulePositions;
-  readonly rules: () => Iterable<CompiledRule>;
-  /** Undefined without a journal to read again: then no workspace gets a lane. */
-  readonly log: Pick<EntryLog, 'entriesFrom'> | undefined;
-  readonly limits?: LaneLimits;
-}): RuleLanes {
-  const { saved, rules, log, limits = laneLimits } = parts;
-  const lanes = new Map<string, Lane>();
-  let { evaluated } = saved;
-  for (const [id, done] of saved.behind) if (done < evaluated) lanes.set(id, newLane(id, done));
+export class RuleLanes {
+  readonly #rules: () => Iterable<CompiledRule>;
+  readonly #log: Pick<EntryLog, 'entriesFrom'> | undefined;
+  readonly #limits: LaneLimits;
+  readonly #lanes = new Map<string, Lane>();
+  #evaluated: number;
+  readonly positions = (): RulePositions =>
+    this.#positionsOf(this.#evaluated, this.#lanes.values());
+  readonly all = (): readonly Lane[] => [...this.#lanes.values()];
+  /** Reads entries of the lane from the journal when none are in memory. */
+  readonly readOn = async (lane: Lane): Promise<void> => {
+    if (this.#log === undefined || lane.entries.length > 0 || lane.readTo >= this.#evaluated)
+      return;
+    lane.readTo = await readLane(lane, { log: this.#log, limits: this.#limits }, this.#evaluated);
+  };
 
-  function newLane(workspaceId: string, done: number): Lane {
-    return { workspaceId, entries: [], done, readTo: done, turnEntries: limits.turnEntriesFirst };
+  constructor(parts: {
+    readonly saved: RulePositions;
+    readonly rules: () => Iterable<CompiledRule>;
+    /** Undefined without a journal to read again: then no workspace gets a lane. */
+    readonly log: Pick<EntryLog, 'entriesFrom'> | undefined;
+    readonly limits?: LaneLimits;
+  }) {
+    const { saved, rules, log, limits = laneLimits } = parts;
+    this.#rules = rules;
+    this.#log = log;
+    this.#limits = limits;
+    const { evaluated } = saved;
+    this.#evaluated = evaluated;
+    for (const [id, done] of saved.behind)
+      if (done < evaluated) this.#lanes.set(id, this.#newLane(id, done));
   }
 
-  function positionsOf(last: number, behind: Iterable<Lane>): RulePositions {
+  #newLane(workspaceId: string, done: number): Lane {
+    return {
+      workspaceId,
+      entries: [],
+      done,
+      readTo: done,
+      turnEntries: this.#limits.turnEntriesFirst,
+    };
+  }
+
+  #positionsOf(last: number, behind: Iterable<Lane>): RulePositions {
     const done = [...behind].map(({ workspaceId, done }): [string, number] => [workspaceId, done]);
     return { evaluated: last, behind: new Map(done) };
   }
 
   /** The workspaces of the batch that get a lane. */
-  function starting(batch: readonly DurableEntry[]): Lane[] {
-    if (log === undefined) return [];
+  #starting(batch: readonly DurableEntry[]): Lane[] {
+    if (this.#log === undefined) return [];
     const started: Lane[] = [];
     for (const [id, own] of Map.groupBy(batch, workspaceOf)) {
-      if (own.length <= limits.shareMax || lanes.has(id)) continue;
-      if (lanes.size + started.length >= limits.lanesMax || !isShared(rules(), id)) continue;
-      const readTo = batch.at(-1)?.position ?? evaluated;
-      started.push({ ...newLane(id, evaluated), entries: own, readTo });
+      if (own.length <= this.#limits.shareMax || this.#lanes.has(id)) continue;
+      if (
+        this.#lanes.size + started.length >= this.#limits.lanesMax ||
+        !isShared(this.#rules(), id)
+      )
+        continue;
+      const readTo = batch.at(-1)?.position ?? this.#evaluated;
+      started.push({ ...this.#newLane(id, this.#evaluated), entries: own, readTo });
     }
     return started;
   }
 
-  function follow(lane: Lane, batch: readonly DurableEntry[], last: number): void {
-    if (lane.readTo < evaluated || isFull(lane, limits)) return;
+  #follow(lane: Lane, batch: readonly DurableEntry[], last: number): void {
+    if (lane.readTo < this.#evaluated || isFull(lane, this.#limits)) return;
     for (const entry of batch)
       if (entry.position > lane.readTo && workspaceOf(entry) === lane.workspaceId)
         lane.entries.push(entry);
     lane.readTo = last;
   }
 
-  return {
-    positions: () => positionsOf(evaluated, lanes.values()),
-    evaluatedOf: (workspaceId) => lanes.get(workspaceId)?.done ?? evaluated,
-    all: () => [...lanes.values()],
-    turnOfBatch(batch) {
-      const last = batch.at(-1)?.position ?? evaluated;
-      if (last <= evaluated) return undefined;
-      const fresh = batch.filter(({ position }) => position > evaluated);
-      const started = starting(fresh);
-      const left = new Set([...lanes.keys(), ...started.map(({ workspaceId }) => workspaceId)]);
-      return {
-        entries: left.size === 0 ? fresh : fresh.filter((entry) => !left.has(workspaceOf(entry))),
-        upTo: last,
-        save: saving(positionsOf(last, [...lanes.values(), ...started])),
-        done: () => {
-          for (const lane of lanes.values()) follow(lane, fresh, last);
-          for (const lane of started) lanes.set(lane.workspaceId, lane);
-          evaluated = last;
-        },
-      };
-    },
-    async readOn(lane) {
-      if (log === undefined || lane.entries.length > 0 || lane.readTo >= evaluated) return;
-      lane.readTo = await readLane(lane, { log, limits }, evaluated);
-    },
-    turnOfLane(lane) {
-      const entries = lane.entries.slice(0, lane.turnEntries);
-      const isRest = entries.length === lane.entries.length;
-      const to = isRest ? lane.readTo : (entries.at(-1)?.position ?? lane.done);
-      const isLast = to >= evaluated;
-      const others = [...lanes.values()].filter((other) => other !== lane);
-      return {
-        entries,
-        upTo: to,
-        save: saving(positionsOf(evaluated, isLast ? others : [...others, { ...lane, done: to }])),
-        done: () => {
-          lane.entries.splice(0, entries.length);
-          lane.done = to;
-          if (isLast) lanes.delete(lane.workspaceId);
-        },
-      };
-    },
-    took(lane, ms) {
-      const { turnMs, turnEntriesMin, entriesMax } = limits;
-      if (ms > turnMs)
-        lane.turnEntries = Math.max(turnEntriesMin, Math.floor(lane.turnEntries / 2));
-      else if (ms < turnMs / 2) lane.turnEntries = Math.min(entriesMax, lane.turnEntries * 2);
-    },
-  };
+  /** The last evaluated entry of the workspace. */
+  evaluatedOf(workspaceId: string): number {
+    return this.#lanes.get(workspaceId)?.done ?? this.#evaluated;
+  }
+
+  /** Undefined for a batch that was evaluated before. Starts lanes; entries of lanes are not in the turn. */
+  turnOfBatch(batch: readonly DurableEntry[]): RuleTurn | undefined {
+    const last = batch.at(-1)?.position ?? this.#evaluated;
+    if (last <= this.#evaluated) return undefined;
+    const fresh = batch.filter(({ position }) => position > this.#evaluated);
+    const started = this.#starting(fresh);
+    const left = new Set([...this.#lanes.keys(), ...started.map(({ workspaceId }) => workspaceId)]);
+    return {
+      entries: left.size === 0 ? fresh : fresh.filter((entry) => !left.has(workspaceOf(entry))),
+      upTo: last,
+      save: saving(this.#positionsOf(last, [...this.#lanes.values(), ...started])),
+      done: () => {
+        for (const lane of this.#lanes.values()) this.#follow(lane, fresh, last);
+        for (const lane of started) this.#lanes.set(lane.workspaceId, lane);
+        this.#evaluated = last;
+      },
+    };
+  }
+
+  /** The next entries of the lane; the lane ends when they are the last ones. */
+  turnOfLane(lane: Lane): RuleTurn {
+    const entries = lane.entries.slice(0, lane.turnEntries);
+    const isRest = entries.length === lane.entries.length;
+    const to = isRest ? lane.readTo : (entries.at(-1)?.position ?? lane.done);
+    const isLast = to >= this.#evaluated;
+    const others = [...this.#lanes.values()].filter((other) => other !== lane);
+    return {
+      entries,
+      upTo: to,
+      save: saving(
+        this.#positionsOf(this.#evaluated, isLast ? others : [...others, { ...lane, done: to }]),
+      ),
+      done: () => {
+        lane.entries.splice(0, entries.length);
+        lane.done = to;
+        if (isLast) this.#lanes.delete(lane.workspaceId);
+      },
+    };
+  }
+
+  /** Notes how long a turn of the lane took. */
+  took(lane: Lane, ms: number): void {
+    const { turnMs, turnEntriesMin, entriesMax } = this.#limits;
+    if (ms > turnMs) lane.turnEntries = Math.max(turnEntriesMin, Math.floor(lane.turnEntries / 2));
+    else if (ms < turnMs / 2) lane.turnEntries = Math.min(entriesMax, lane.turnEntries * 2);
+  }
 }
 
 const saving = (positions: RulePositions) => (step: RecordsDb) =>
@@ -221,77 +239,81 @@ export interface RuleLaneParts {
   readonly setTimer: SetTimer;
 }
 
-export interface LaneWorker {
+const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
+
+/** Workspaces that are behind take turns of one lane each. */
+export class LaneWorker {
+  readonly #clock: () => number;
+  readonly #own: RuleLaneParts | undefined;
+  readonly #lanes: RuleLanes;
+  readonly #run: (lane: Lane) => Promise<void>;
+  readonly #waiters = new Set<PromiseWithResolvers<void> & { readonly isDone: () => boolean }>();
+  #closed = false;
+  readonly #worker: RetryingWorker;
+  readonly #takeTurns = async (progressed: () => void): Promise<void> => {
+    for (let all = this.#lanes.all(); all.length > 0; all = this.#lanes.all())
+      for (const lane of all) {
+        if (this.#closed) return;
+        await this.#lanes.readOn(lane);
+        const startedMs = this.#clock();
+        await this.#run(lane);
+        this.#lanes.took(lane, this.#clock() - startedMs);
+        progressed();
+        this.#own?.evaluated();
+        for (const waiter of this.#waiters)
+          if (waiter.isDone() && this.#waiters.delete(waiter)) waiter.resolve();
+      }
+  };
   /** Call when workspaces may be behind the others. */
   readonly wake: () => void;
+  /** Waits for the turn in progress; the next start evaluates the rest. */
+  readonly close = async (): Promise<void> => {
+    this.#closed = true;
+    await this.#worker.close();
+    this.#rejectWaiters(new Error('The rule engine is shutting down'));
+  };
+
+  constructor(
+    {
+      clock,
+      lanes: own,
+    }: { readonly clock: () => number; readonly lanes?: RuleLaneParts | undefined },
+    lanes: RuleLanes,
+    run: (lane: Lane) => Promise<void>,
+  ) {
+    this.#clock = clock;
+    this.#own = own;
+    this.#lanes = lanes;
+    this.#run = run;
+    this.#worker = new RetryingWorker({
+      hasWork: () => lanes.all().length > 0,
+      work: this.#takeTurns,
+      failed: (error) => {
+        own?.failed(error);
+        this.#rejectWaiters(error);
+      },
+      retryDelaysMs,
+      setTimer: own?.setTimer ?? (() => () => undefined),
+    });
+    this.wake = this.#worker.wake;
+  }
+
+  #rejectWaiters(error: unknown): void {
+    for (const { reject } of this.#waiters) reject(error);
+    this.#waiters.clear();
+  }
+
   /**
    * Resolves when no such workspace is behind the others; rejects when an attempt to evaluate fails
    * or the worker is closed.
    */
-  readonly caughtUp: (isWanted: (workspaceId: string) => boolean) => Promise<void>;
-  /** Waits for the turn in progress; the next start evaluates the rest. */
-  readonly close: () => Promise<void>;
-}
-
-const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
-
-/** Workspaces that are behind take turns of one lane each. */
-export function createLaneWorker(
-  {
-    clock,
-    lanes: own,
-  }: { readonly clock: () => number; readonly lanes?: RuleLaneParts | undefined },
-  lanes: RuleLanes,
-  run: (lane: Lane) => Promise<void>,
-): LaneWorker {
-  const waiters = new Set<PromiseWithResolvers<void> & { readonly isDone: () => boolean }>();
-  let closed = false;
-
-  async function takeTurns(progressed: () => void): Promise<void> {
-    for (let all = lanes.all(); all.length > 0; all = lanes.all())
-      for (const lane of all) {
-        if (closed) return;
-        await lanes.readOn(lane);
-        const startedMs = clock();
-        await run(lane);
-        lanes.took(lane, clock() - startedMs);
-        progressed();
-        own?.evaluated();
-        for (const waiter of waiters)
-          if (waiter.isDone() && waiters.delete(waiter)) waiter.resolve();
-      }
+  caughtUp(isWanted: (workspaceId: string) => boolean): Promise<void> {
+    const isDone = () => !this.#lanes.all().some(({ workspaceId }) => isWanted(workspaceId));
+    if (isDone()) return Promise.resolve();
+    if (this.#closed) return Promise.reject(new Error('The rule engine is shutting down'));
+    const waiter = { ...Promise.withResolvers<void>(), isDone };
+    this.#waiters.add(waiter);
+    this.#worker.retryNow();
+    return waiter.promise;
   }
-
-  function rejectWaiters(error: unknown): void {
-    for (const { reject } of waiters) reject(error);
-    waiters.clear();
-  }
-
-  const worker = new RetryingWorker({
-    hasWork: () => lanes.all().length > 0,
-    work: takeTurns,
-    failed: (error) => {
-      own?.failed(error);
-      rejectWaiters(error);
-    },
-    retryDelaysMs,
-    setTimer: own?.setTimer ?? (() => () => undefined),
-  });
-  return {
-    wake: worker.wake,
-    caughtUp(isWanted) {
-      const isDone = () => !lanes.all().some(({ workspaceId }) => isWanted(workspaceId));
-      if (isDone()) return Promise.resolve();
-      if (closed) return Promise.reject(new Error('The rule engine is shutting down'));
-      const waiter = { ...Promise.withResolvers<void>(), isDone };
-      waiters.add(waiter);
-      worker.retryNow();
-      return waiter.promise;
-    },
-    async close() {
-      closed = true;
-      await worker.close();
-      rejectWaiters(new Error('The rule engine is shutting down'));
-    },
-  };
 }

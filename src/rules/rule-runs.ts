@@ -18,19 +18,6 @@ const saveEveryMs = 1_000;
 
 type LastRuns = ReadonlyMap<string, { readonly timestamp: string; readonly outcome: RunOutcome }>;
 
-export interface RuleRuns {
-  /** The last runs of a rule, newest first. */
-  readonly runsOf: (ruleId: string) => Promise<readonly Json[]>;
-  /** The same for a rule that runs here; undefined for another one. */
-  readonly ownRunsOf: (ruleId: string) => Promise<readonly Json[] | undefined>;
-  /** Time and outcome of the newest run of each rule that has one. */
-  readonly lastRunsOf: (db: RecordsDb, ruleIds: readonly string[]) => Promise<LastRuns>;
-  /** Saves all runs. */
-  readonly saveAll: () => Promise<void>;
-  /** The same, for the last time. */
-  readonly close: () => Promise<void>;
-}
-
 export interface RuleRunsParts {
   readonly db: RecordsDb;
   readonly log: Pick<RunLog, 'isLoaded' | 'lastOf' | 'load' | 'runsOf' | 'takeChanged'>;
@@ -42,63 +29,83 @@ export interface RuleRunsParts {
   readonly failed: (error: unknown) => void;
 }
 
-/** Starts saving. */
-export function createRuleRuns(parts: RuleRunsParts): RuleRuns {
-  const { db, log, setRepeatingTimer, failed, askRuns, isOwn = () => true } = parts;
+export class RuleRuns {
+  readonly #db: RecordsDb;
+  readonly #log: Pick<RunLog, 'load' | 'isLoaded' | 'lastOf' | 'runsOf' | 'takeChanged'>;
+  readonly #askRuns: ((ruleId: string) => Promise<readonly Json[] | undefined>) | undefined;
+  readonly #isOwn: (ruleId: string) => boolean;
+  readonly #stop: () => void;
+  /** The last runs of a rule, newest first. */
+  readonly runsOf = async (ruleId: string): Promise<readonly Json[]> => {
+    return (
+      (await this.ownRunsOf(ruleId)) ??
+      (await this.#askRuns?.(ruleId)) ??
+      findRuns(this.#db, ruleId)
+    );
+  };
+  /** Time and outcome of the newest run of each rule that has one. */
+  readonly lastRunsOf = async (
+    readDb: RecordsDb,
+    ruleIds: readonly string[],
+  ): Promise<LastRuns> => {
+    const found = new Map(
+      ruleIds.flatMap((id) => {
+        const last = this.#isOwn(id) ? this.#log.lastOf(id) : undefined;
+        const timestamp = last && formatInstant(last.at);
+        return last && timestamp ? [[id, { timestamp, outcome: last.outcome }] as const] : [];
+      }),
+    );
+    const others = ruleIds.filter((id) => !found.has(id));
+    for (const { ruleId, timestamp, outcome } of await findLastRuns(readDb, others))
+      found.set(ruleId, { timestamp, outcome: outcome as RunOutcome });
+    return found;
+  };
+  /** The same, for the last time. */
+  readonly close = async (): Promise<void> => {
+    this.#stop();
+    await this.saveAll();
+  };
+
+  /** Starts saving. */
+  constructor(parts: RuleRunsParts) {
+    const { db, log, setRepeatingTimer, failed, askRuns, isOwn = () => true } = parts;
+    this.#db = db;
+    this.#log = log;
+    this.#askRuns = askRuns;
+    this.#isOwn = isOwn;
+    this.#stop = setRepeatingTimer(() => void this.#save(rulesPerSave).catch(failed), saveEveryMs);
+  }
+
   /** What is saved has the runs of before the start too. */
-  async function load(from: RecordsDb, ruleId: string): Promise<void> {
-    if (log.isLoaded(ruleId)) return;
+  async #load(from: RecordsDb, ruleId: string): Promise<void> {
+    if (this.#log.isLoaded(ruleId)) return;
     const runs = await findRuns(from, ruleId);
-    if (!log.isLoaded(ruleId)) log.load(ruleId, runs);
+    if (!this.#log.isLoaded(ruleId)) this.#log.load(ruleId, runs);
   }
 
   /** Returns how many rules had unsaved runs, at most `max`. */
-  async function save(max: number): Promise<number> {
-    const ids = log.takeChanged(max);
+  async #save(max: number): Promise<number> {
+    const ids = this.#log.takeChanged(max);
     if (ids.length === 0) return 0;
     const work = async (step: TransactionStep) => {
       for (const id of ids) {
-        await load(step.db, id);
-        await saveRuns(step.db, id, log.runsOf(id) ?? []);
+        await this.#load(step.db, id);
+        await saveRuns(step.db, id, this.#log.runsOf(id) ?? []);
       }
     };
-    await transaction(db, work, 'lazy');
+    await transaction(this.#db, work, 'lazy');
     return ids.length;
   }
 
-  async function saveAll(): Promise<void> {
-    while ((await save(rulesPerSaveAtStop)) > 0);
+  /** Saves all runs. */
+  async saveAll(): Promise<void> {
+    while ((await this.#save(rulesPerSaveAtStop)) > 0);
   }
 
-  async function ownRunsOf(ruleId: string): Promise<readonly Json[] | undefined> {
-    if (!isOwn(ruleId)) return undefined;
-    await load(db, ruleId);
-    return log.runsOf(ruleId) ?? [];
+  /** The same for a rule that runs here; undefined for another one. */
+  async ownRunsOf(ruleId: string): Promise<readonly Json[] | undefined> {
+    if (!this.#isOwn(ruleId)) return undefined;
+    await this.#load(this.#db, ruleId);
+    return this.#log.runsOf(ruleId) ?? [];
   }
-
-  const stop = setRepeatingTimer(() => void save(rulesPerSave).catch(failed), saveEveryMs);
-  return {
-    ownRunsOf,
-    async runsOf(ruleId) {
-      return (await ownRunsOf(ruleId)) ?? (await askRuns?.(ruleId)) ?? findRuns(db, ruleId);
-    },
-    async lastRunsOf(readDb, ruleIds) {
-      const found = new Map(
-        ruleIds.flatMap((id) => {
-          const last = isOwn(id) ? log.lastOf(id) : undefined;
-          const timestamp = last && formatInstant(last.at);
-          return last && timestamp ? [[id, { timestamp, outcome: last.outcome }] as const] : [];
-        }),
-      );
-      const others = ruleIds.filter((id) => !found.has(id));
-      for (const { ruleId, timestamp, outcome } of await findLastRuns(readDb, others))
-        found.set(ruleId, { timestamp, outcome: outcome as RunOutcome });
-      return found;
-    },
-    saveAll,
-    async close() {
-      stop();
-      await saveAll();
-    },
-  };
 }

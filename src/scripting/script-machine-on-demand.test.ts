@@ -1,10 +1,10 @@
 // Script machine on demand: started once, by the first run or before it.
 import { expect, test } from 'vitest';
-import { createScriptMachineOnDemand, ScriptMachine } from './script-machine.ts';
+import { ScriptMachineOnDemand, ScriptMachine } from './script-machine.ts';
 
 test('nothing runs before the first script, and one machine runs them all', async () => {
   let starts = 0;
-  const machine = createScriptMachineOnDemand(() => {
+  const machine = new ScriptMachineOnDemand(() => {
     starts += 1;
     return new ScriptMachine({ workers: 1 });
   });
@@ -20,7 +20,7 @@ test('nothing runs before the first script, and one machine runs them all', asyn
 });
 
 test('a machine that was never started has nothing to close', async () => {
-  const machine = createScriptMachineOnDemand(() => {
+  const machine = new ScriptMachineOnDemand(() => {
     throw new Error('started');
   });
   await machine.close();

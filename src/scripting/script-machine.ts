@@ -305,24 +305,28 @@ export class ScriptRegistry {
   }
 }
 
-// Script machine on demand: its threads start with the first run, because idle threads use memory.
+/** Script machine whose threads start with the first run, because idle threads use memory. */
+export class ScriptMachineOnDemand {
+  readonly #start: () => ScriptMachine;
+  #machine: ScriptMachine | undefined;
+  readonly run = (run: ScriptRun): Promise<ScriptResult> => this.#startOnce().run(run);
+  readonly close = async (): Promise<void | undefined> => this.#machine?.close();
 
-interface ScriptMachineOnDemand extends Pick<ScriptMachine, 'run' | 'close'> {
+  constructor(start: () => ScriptMachine) {
+    this.#start = start;
+  }
+
+  #startOnce(): ScriptMachine {
+    return (this.#machine ??= this.#start());
+  }
+
   /** Starts the machine before the first run. */
-  warmUp(): void;
-  /** Undefined until the machine was started. */
-  started(): ScriptMachine | undefined;
-}
+  warmUp(): void {
+    this.#startOnce();
+  }
 
-export function createScriptMachineOnDemand(start: () => ScriptMachine): ScriptMachineOnDemand {
-  let machine: ScriptMachine | undefined;
-  const startOnce = (): ScriptMachine => (machine ??= start());
-  return {
-    warmUp: () => void startOnce(),
-    started: () => machine,
-    run: (run) => startOnce().run(run),
-    close: async () => machine?.close(),
-  };
+  /** Undefined until the machine was started. */
+  readonly started = (): ScriptMachine | undefined => this.#machine;
 }
 
 // One run on request: what run-script answers (interface 4.8, contract 16).

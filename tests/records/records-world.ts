@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Authenticator, identify } from '../../src/access/authenticator.ts';
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
-import { createApiKeyAuthenticator } from '../../src/access/machine-authenticators.ts';
+import { ApiKeyAuthenticator } from '../../src/access/machine-authenticators.ts';
 import type { Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
 import { apiKeyRoutes } from '../../src/http/routes/tokens.ts';
@@ -77,7 +77,7 @@ export async function startRecordsWorld(available: Available = everything) {
   const now = () => clock.now;
   const announce = (told: RecordChange) => keys.recordChanged(told);
   const records = await openRecords({ directory, engine: testEngine(directory), announce, now });
-  const keys = createApiKeyAuthenticator({ db: records.db, now });
+  const keys = new ApiKeyAuthenticator({ db: records.db, now });
   const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];
   const network: { tell: TellNetworkServer | undefined } = { tell: undefined };

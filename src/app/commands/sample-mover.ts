@@ -13,7 +13,7 @@ import type { RawUplink } from '../../model/uplink.ts';
 import { DataFolderError } from '../../storage/data-folder/data-folder.ts';
 import { createShapeInterner, type ShapeInterner } from '../../storage/log/data-shape.ts';
 import type { ReadEntry } from '../../storage/log/logged-entry.ts';
-import { createUplinkSum } from '../../storage/raw-uplinks/raw-uplink-line.ts';
+import { UplinkSum } from '../../storage/raw-uplinks/raw-uplink-line.ts';
 import type { RawUplinkStore } from '../../storage/raw-uplinks/raw-uplink-store.ts';
 import { MovedEntries, type MovedSample } from '../../storage/samples/moved-samples.ts';
 
@@ -134,7 +134,7 @@ async function moveUplinks(
   move: SamplesMove,
 ): Promise<{ readonly count: number; readonly areSame: boolean }> {
   const target = await direction.openUplinks(move);
-  const sent = createUplinkSum();
+  const sent = new UplinkSum();
   try {
     if (!movesUplinks) return { count: 0, areSame: true };
     for await (const { uplinks, through } of direction.uplinks(move)) {
@@ -145,7 +145,7 @@ async function moveUplinks(
   } finally {
     await target.close();
   }
-  const stored = createUplinkSum();
+  const stored = new UplinkSum();
   for await (const uplinks of direction.storedUplinks(move))
     for (const uplink of uplinks) stored.add(uplink);
   return { count: sent.count(), areSame: sent.text() === stored.text() };

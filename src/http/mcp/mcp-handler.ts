@@ -427,28 +427,48 @@ const mcpLimits = {
 const instructions =
   'Heliograph is an IoT device data platform. Start with list_workspaces or find_devices, then call describe_device. All tools are read-only; timestamps are ISO 8601 in UTC.';
 
-export interface McpHandler {
-  /** `body` is the parsed body of the request. */
-  readonly answer: (request: Request, body: unknown, caller: ToolCaller) => Promise<Response>;
-}
-
-/** Creates the handler. Every request gets a server of its tools, which ask with its credential. */
-export function createMcpHandler({
-  version,
-  failed,
-}: {
-  readonly version: string;
-  /** Reports an exception, which the assistant must not read. */
-  readonly failed: (error: unknown) => void;
-}): McpHandler {
-  const described = tools.map((tool) => ({
+/** Every request gets a server of its tools, which ask with its credential. */
+export class McpHandler {
+  readonly #version: string;
+  readonly #failed: (error: unknown) => void;
+  readonly #described = tools.map((tool) => ({
     tool,
     inputSchema: fromJsonSchema(JSON.parse(JSON.stringify(tool.input)) as JsonSchemaType),
   }));
+  readonly #lists = new ToolLists((request, body, caller) => this.#serve(request, body, caller));
+  /** `body` is the parsed body of the request. */
+  readonly answer = async (
+    request: Request,
+    body: unknown,
+    caller: ToolCaller,
+  ): Promise<Response> => {
+    const id = idOfList(body);
+    const listed = id === undefined ? undefined : await this.#lists.answer(request, id, caller);
+    return listed ?? this.#serve(request, body, caller);
+  };
 
-  function serverFor(caller: ToolCaller): McpServer {
-    const server = new McpServer({ name: 'heliograph', version }, { instructions });
-    for (const { tool, inputSchema } of described) {
+  constructor({
+    version,
+    failed,
+  }: {
+    readonly version: string;
+    /** Reports an exception, which the assistant must not read. */
+    readonly failed: (error: unknown) => void;
+  }) {
+    this.#version = version;
+    this.#failed = failed;
+  }
+
+  async #serve(request: Request, body: unknown, caller: ToolCaller): Promise<Response> {
+    // Nothing changes while the platform runs, so no stream of changes is opened.
+    const options = { maxSubscriptions: 0, onerror: this.#failed } as const;
+    const handler = createHandler(() => this.#serverFor(caller), options);
+    return handler.fetch(request, { parsedBody: body });
+  }
+
+  #serverFor(caller: ToolCaller): McpServer {
+    const server = new McpServer({ name: 'heliograph', version: this.#version }, { instructions });
+    for (const { tool, inputSchema } of this.#described) {
       const { name, title, description } = tool;
       const annotations = {
         title,
@@ -457,25 +477,12 @@ export function createMcpHandler({
         openWorldHint: false,
       };
       const config = { title, description, inputSchema, annotations };
-      server.registerTool(name, config, (input) => resultOf(() => tool.run(caller, input), failed));
+      server.registerTool(name, config, (input) =>
+        resultOf(() => tool.run(caller, input), this.#failed),
+      );
     }
     return server;
   }
-
-  const answer: McpHandler['answer'] = async (request, body, caller) => {
-    // Nothing changes while the platform runs, so no stream of changes is opened.
-    const options = { maxSubscriptions: 0, onerror: failed } as const;
-    const handler = createHandler(() => serverFor(caller), options);
-    return handler.fetch(request, { parsedBody: body });
-  };
-  const lists = new ToolLists(answer);
-  return {
-    async answer(request, body, caller) {
-      const id = idOfList(body);
-      const listed = id === undefined ? undefined : await lists.answer(request, id, caller);
-      return listed ?? answer(request, body, caller);
-    },
-  };
 }
 
 // Lists of tools: every assistant asks for one first, and it is the same for all.

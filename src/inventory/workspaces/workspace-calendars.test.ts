@@ -8,7 +8,7 @@ import { type OpenRecords, openRecords } from '../../storage/records/records.ts'
 import { testEngine } from '../../storage/records/testing-engine.ts';
 import { organizationRows } from '../../storage/records/rows/organizations.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
-import { createWorkspaceCalendars, type WorkspaceCalendars } from './workspace-calendars.ts';
+import { WorkspaceCalendars } from './workspace-calendars.ts';
 import { createWorkspace, updateWorkspace } from './workspaces.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -33,7 +33,7 @@ beforeAll(async () => {
     announce: (change) => calendars.recordChanged(change),
     now: () => now,
   });
-  calendars = createWorkspaceCalendars(records.db);
+  calendars = new WorkspaceCalendars(records.db);
   const audit = { created: now, updated: null, version: 0 };
   const user = { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '' };
   await userRows.insert(records.db, { ...user, ...audit });

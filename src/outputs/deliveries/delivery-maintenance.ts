@@ -26,72 +26,85 @@ interface DeliveryUpkeepParts {
   readonly failed: (error: unknown) => void;
 }
 
-interface DeliveryUpkeep {
-  /** Ends the deliveries that wait for the connector. */
-  forgetConnector(connectorId: string): void;
-  /** Ends the waiting deliveries of the devices and removes the others from the log. */
-  dropDevices(deviceIds: ReadonlySet<string>): Promise<void>;
-  compact(): Promise<void>;
-  /** Writes what waits to the log, makes everything durable and ends. */
-  close(): Promise<void>;
-}
-
-/** Starts the upkeep. */
-export function createDeliveryUpkeep(parts: DeliveryUpkeepParts): DeliveryUpkeep {
-  const { log, deliverer, intake, failed } = parts;
-  const turns = createSerialQueue();
-  let compacted = { bytes: log.bytes, records: log.records };
-  let wasBehind = false;
-
-  async function compact(deletedDevices?: ReadonlySet<string>): Promise<void> {
-    const known = await parts.existing([...log.connectorIds()]);
-    await log.compact({
-      followedTo: parts.journal.followerPosition(parts.follower) ?? 0,
-      isKnown: (connectorId) => known.has(connectorId),
-      waitingCounts: () => waitingCounts(deliverer.waitingDeliveries()),
-      waitingIn: (segment) => waitingIn(deliverer.waitingDeliveries(), segment),
-      ...(deletedDevices !== undefined && { deletedDevices }),
-    });
-    compacted = { bytes: log.bytes, records: log.records };
-  }
-
-  async function tick(): Promise<void> {
+export class DeliveryUpkeep {
+  readonly #parts: DeliveryUpkeepParts;
+  readonly #log: DeliveryLog;
+  readonly #deliverer: Deliverer;
+  readonly #intake: DeliveryIntake;
+  readonly #turns = createSerialQueue();
+  #compacted: { bytes: number; records: number };
+  #wasBehind = false;
+  readonly #cancel: () => void;
+  readonly #tick = async (): Promise<void> => {
     // The log reports its failures and retries.
-    if (log.isStuck) {
-      wasBehind ||= log.isBehind;
+    if (this.#log.isStuck) {
+      this.#wasBehind ||= this.#log.isBehind;
       return;
     }
-    intake.park('old');
-    await savePosition(parts);
-    if (wasBehind && !log.isBehind) deliverer.wake();
-    wasBehind = log.isBehind;
-    const { bytes, records } = compacted;
-    if (log.bytes > bytes + grown.bytes || log.records > records + grown.records) await compact();
+    this.#intake.park('old');
+    await savePosition(this.#parts);
+    if (this.#wasBehind && !this.#log.isBehind) this.#deliverer.wake();
+    this.#wasBehind = this.#log.isBehind;
+    const { bytes, records } = this.#compacted;
+    if (this.#log.bytes > bytes + grown.bytes || this.#log.records > records + grown.records)
+      await this.#compact();
+  };
+
+  /** Starts the upkeep. */
+  constructor(parts: DeliveryUpkeepParts) {
+    this.#parts = parts;
+    const { log, deliverer, intake, failed } = parts;
+    this.#log = log;
+    this.#deliverer = deliverer;
+    this.#intake = intake;
+    this.#compacted = { bytes: log.bytes, records: log.records };
+    this.#cancel = parts.setRepeatingTimer(
+      () => void this.#turns.run(this.#tick).catch(failed),
+      saveEveryMs,
+    );
   }
 
-  const cancel = parts.setRepeatingTimer(() => void turns.run(tick).catch(failed), saveEveryMs);
-  const forget = (isForgotten: (waiting: WaitingDelivery) => boolean): void => {
-    for (const waiting of deliverer.waitingDeliveries()) {
+  async #compact(deletedDevices?: ReadonlySet<string>): Promise<void> {
+    const known = await this.#parts.existing([...this.#log.connectorIds()]);
+    await this.#log.compact({
+      followedTo: this.#parts.journal.followerPosition(this.#parts.follower) ?? 0,
+      isKnown: (connectorId) => known.has(connectorId),
+      waitingCounts: () => waitingCounts(this.#deliverer.waitingDeliveries()),
+      waitingIn: (segment) => waitingIn(this.#deliverer.waitingDeliveries(), segment),
+      ...(deletedDevices !== undefined && { deletedDevices }),
+    });
+    this.#compacted = { bytes: this.#log.bytes, records: this.#log.records };
+  }
+
+  #forget(isForgotten: (waiting: WaitingDelivery) => boolean): void {
+    for (const waiting of this.#deliverer.waitingDeliveries()) {
       if (!isForgotten(waiting)) continue;
       waiting.isGone = true;
-      intake.release(waiting);
+      this.#intake.release(waiting);
     }
+  }
+
+  /** Ends the deliveries that wait for the connector. */
+  forgetConnector(id: string): void {
+    this.#forget(({ connectorId }) => connectorId === id);
+  }
+
+  /** Ends the waiting deliveries of the devices and removes the others from the log. */
+  readonly dropDevices = async (deviceIds: ReadonlySet<string>): Promise<void> => {
+    if (deviceIds.size === 0) return;
+    this.#forget(({ deviceId }) => deviceIds.has(deviceId));
+    await this.#turns.run(() => this.#compact(deviceIds));
   };
-  return {
-    forgetConnector: (id) => forget(({ connectorId }) => connectorId === id),
-    async dropDevices(deviceIds) {
-      if (deviceIds.size === 0) return;
-      forget(({ deviceId }) => deviceIds.has(deviceId));
-      await turns.run(() => compact(deviceIds));
-    },
-    compact: () => turns.run(() => compact()),
-    async close() {
-      cancel();
-      await turns.run(async () => {
-        intake.park('all');
-        await savePosition(parts);
-      });
-    },
+
+  readonly compact = (): Promise<void> => this.#turns.run(() => this.#compact());
+
+  /** Writes what waits to the log, makes everything durable and ends. */
+  readonly close = async (): Promise<void> => {
+    this.#cancel();
+    await this.#turns.run(async () => {
+      this.#intake.park('all');
+      await savePosition(this.#parts);
+    });
   };
 }
 

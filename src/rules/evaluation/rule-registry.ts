@@ -1,7 +1,7 @@
 // Rule registry: the compiled active rules, the plan of each device and the state of rules, updated by record changes.
 import { type EpochMs, newestUntil } from '../../model/instant.ts';
 import type { DurableEntry } from '../../model/journal-entry.ts';
-import type { ChangeFollower } from '../../model/record.ts';
+import type { ChangeFollower, RecordChange } from '../../model/record.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { findAlarmSourcesOfRules } from '../../storage/records/rows/alarms.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
@@ -49,44 +49,6 @@ export interface PreparationFailures {
   lastSampleUncertain(compiled: CompiledRule, deviceId: string, gap: SearchGap): void;
 }
 
-/** `refresh`, `prepare` and `prepareRule` must not run at the same time. */
-export interface RuleRegistry extends ChangeFollower {
-  readonly memory: RuleMemory;
-  readonly alarmSources: AlarmSources;
-  readonly size: () => number;
-  /** Applies the record changes, which have no effect before. Resolves to true when rules were added, removed or changed. */
-  refresh(): Promise<boolean>;
-  /**
-   * Loads what the rules of the devices need. The entries, and those after them, are evaluated
-   * next.
-   */
-  prepare(entries: readonly DurableEntry[], failures: PreparationFailures): Promise<void>;
-  /** The same for devices that no entry is about, each with its workspace. */
-  prepareDevices(
-    devices: ReadonlyMap<string, string>,
-    next: number,
-    failures: PreparationFailures,
-  ): Promise<void>;
-  /**
-   * Loads the last samples that a timed run of the rule needs, of entries before the position
-   * `next`.
-   */
-  prepareRule(compiled: CompiledRule, next: number, failures: PreparationFailures): Promise<void>;
-  /**
-   * Samples of the device were removed: its last samples are searched again. Call `prepare` for the entries
-   * that follow.
-   */
-  samplesRemoved(deviceId: string): Promise<void>;
-  /** Undefined when no rule reads the device. Throws for a device that was not prepared. */
-  planOf(deviceId: string): DevicePlan | undefined;
-  rule(id: string): CompiledRule | undefined;
-  rules(): Iterable<CompiledRule>;
-  /** The devices whose rules judged samples since the last call, and marks them as saved. */
-  takeJudged(): readonly JudgedDevice[];
-  /** Call after a write that failed: the next `refresh` reads again what is durable. */
-  reset(): void;
-}
-
 interface RegistryState extends Pick<Records, 'db' | 'sealer'> {
   readonly store: SearchedStore;
   readonly memory: RuleMemory;
@@ -96,88 +58,129 @@ interface RegistryState extends Pick<Records, 'db' | 'sealer'> {
   readonly failed: (ruleId: string, error: unknown) => void;
 }
 
-/**
- * `failed` is called for a rule that cannot be read or compiled. The others are used without it.
- */
-export function createRuleRegistry(
-  { db, sealer }: Records,
-  store: SearchedStore,
-  failed: (ruleId: string, error: unknown) => void,
-  now: () => EpochMs,
-  plansMax: number = planLimits.plansMax,
-): RuleRegistry {
-  const memory = new RuleMemory(() => newestUntil(now()), now);
-  const alarmSources = new AlarmSources();
-  const index = new RuleIndex();
-  const plans = new Plans((id) => forgetDevice(memory, id), plansMax);
-  const state: RegistryState = {
-    db,
-    sealer,
-    store,
-    memory,
-    alarmSources,
-    index,
-    plans,
-    failed,
-  };
-  const pending = createPendingChanges();
-  return {
-    memory,
-    alarmSources,
-    size: () => index.size,
-    recordChanged: pending.recordChanged,
-    changesMissed: pending.changesMissed,
-    async refresh() {
-      const changes = pending.take();
-      try {
-        return await applyChanges(state, changes);
-      } catch (error) {
-        pending.putBack(changes);
-        throw error;
-      }
-    },
-    prepare: (entries, failures) =>
-      prepareDevices(
-        state,
-        devicesOf(entries),
-        { batch: entries, next: entries[0]?.position ?? 0 },
-        failures,
-      ),
-    prepareDevices: (devices, next, failures) =>
-      prepareDevices(
-        state,
-        new Map([...devices].map(([id, workspaceId]) => [id, { workspaceId, before: Infinity }])),
-        { batch: [], next },
-        failures,
-      ),
-    async prepareRule({ sources, rule: { workspaceId } }, next, failures) {
-      const ids = sources.flatMap(({ deviceIds }) => deviceIds);
-      await loadLastSamples(
-        { ...state, last: memory.last, until: memory.newestUntil() },
-        {
-          wanted: new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])),
-          batch: [],
-          next,
-          uncertain: failures.lastSampleUncertain,
-        },
-      );
-    },
-    async samplesRemoved(deviceId) {
-      memory.last.forgetRemoved(deviceId);
-      await deleteLastSamples(db, deviceId);
-    },
-    planOf: plans.find,
-    rule: index.rule,
-    rules: index.all,
-    takeJudged: () => takeJudged(memory),
-    reset() {
-      pending.changesMissed();
-      memory.last.clear();
-      memory.states.clear();
-      memory.judged.clear();
-      alarmSources.clear();
-    },
-  };
+/** `refresh`, `prepare` and `prepareRule` must not run at the same time. */
+export class RuleRegistry implements ChangeFollower {
+  readonly #db: RecordsDb;
+  readonly memory: RuleMemory;
+  readonly alarmSources = new AlarmSources();
+  readonly #index = new RuleIndex();
+  readonly #state: RegistryState;
+  readonly #pending = createPendingChanges();
+  readonly size = (): number => this.#index.size;
+  readonly recordChanged: (change: RecordChange) => void = this.#pending.recordChanged;
+  readonly changesMissed: () => void = this.#pending.changesMissed;
+  /** Undefined when no rule reads the device. Throws for a device that was not prepared. */
+  readonly planOf: (deviceId: string) => DevicePlan | undefined;
+  readonly rule: (id: string) => CompiledRule | undefined = this.#index.rule;
+  readonly rules: () => Iterable<CompiledRule> = this.#index.all;
+
+  /**
+   * `failed` is called for a rule that cannot be read or compiled. The others are used without it.
+   */
+  constructor(
+    { db, sealer }: Records,
+    store: SearchedStore,
+    failed: (ruleId: string, error: unknown) => void,
+    now: () => EpochMs,
+    plansMax: number = planLimits.plansMax,
+  ) {
+    this.#db = db;
+    this.memory = new RuleMemory(() => newestUntil(now()), now);
+    const plans = new Plans((id) => forgetDevice(this.memory, id), plansMax);
+    this.#state = {
+      db,
+      sealer,
+      store,
+      memory: this.memory,
+      alarmSources: this.alarmSources,
+      index: this.#index,
+      plans,
+      failed,
+    };
+    this.planOf = plans.find;
+  }
+
+  /** Applies the record changes, which have no effect before. Resolves to true when rules were added, removed or changed. */
+  async refresh(): Promise<boolean> {
+    const changes = this.#pending.take();
+    try {
+      return await applyChanges(this.#state, changes);
+    } catch (error) {
+      this.#pending.putBack(changes);
+      throw error;
+    }
+  }
+
+  /**
+   * Loads what the rules of the devices need. The entries, and those after them, are evaluated
+   * next.
+   */
+  prepare(entries: readonly DurableEntry[], failures: PreparationFailures): Promise<void> {
+    return prepareDevices(
+      this.#state,
+      devicesOf(entries),
+      { batch: entries, next: entries[0]?.position ?? 0 },
+      failures,
+    );
+  }
+
+  /** The same for devices that no entry is about, each with its workspace. */
+  prepareDevices(
+    devices: ReadonlyMap<string, string>,
+    next: number,
+    failures: PreparationFailures,
+  ): Promise<void> {
+    return prepareDevices(
+      this.#state,
+      new Map([...devices].map(([id, workspaceId]) => [id, { workspaceId, before: Infinity }])),
+      { batch: [], next },
+      failures,
+    );
+  }
+
+  /**
+   * Loads the last samples that a timed run of the rule needs, of entries before the position
+   * `next`.
+   */
+  async prepareRule(
+    { sources, rule: { workspaceId } }: CompiledRule,
+    next: number,
+    failures: PreparationFailures,
+  ): Promise<void> {
+    const ids = sources.flatMap(({ deviceIds }) => deviceIds);
+    await loadLastSamples(
+      { ...this.#state, last: this.memory.last, until: this.memory.newestUntil() },
+      {
+        wanted: new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])),
+        batch: [],
+        next,
+        uncertain: failures.lastSampleUncertain,
+      },
+    );
+  }
+
+  /**
+   * Samples of the device were removed: its last samples are searched again. Call `prepare` for the entries
+   * that follow.
+   */
+  async samplesRemoved(deviceId: string): Promise<void> {
+    this.memory.last.forgetRemoved(deviceId);
+    await deleteLastSamples(this.#db, deviceId);
+  }
+
+  /** The devices whose rules judged samples since the last call, and marks them as saved. */
+  takeJudged(): readonly JudgedDevice[] {
+    return takeJudged(this.memory);
+  }
+
+  /** Call after a write that failed: the next `refresh` reads again what is durable. */
+  reset(): void {
+    this.#pending.changesMissed();
+    this.memory.last.clear();
+    this.memory.states.clear();
+    this.memory.judged.clear();
+    this.alarmSources.clear();
+  }
 }
 
 async function applyChanges(state: RegistryState, changes: Changes): Promise<boolean> {

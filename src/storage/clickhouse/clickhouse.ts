@@ -4,7 +4,7 @@ import { missing } from '../../structures/missing.ts';
 import { ClickHouseError, isTemporary, Replica, type Settings } from './replica.ts';
 import { quoted } from './statement-values.ts';
 import { placeOf, type ServerAddress } from './server-addresses.ts';
-import { createShard, type Shard } from './shard.ts';
+import { Shard } from './shard.ts';
 
 const startLimits = {
   /** How long a start waits for a server that does not answer yet. */
@@ -49,14 +49,15 @@ export async function openClickHouse({
   try {
     for (const replicas of addresses) found.push(await openReplicas(replicas, waitMsMax));
     const isReplicated = replicationOf(found);
-    const shards = found.map((servers) =>
-      createShard(
-        servers.map(({ replica }) => replica),
-        {
-          insertSettings: servers[0]?.features.insert ?? {},
-          catchUp: (replica) => catchUp(replica, [...prepared.keys()]),
-        },
-      ),
+    const shards = found.map(
+      (servers) =>
+        new Shard(
+          servers.map(({ replica }) => replica),
+          {
+            insertSettings: servers[0]?.features.insert ?? {},
+            catchUp: (replica) => catchUp(replica, [...prepared.keys()]),
+          },
+        ),
     );
     return {
       shards,

@@ -30,25 +30,6 @@ interface InsertOfSelect extends Omit<Insert, 'rows'> {
   readonly timeoutMs: number;
 }
 
-export interface Shard {
-  /** Rows of a select, as objects. Sent again, and to other replicas, while they are unreachable. */
-  select<Row>(sql: string): Promise<readonly Row[]>;
-  /** The same in batches, while the server still sends; not sent again after the first batch. */
-  stream<Row>(sql: string): AsyncIterable<readonly Row[]>;
-  /**
-   * Sent once. Throws ClickHouseError, whose `isDoubtful` says whether the rows may be stored, now
-   * or later.
-   */
-  insert(insert: Insert | InsertOfSelect): Promise<void>;
-  /** A statement that may be repeated, on one replica, or on each. */
-  command(sql: string): Promise<void>;
-  everywhere(sql: string): Promise<void>;
-  readonly replicas: readonly Replica[];
-  /** Resolves when the replica that is used has what any other had when this was called. */
-  caughtUp(): Promise<void>;
-  close(): Promise<void>;
-}
-
 interface ShardOptions {
   /** Settings of inserts. */
   readonly insertSettings: Settings;
@@ -56,60 +37,83 @@ interface ShardOptions {
   readonly catchUp: (replica: Replica) => Promise<void>;
 }
 
-export function createShard(
-  replicas: readonly Replica[],
-  { insertSettings, catchUp }: ShardOptions,
-): Shard {
-  const { current, leave, onAny } = new ReplicaChoice(replicas, catchUp);
+export class Shard {
+  readonly replicas: readonly Replica[];
+  readonly #insertSettings: Settings;
+  readonly #catchUp: (replica: Replica) => Promise<void>;
+  readonly #choice: ReplicaChoice;
 
-  async function command(sql: string): Promise<void> {
-    await onAny((to) => to.text({ sql }));
+  constructor(replicas: readonly Replica[], { insertSettings, catchUp }: ShardOptions) {
+    this.replicas = replicas;
+    this.#insertSettings = insertSettings;
+    this.#catchUp = catchUp;
+    this.#choice = new ReplicaChoice(replicas, catchUp);
   }
 
-  return {
-    replicas,
-    select: async <Row>(sql: string) => onAny(async (from) => rowsOf<Row>(from, sql)),
-    async *stream<Row>(sql: string) {
-      let isBegun = false;
-      for (let attempt = 0; ; attempt += 1) {
-        const from = current();
-        try {
-          for await (const lines of from.lines({ sql: `${sql} format JSONEachRow` })) {
-            isBegun = true;
-            yield parsed<Row>(lines);
-          }
-          return;
-        } catch (error) {
-          const delayMs = retryDelaysMs[attempt];
-          if (isBegun || !isTemporary(error) || delayMs === undefined) throw error;
-          await leave(from).catch(() => undefined);
-          await delay(delayMs);
-        }
-      }
-    },
-    async insert(insert) {
-      const to = current();
-      const { queryId } = insert;
+  /** A statement that may be repeated, on one replica, or on each. */
+  async command(sql: string): Promise<void> {
+    await this.#choice.onAny((to) => to.text({ sql }));
+  }
+
+  /** Rows of a select, as objects. Sent again, and to other replicas, while they are unreachable. */
+  async select<Row>(sql: string): Promise<readonly Row[]> {
+    return this.#choice.onAny(async (from) => rowsOf<Row>(from, sql));
+  }
+
+  /** The same in batches, while the server still sends; not sent again after the first batch. */
+  async *stream<Row>(sql: string): AsyncIterable<readonly Row[]> {
+    let isBegun = false;
+    for (let attempt = 0; ; attempt += 1) {
+      const from = this.#choice.current();
       try {
-        await to.text({
-          ...statementOf(insert),
-          settings: 'select' in insert ? { ...insertSettings, ...ofLargeSelects } : insertSettings,
-          ...(queryId !== undefined && { queryId }),
-        });
+        for await (const lines of from.lines({ sql: `${sql} format JSONEachRow` })) {
+          isBegun = true;
+          yield parsed<Row>(lines);
+        }
+        return;
       } catch (error) {
-        if (isTemporary(error)) await leave(to).catch(() => undefined);
-        throw error;
+        const delayMs = retryDelaysMs[attempt];
+        if (isBegun || !isTemporary(error) || delayMs === undefined) throw error;
+        await this.#choice.leave(from).catch(() => undefined);
+        await delay(delayMs);
       }
-    },
-    command,
-    caughtUp: () => onAny(catchUp),
-    async everywhere(sql) {
-      for (const each of replicas) await each.text({ sql });
-    },
-    close: async () => {
-      await Promise.all(replicas.map((each) => each.close()));
-    },
-  };
+    }
+  }
+
+  /**
+   * Sent once. Throws ClickHouseError, whose `isDoubtful` says whether the rows may be stored, now
+   * or later.
+   */
+  async insert(insert: Insert | InsertOfSelect): Promise<void> {
+    const to = this.#choice.current();
+    const { queryId } = insert;
+    try {
+      await to.text({
+        ...statementOf(insert),
+        settings:
+          'select' in insert
+            ? { ...this.#insertSettings, ...ofLargeSelects }
+            : this.#insertSettings,
+        ...(queryId !== undefined && { queryId }),
+      });
+    } catch (error) {
+      if (isTemporary(error)) await this.#choice.leave(to).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Resolves when the replica that is used has what any other had when this was called. */
+  caughtUp(): Promise<void> {
+    return this.#choice.onAny(this.#catchUp);
+  }
+
+  async everywhere(sql: string): Promise<void> {
+    for (const each of this.replicas) await each.text({ sql });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.replicas.map((each) => each.close()));
+  }
 }
 
 /** Beyond, the server groups on its disk. */

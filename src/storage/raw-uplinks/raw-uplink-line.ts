@@ -135,23 +135,21 @@ export function uplinkOf(line: string): RawUplink {
 }
 
 // Uplink sum: shows whether two stores have the same raw uplinks.
+export class UplinkSum {
+  readonly #sum = new BigUint64Array(1);
+  #count = 0;
 
-interface UplinkSum {
-  add(uplink: RawUplink): void;
-  count(): number;
+  add(uplink: RawUplink): void {
+    this.#sum[0]! += hash('md5', lineOf(uplink, outcomeBytesMax), 'buffer').readBigUInt64LE(0);
+    this.#count += 1;
+  }
+
+  count(): number {
+    return this.#count;
+  }
+
   /** The same for the same uplinks in any order. */
-  text(): string;
-}
-
-export function createUplinkSum(): UplinkSum {
-  const sum = new BigUint64Array(1);
-  let count = 0;
-  return {
-    add(uplink) {
-      sum[0]! += hash('md5', lineOf(uplink, outcomeBytesMax), 'buffer').readBigUInt64LE(0);
-      count += 1;
-    },
-    count: () => count,
-    text: () => `${count} ${sum[0]}`,
-  };
+  text(): string {
+    return `${this.#count} ${this.#sum[0]}`;
+  }
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { rowsOfNode } from './rows/shared-records.ts';
 import { type RecordedPositions, recordedPositions } from './rows/positions.ts';
-import { keptSecretsKey, type Sealer, sealerOf } from './secret-encryption.ts';
+import { keptSecretsKey, Sealer } from './secret-encryption.ts';
 
 /** The database as a check reads it, before it is migrated. Changes nothing. */
 export interface RecordsProbe {
@@ -126,7 +126,7 @@ async function keyRefusal(
   if (key === 'missing') return `The encryption key for stored secrets is missing: ${again}`;
   if (key === 'damaged') return `${path} contains no key: ${again}`;
   const [row] = await open.rows('select "word" from "keyCheck"');
-  if (row === undefined || canOpen(sealerOf(key), String(row['word']))) return undefined;
+  if (row === undefined || canOpen(new Sealer(key), String(row['word']))) return undefined;
   const source = given ? 'SECRETS_KEY is' : `${path} is`;
   return `${source} not the key that encrypted the stored secrets: ${given ? 'set SECRETS_KEY to its previous value, or unset it if it was not set before' : again}`;
 }

@@ -1,7 +1,7 @@
 // Records copy: all rows of one database replace those of another, in one transaction, and are compared afterwards.
 import { createHash } from 'node:crypto';
 import { DataFolderError } from '../data-folder/data-folder.ts';
-import { sealerOf, type Sealer } from './secret-encryption.ts';
+import { Sealer } from './secret-encryption.ts';
 
 export type CopiedValue = string | number | null | Uint8Array;
 
@@ -132,8 +132,8 @@ export async function differingTables(
   const differing: string[] = [];
   for (const table of await tablesToCopy(from, to)) {
     const [ours, theirs] = [
-      await checksumOf(from, table, sealerOf(keys.from)),
-      await checksumOf(to, table, sealerOf(keys.to)),
+      await checksumOf(from, table, new Sealer(keys.from)),
+      await checksumOf(to, table, new Sealer(keys.to)),
     ];
     if (ours !== theirs) differing.push(table.name);
   }
@@ -178,7 +178,7 @@ function withSealed(text: string, replaced: (sealed: string) => string): string 
 
 function resealing({ from, to }: CopyKeys): (value: CopiedValue) => CopiedValue {
   if (from.equals(to)) return (value) => value;
-  const [before, after] = [sealerOf(from), sealerOf(to)];
+  const [before, after] = [new Sealer(from), new Sealer(to)];
   return (value) =>
     typeof value === 'string'
       ? withSealed(value, (sealed) => after.seal(before.open(sealed)))

@@ -18,7 +18,7 @@ import {
   saveUplinkMetrics,
 } from './rows/device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from './rows/positions.ts';
-import { sealerOf, secretPrefix, secretsKey } from './secret-encryption.ts';
+import { Sealer, secretPrefix, secretsKey } from './secret-encryption.ts';
 
 let directory: string;
 const announce = () => {};
@@ -59,11 +59,11 @@ test('the key file is made once, for its owner alone, and opens what it sealed',
   const key = secretsKey(directory);
   expect(secretsKey(directory)).toEqual(key);
   expect(statSync(join(directory, 'secrets.key')).mode & 0o077).toBe(0);
-  const sealed = sealerOf(key).seal('hunter2');
+  const sealed = new Sealer(key).seal('hunter2');
   expect(sealed).not.toContain('hunter2');
-  expect(sealerOf(key).open(sealed)).toBe('hunter2');
-  expect(() => sealerOf(secretsKey(directory, 'another')).open(sealed)).toThrow();
-  expect(() => sealerOf(key).open(`${sealed.slice(0, -6)}AAAA==`)).toThrow();
+  expect(new Sealer(key).open(sealed)).toBe('hunter2');
+  expect(() => new Sealer(secretsKey(directory, 'another')).open(sealed)).toThrow();
+  expect(() => new Sealer(key).open(`${sealed.slice(0, -6)}AAAA==`)).toThrow();
 });
 
 test('a key given by the operator leaves no key file', async () => {

@@ -6,7 +6,7 @@ import type { RecordChange } from '../../model/record.ts';
 import type { EngineEvents, OpenEngine } from './engine.ts';
 import { createListCache, type ListCaches } from './list-cache.ts';
 import type { RecordTables } from './schema.ts';
-import { type Sealer, sealerOf, secretsKey } from './secret-encryption.ts';
+import { Sealer, secretsKey } from './secret-encryption.ts';
 
 /** Kysely itself or a transaction of it. */
 export type RecordsDb = Kysely<RecordTables>;
@@ -73,7 +73,7 @@ export async function openRecords(options: {
   });
   const { db, elsewhere, listsChanged, hurry, close } = engine;
   try {
-    const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
+    const sealer = new Sealer(secretsKey(options.directory, options.secretsKey));
     await keepCheckWord(db, sealer);
     return {
       db,

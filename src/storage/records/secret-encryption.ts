@@ -11,15 +11,6 @@ const tagBytes = 16;
 const form = 's1';
 const keyName = 'secrets.key';
 
-export interface Sealer {
-  /** The text, unreadable without the key. */
-  seal(text: string): string;
-  /**
-   * The text again; throws UnreadableRecord when the key is another one or the text was changed.
-   */
-  open(sealed: string): string;
-}
-
 /**
  * The key given by the operator (any text), else the one in the data folder; what is wrong with it
  * when it cannot be used.
@@ -54,33 +45,42 @@ export function secretsKey(directory: string, given?: string): Buffer {
   return made;
 }
 
-export function sealerOf(key: Buffer): Sealer {
-  return {
-    seal(text) {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce);
-      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return `${form}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64')}`;
-    },
-    open(sealed) {
-      const [marker, encoded = ''] = sealed.split('.');
-      if (marker !== form) throw new UnreadableRecord('A sealed text has an unknown form');
-      const bytes = Buffer.from(encoded, 'base64');
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes));
-      decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-      const body = bytes.subarray(nonceBytes + tagBytes);
-      try {
-        return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
-      } catch (error) {
-        throw new UnreadableRecord(
-          'A stored secret cannot be decrypted: SECRETS_KEY has changed, or the data is corrupted',
-          {
-            cause: error,
-          },
-        );
-      }
-    },
-  };
+export class Sealer {
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  /** The text, unreadable without the key. */
+  seal(text: string): string {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
+    const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    return `${form}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64')}`;
+  }
+
+  /**
+   * The text again; throws UnreadableRecord when the key is another one or the text was changed.
+   */
+  open(sealed: string): string {
+    const [marker, encoded = ''] = sealed.split('.');
+    if (marker !== form) throw new UnreadableRecord('A sealed text has an unknown form');
+    const bytes = Buffer.from(encoded, 'base64');
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, nonceBytes));
+    decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+    const body = bytes.subarray(nonceBytes + tagBytes);
+    try {
+      return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+    } catch (error) {
+      throw new UnreadableRecord(
+        'A stored secret cannot be decrypted: SECRETS_KEY has changed, or the data is corrupted',
+        {
+          cause: error,
+        },
+      );
+    }
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { MqttBroker } from './mqtt-broker.ts';
-import { createBrokerOnDemand } from './mqtt-broker-on-demand.ts';
+import { MqttBrokerOnDemand } from './mqtt-broker-on-demand.ts';
 
 function opening() {
   const ready = Promise.withResolvers<MqttBroker>();
@@ -13,7 +13,7 @@ function opening() {
     accept: (_conn: unknown, address: string) => void accepted.push(address),
     close: async () => void accepted.push('closed'),
   } as unknown as MqttBroker;
-  const onDemand = createBrokerOnDemand(
+  const onDemand = new MqttBrokerOnDemand(
     () => {
       opens += 1;
       return ready.promise;

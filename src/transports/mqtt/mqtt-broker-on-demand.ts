@@ -4,47 +4,40 @@ import type { MqttTransport } from './mqtt-listeners.ts';
 
 export type AcceptMqtt = (conn: MqttTransport, address: string, isWebSocket?: boolean) => void;
 
-export interface MqttBrokerOnDemand {
+export class MqttBrokerOnDemand {
+  readonly #open: () => Promise<MqttBroker>;
+  readonly #failed: (error: unknown) => void;
+  #opening: Promise<void> | undefined;
+  #broker: MqttBroker | undefined;
   /**
    * Hands a connection to the broker, also while the broker opens. Destroys it when the broker
    * cannot be opened.
    */
-  readonly accept: AcceptMqtt;
+  readonly accept = (conn: MqttTransport, address: string, isWebSocket?: boolean): void => {
+    if (this.#broker !== undefined) this.#broker.accept(conn, address, isWebSocket);
+    else void this.#acceptLater(conn, address, isWebSocket);
+  };
   /** Undefined until the broker is open. */
-  readonly opened: () => MqttBroker | undefined;
-  readonly close: () => Promise<void>;
-}
+  readonly opened = (): MqttBroker | undefined => this.#broker;
+  readonly close = async (): Promise<void> => this.#broker?.close();
 
-export function createBrokerOnDemand(
-  open: () => Promise<MqttBroker>,
-  failed: (error: unknown) => void,
-): MqttBrokerOnDemand {
-  let opening: Promise<void> | undefined;
-  let broker: MqttBroker | undefined;
-
-  async function openOnce(): Promise<void> {
-    broker = await open();
+  constructor(open: () => Promise<MqttBroker>, failed: (error: unknown) => void) {
+    this.#open = open;
+    this.#failed = failed;
   }
 
-  async function acceptLater(
-    ...[conn, address, isWebSocket]: Parameters<AcceptMqtt>
-  ): Promise<void> {
+  async #openOnce(): Promise<void> {
+    this.#broker = await this.#open();
+  }
+
+  async #acceptLater(...[conn, address, isWebSocket]: Parameters<AcceptMqtt>): Promise<void> {
     try {
-      opening ??= openOnce();
-      await opening;
-      broker?.accept(conn, address, isWebSocket);
+      this.#opening ??= this.#openOnce();
+      await this.#opening;
+      this.#broker?.accept(conn, address, isWebSocket);
     } catch (error) {
-      failed(error);
+      this.#failed(error);
       conn.destroy();
     }
   }
-
-  return {
-    accept(conn, address, isWebSocket) {
-      if (broker !== undefined) broker.accept(conn, address, isWebSocket);
-      else void acceptLater(conn, address, isWebSocket);
-    },
-    opened: () => broker,
-    close: async () => broker?.close(),
-  };
 }

@@ -574,8 +574,8 @@ async function open<R extends RoutedDevice>(
   session.state = 'open';
   session.heardAt = deadlines.now;
   deadlines.place(session, deadlines.now + session.silenceMax + 1);
-  const { connack } = packetWriter(session.level);
-  session.output.write(connack(returnCodes.accepted, kept !== undefined, answer));
+  const writer = packetWriter(session.level);
+  session.output.write(writer.connack(returnCodes.accepted, kept !== undefined, answer));
   for (const subscription of session.subscriptions.values()) parts.reachable(session, subscription);
   state.readOn(session);
 }

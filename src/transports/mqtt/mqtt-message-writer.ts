@@ -31,9 +31,9 @@ export function createMessageWriter(setTimer: SetTimer): WriteMessage {
     const isPossible =
       isOpen(session) && !output.isOverfull && Buffer.byteLength(topic) <= topicBytesMax;
     if (!isPossible) return 'offline';
-    const { publish } = packetWriter(level);
+    const writer = packetWriter(level);
     if (message.qos === 0) {
-      const bytes = publish({ topic, ...message });
+      const bytes = writer.publish({ topic, ...message });
       // MQTT-3.1.2-24 of MQTT 5: it is not sent.
       if (bytes.length > session.packetBytesMax) return 'offline';
       output.write(bytes);
@@ -43,7 +43,7 @@ export function createMessageWriter(setTimer: SetTimer): WriteMessage {
     }
     const messageId = nextNumber(session);
     if (messageId === undefined) return 'offline';
-    const bytes = publish({ topic, ...message, messageId });
+    const bytes = writer.publish({ topic, ...message, messageId });
     if (bytes.length > session.packetBytesMax) return 'offline';
     const outcome = acknowledgementOf(session, messageId, setTimer);
     output.write(bytes);

@@ -57,22 +57,6 @@ export type ConnackProperties = NonNullable<IConnackPacket['properties']>;
 
 const pingResponse = Buffer.from([0xd0, 0]);
 
-/** Bytes of one version of MQTT. */
-interface PacketWriter {
-  /** Properties, reasons of acknowledgements and DISCONNECT are of MQTT 5. */
-  connack(returnCode: ReturnCode, isResumed: boolean, properties?: ConnackProperties): Buffer;
-  acknowledgement(
-    cmd: keyof typeof acknowledgementHeaders,
-    messageId: number,
-    reasonCode?: number,
-  ): Buffer;
-  suback(messageId: number, granted: number[]): Buffer;
-  unsuback(messageId: number, reasons: number[]): Buffer;
-  disconnect(reasonCode: number): Buffer;
-  pingresp(): Buffer;
-  publish(message: OutboundPublish): Buffer;
-}
-
 interface OutboundPublish {
   readonly topic: string;
   readonly payload: Buffer;
@@ -84,41 +68,77 @@ interface OutboundPublish {
   readonly properties?: MessageProperties | undefined;
 }
 
-function createWriter(protocolVersion: ProtocolLevel): PacketWriter {
-  const bytesOf = (packet: Packet): Buffer => generate(packet, { protocolVersion });
-  return {
-    connack: (returnCode, isResumed, properties) => {
-      // MQTT 3.1 reserves the flag.
-      const sessionPresent = isResumed && protocolVersion > 3;
-      if (protocolVersion < 5) return bytesOf({ cmd: 'connack', returnCode, sessionPresent });
-      const reasonCode = connackReasons[returnCode];
-      return bytesOf({
-        cmd: 'connack',
-        reasonCode,
-        sessionPresent,
-        ...(properties && { properties }),
-      });
-    },
-    // The most frequent packets: four bytes without the library's intermediate pieces.
-    acknowledgement: (cmd, messageId, reasonCode = 0) => {
-      const number = [messageId >> 8, messageId & 0xff];
-      if (reasonCode === 0) return Buffer.from([acknowledgementHeaders[cmd], 2, ...number]);
-      return Buffer.from([acknowledgementHeaders[cmd], 3, ...number, reasonCode]);
-    },
-    suback: (messageId, granted) => bytesOf({ cmd: 'suback', messageId, granted }),
-    unsuback: (messageId, granted) =>
-      bytesOf({ cmd: 'unsuback', messageId, granted: protocolVersion < 5 ? [] : granted }),
-    disconnect: (reasonCode) => bytesOf({ cmd: 'disconnect', reasonCode }),
-    pingresp: () => pingResponse,
-    publish: ({ properties, ...message }) =>
-      bytesOf({ cmd: 'publish', dup: false, ...message, ...(properties && { properties }) }),
-  };
+/** Bytes of one version of MQTT. */
+class PacketWriter {
+  readonly #protocolVersion: ProtocolLevel;
+
+  constructor(protocolVersion: ProtocolLevel) {
+    this.#protocolVersion = protocolVersion;
+  }
+
+  #bytesOf(packet: Packet): Buffer {
+    return generate(packet, { protocolVersion: this.#protocolVersion });
+  }
+
+  /** Properties, reasons of acknowledgements and DISCONNECT are of MQTT 5. */
+  connack(returnCode: ReturnCode, isResumed: boolean, properties?: ConnackProperties): Buffer {
+    // MQTT 3.1 reserves the flag.
+    const sessionPresent = isResumed && this.#protocolVersion > 3;
+    if (this.#protocolVersion < 5)
+      return this.#bytesOf({ cmd: 'connack', returnCode, sessionPresent });
+    const reasonCode = connackReasons[returnCode];
+    return this.#bytesOf({
+      cmd: 'connack',
+      reasonCode,
+      sessionPresent,
+      ...(properties && { properties }),
+    });
+  }
+
+  acknowledgement(
+    cmd: keyof typeof acknowledgementHeaders,
+    messageId: number,
+    reasonCode = 0,
+  ): Buffer {
+    const number = [messageId >> 8, messageId & 0xff];
+    if (reasonCode === 0) return Buffer.from([acknowledgementHeaders[cmd], 2, ...number]);
+    return Buffer.from([acknowledgementHeaders[cmd], 3, ...number, reasonCode]);
+  }
+
+  suback(messageId: number, granted: number[]): Buffer {
+    return this.#bytesOf({ cmd: 'suback', messageId, granted });
+  }
+
+  unsuback(messageId: number, granted: number[]): Buffer {
+    return this.#bytesOf({
+      cmd: 'unsuback',
+      messageId,
+      granted: this.#protocolVersion < 5 ? [] : granted,
+    });
+  }
+
+  disconnect(reasonCode: number): Buffer {
+    return this.#bytesOf({ cmd: 'disconnect', reasonCode });
+  }
+
+  pingresp(): Buffer {
+    return pingResponse;
+  }
+
+  publish({ properties, ...message }: OutboundPublish): Buffer {
+    return this.#bytesOf({
+      cmd: 'publish',
+      dup: false,
+      ...message,
+      ...(properties && { properties }),
+    });
+  }
 }
 
 const writers: Readonly<Record<ProtocolLevel, PacketWriter>> = {
-  3: createWriter(3),
-  4: createWriter(4),
-  5: createWriter(5),
+  3: new PacketWriter(3),
+  4: new PacketWriter(4),
+  5: new PacketWriter(5),
 };
 
 export function packetWriter(level: ProtocolLevel): PacketWriter {

@@ -7,7 +7,7 @@ import { dayMs, type EpochMs, hourMs, minuteMs } from '../../../model/instant.ts
 import type { SendOutcome } from '../../connectors/target.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
 import { DeliveryQueues, type DeviceQueue, firstOf } from './delivery-queues.ts';
-import { createNoteWriter, type NoteWriter } from './note-writer.ts';
+import { NoteWriter } from './note-writer.ts';
 import type { WaitingDelivery } from './waiting-delivery.ts';
 
 // Limited attempts: each ends when its time is over, also if the connector ignores the signal.
@@ -249,7 +249,7 @@ function createWorker(parts: DelivererParts): Worker {
   const worker: Worker = {
     parts,
     queues: new DeliveryQueues(),
-    noteWriter: createNoteWriter(parts),
+    noteWriter: new NoteWriter(parts),
     attempts: new LimitedAttempts({ send, clock, setTimer, attemptMsMax, failed }),
     timer: new WakeTimer(wake, clock, setTimer),
     running: new Set(),

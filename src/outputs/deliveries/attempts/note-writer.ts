@@ -10,54 +10,59 @@ interface Unsaved {
   readonly ended: (isSaved: boolean) => void;
 }
 
-export interface NoteWriter {
-  /** Resolves to whether the notes are saved; false when the writer was closed before. */
-  add(notes: readonly ProcessingLogEntry[]): Promise<boolean>;
-  /** Makes one last attempt. */
-  close(): Promise<void>;
-}
-
-export function createNoteWriter({
-  saveNotes,
-  failed,
-  setTimer,
-}: {
-  /** Saves all or none. */
-  readonly saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
-  readonly failed: (error: unknown) => void;
-  readonly setTimer: SetTimer;
-}): NoteWriter {
-  let waiting: Unsaved[] = [];
-
-  async function write(): Promise<void> {
-    while (waiting.length > 0) {
+export class NoteWriter {
+  readonly #saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
+  #waiting: Unsaved[] = [];
+  readonly #worker: RetryingWorker;
+  readonly #write = async (): Promise<void> => {
+    while (this.#waiting.length > 0) {
       // Notes of the same turn share a transaction.
       await new Promise((resolve) => void setImmediate(resolve));
-      const batch = waiting;
-      waiting = [];
+      const batch = this.#waiting;
+      this.#waiting = [];
       try {
-        await saveNotes(batch.flatMap(({ notes }) => notes));
+        await this.#saveNotes(batch.flatMap(({ notes }) => notes));
       } catch (error) {
-        waiting = [...batch, ...waiting];
+        this.#waiting = [...batch, ...this.#waiting];
         throw error;
       }
       for (const { ended } of batch) ended(true);
     }
+  };
+  readonly #hasWork = (): boolean => this.#waiting.length > 0;
+
+  constructor({
+    saveNotes,
+    failed,
+    setTimer,
+  }: {
+    /** Saves all or none. */
+    readonly saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
+    readonly failed: (error: unknown) => void;
+    readonly setTimer: SetTimer;
+  }) {
+    this.#saveNotes = saveNotes;
+    this.#worker = new RetryingWorker({
+      hasWork: this.#hasWork,
+      work: this.#write,
+      failed,
+      retryDelaysMs,
+      setTimer,
+    });
   }
 
-  const hasWork = () => waiting.length > 0;
-  const worker = new RetryingWorker({ hasWork, work: write, failed, retryDelaysMs, setTimer });
-  return {
-    add(notes) {
-      const { promise, resolve } = Promise.withResolvers<boolean>();
-      waiting.push({ notes, ended: resolve });
-      worker.wake();
-      return promise;
-    },
-    async close() {
-      worker.retryNow();
-      await worker.close();
-      for (const { ended } of waiting) ended(false);
-    },
-  };
+  /** Resolves to whether the notes are saved; false when the writer was closed before. */
+  add(notes: readonly ProcessingLogEntry[]): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#waiting.push({ notes, ended: resolve });
+    this.#worker.wake();
+    return promise;
+  }
+
+  /** Makes one last attempt. */
+  async close(): Promise<void> {
+    this.#worker.retryNow();
+    await this.#worker.close();
+    for (const { ended } of this.#waiting) ended(false);
+  }
 }

@@ -4,6 +4,7 @@ import type { EpochMs } from '../../../model/instant.ts';
 import type { RawUplink } from '../../../model/uplink.ts';
 import { createSerialQueue } from '../../../structures/serial-queue.ts';
 import {
+  type BlockShipper,
   createBlockShipper,
   insertOfRows,
   type ShippedBlock,
@@ -22,7 +23,7 @@ import {
   encodeUplinks,
   endsBefore,
   isOver,
-  openUplinkTable,
+  UplinkTable,
   storedDays,
   storedUplinks,
   type UplinkBlock,
@@ -71,8 +72,8 @@ export async function openClickHouseUplinks(
   const { clickHouse, shardOf, journal, position, now, retentionMs, failed } = options;
   const limits: ClickHouseUplinkLimits = { ...clickHouseUplinkLimits, ...options.limits };
   await clickHouse.prepareTables([uplinkTable]);
-  const table = openUplinkTable(journal);
-  const shipping = createUplinkShipping({
+  const table = new UplinkTable(journal);
+  const shipping = new UplinkShipping({
     shardOf,
     journal,
     limits: blockLimitsOf(limits),
@@ -268,92 +269,94 @@ interface ShippingParts {
   readonly doubtfulBefore: number;
 }
 
+type ClosedBlock = UplinkBlock & ShippedBlock;
+
 /** Calls of `add`, `shipOver` and `shipAll` must not overlap. */
-interface UplinkShipping {
+class UplinkShipping {
+  readonly #limits: BlockLimits;
+  readonly #doubtfulBefore: number;
+  /** Cut, and not written yet. */
+  #closed: ClosedBlock | undefined;
+  #open: UplinkBlock | undefined;
+  #lastPosition = -1;
+  readonly #shipper: BlockShipper;
+  readonly close: () => Promise<void>;
+
+  constructor(parts: ShippingParts) {
+    const { shardOf, limits, journal, doubtfulBefore } = parts;
+    this.#limits = limits;
+    this.#doubtfulBefore = doubtfulBefore;
+    this.#shipper = createBlockShipper<ClosedBlock>(
+      {
+        first: () => this.#closed,
+        // The content of a block decides where it ends.
+        begin: async () => undefined,
+        inserts: ({ rows }) =>
+          new Map(
+            [...Map.groupBy(rows, ({ deviceId }) => shardOf(deviceId))].map(([shard, ofShard]) => [
+              shard,
+              [
+                insertOfRows({
+                  id: `uplinks-${journal}-${ofShard[0]?.position}`,
+                  table: uplinkTable,
+                  rows: ofShard,
+                  encode: (some) => encodeUplinks(some, journal),
+                  stored: storedUplinks(ofShard, journal),
+                }),
+              ],
+            ]),
+          ),
+        end: async () => {
+          this.#closed = undefined;
+        },
+      },
+      // `add` throws it.
+      () => undefined,
+    );
+    this.close = this.#shipper.close;
+  }
+
+  async #shipClosed(): Promise<void> {
+    await this.#shipper.until(() => this.#closed === undefined);
+  }
+
+  async shipAll(): Promise<void> {
+    await this.#shipClosed();
+    if (this.#open === undefined) return;
+    const [first] = this.#open.rows;
+    const isDoubtful = first !== undefined && first.position < this.#doubtfulBefore;
+    this.#closed = { ...this.#open, doubt: isDoubtful ? 'ended' : 'none' };
+    this.#open = undefined;
+    await this.#shipClosed();
+  }
+
   /**
    * Rows in the order of their positions; those that were added before are skipped. Throws when a
    * full block cannot be written; the same rows are then to be added again.
    */
-  add(rows: readonly UplinkRow[]): Promise<void>;
-  /** Writes a block whose slot was over at the time. */
-  shipOver(time: EpochMs): Promise<void>;
-  shipAll(): Promise<void>;
-  /** Rows that are not known to be stored, oldest first. */
-  waiting(): readonly UplinkRow[];
-  close(): Promise<void>;
-}
-
-type ClosedBlock = UplinkBlock & ShippedBlock;
-
-function createUplinkShipping(parts: ShippingParts): UplinkShipping {
-  const { shardOf, limits, journal, doubtfulBefore } = parts;
-  /** Cut, and not written yet. */
-  let closed: ClosedBlock | undefined;
-  let open: UplinkBlock | undefined;
-  let lastPosition = -1;
-
-  const shipper = createBlockShipper<ClosedBlock>(
-    {
-      first: () => closed,
-      // The content of a block decides where it ends.
-      begin: async () => undefined,
-      inserts: ({ rows }) =>
-        new Map(
-          [...Map.groupBy(rows, ({ deviceId }) => shardOf(deviceId))].map(([shard, ofShard]) => [
-            shard,
-            [
-              insertOfRows({
-                id: `uplinks-${journal}-${ofShard[0]?.position}`,
-                table: uplinkTable,
-                rows: ofShard,
-                encode: (some) => encodeUplinks(some, journal),
-                stored: storedUplinks(ofShard, journal),
-              }),
-            ],
-          ]),
-        ),
-      end: async () => {
-        closed = undefined;
-      },
-    },
-    // `add` throws it.
-    () => undefined,
-  );
-
-  async function shipClosed(): Promise<void> {
-    await shipper.until(() => closed === undefined);
-  }
-
-  async function cut(): Promise<void> {
-    await shipClosed();
-    if (open === undefined) return;
-    const [first] = open.rows;
-    const isDoubtful = first !== undefined && first.position < doubtfulBefore;
-    closed = { ...open, doubt: isDoubtful ? 'ended' : 'none' };
-    open = undefined;
-    await shipClosed();
-  }
-
-  return {
-    async add(rows) {
-      await shipClosed();
-      for (const row of rows) {
-        if (row.position <= lastPosition) continue;
-        if (open !== undefined && endsBefore(open, row, limits)) await cut();
-        if (open === undefined) open = blockOf(row, limits);
-        else {
-          open.rows.push(row);
-          open.bytes += row.line.length;
-        }
-        lastPosition = row.position;
+  async add(rows: readonly UplinkRow[]): Promise<void> {
+    await this.#shipClosed();
+    for (const row of rows) {
+      if (row.position <= this.#lastPosition) continue;
+      if (this.#open !== undefined && endsBefore(this.#open, row, this.#limits))
+        await this.shipAll();
+      if (this.#open === undefined) this.#open = blockOf(row, this.#limits);
+      else {
+        this.#open.rows.push(row);
+        this.#open.bytes += row.line.length;
       }
-    },
-    async shipOver(time) {
-      await shipClosed();
-      if (open !== undefined && isOver(open, time, limits)) await cut();
-    },
-    shipAll: cut,
-    waiting: () => [...(closed?.rows ?? []), ...(open?.rows ?? [])],
-    close: shipper.close,
-  };
+      this.#lastPosition = row.position;
+    }
+  }
+
+  /** Writes a block whose slot was over at the time. */
+  async shipOver(time: EpochMs): Promise<void> {
+    await this.#shipClosed();
+    if (this.#open !== undefined && isOver(this.#open, time, this.#limits)) await this.shipAll();
+  }
+
+  /** Rows that are not known to be stored, oldest first. */
+  waiting(): readonly UplinkRow[] {
+    return [...(this.#closed?.rows ?? []), ...(this.#open?.rows ?? [])];
+  }
 }

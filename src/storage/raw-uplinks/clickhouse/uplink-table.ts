@@ -54,32 +54,36 @@ export function storedUplinks(rows: readonly UplinkRow[], journal: number): Stor
   };
 }
 
-interface UplinkTable {
-  /** Newest first, without those of this journal from a position on. */
-  list(shard: Shard, range: RawUplinkRange, below: number): Promise<RawUplinkPage>;
-}
+export class UplinkTable {
+  readonly #journal: number;
 
-export function openUplinkTable(journal: number): UplinkTable {
-  return {
-    async list(shard, { deviceId, from, to, skip, limit }, below) {
-      const where = [
-        `device = ${quoted(deviceId)}`,
-        `not (journal = ${journal} and position >= ${below})`,
-        ...(from === undefined ? [] : [`receivedAt >= ${from}`]),
-        ...(to === undefined ? [] : [`receivedAt < ${to}`]),
-      ].join(' and ');
-      const [counted] = await shard.select<{ readonly total: number }>(
-        `select uniqExact(journal, position) as total from uplinks where ${where}`,
-      );
-      const { total = 0 } = counted ?? {};
-      if (limit === 0 || skip >= total) return { uplinks: [], total };
-      const order = 'receivedAt desc, journal desc, position desc';
-      const rows = await shard.select<{ readonly line: string }>(
-        `select line from uplinks where ${where} order by ${order} limit 1 by journal, position limit ${skip}, ${limit}`,
-      );
-      return { uplinks: rows.map(({ line }) => uplinkOf(line)), total };
-    },
-  };
+  constructor(journal: number) {
+    this.#journal = journal;
+  }
+
+  /** Newest first, without those of this journal from a position on. */
+  async list(
+    shard: Shard,
+    { deviceId, from, to, skip, limit }: RawUplinkRange,
+    below: number,
+  ): Promise<RawUplinkPage> {
+    const where = [
+      `device = ${quoted(deviceId)}`,
+      `not (journal = ${this.#journal} and position >= ${below})`,
+      ...(from === undefined ? [] : [`receivedAt >= ${from}`]),
+      ...(to === undefined ? [] : [`receivedAt < ${to}`]),
+    ].join(' and ');
+    const [counted] = await shard.select<{ readonly total: number }>(
+      `select uniqExact(journal, position) as total from uplinks where ${where}`,
+    );
+    const { total = 0 } = counted ?? {};
+    if (limit === 0 || skip >= total) return { uplinks: [], total };
+    const order = 'receivedAt desc, journal desc, position desc';
+    const rows = await shard.select<{ readonly line: string }>(
+      `select line from uplinks where ${where} order by ${order} limit 1 by journal, position limit ${skip}, ${limit}`,
+    );
+    return { uplinks: rows.map(({ line }) => uplinkOf(line)), total };
+  }
 }
 
 interface UplinkDay {

@@ -33,7 +33,7 @@ import { migrate } from '../migrations.ts';
 import { NodeAdapter } from '../rows/shared-records.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
-import { createTenantTurns, createWriteLock } from '../turns.ts';
+import { createTenantTurns, WriteLock } from '../turns.ts';
 import { transaction } from '../transaction.ts';
 import {
   isLost,
@@ -45,7 +45,7 @@ import {
   sessionOf,
   versionMin,
 } from './server.ts';
-import { beginQuery, createWriter, listChangedCode, newsQueries } from './writer.ts';
+import { beginQuery, Writer, listChangedCode, newsQueries } from './writer.ts';
 
 // Connection to PostgreSQL: one session writes, in turns with other nodes; others read what is committed.
 
@@ -118,8 +118,8 @@ function openPostgresConnection(
   events: ConnectionEvents,
 ): PostgresConnection {
   const { ran, changed, allChanged } = events;
-  const writer = createWriter(server, { changed, replaced: allChanged });
-  const lock = createWriteLock();
+  const writer = new Writer(server, { changed, replaced: allChanged });
+  const lock = new WriteLock();
   const readers = openReaders(server, postgresLimits.readersMax);
   const elsewhere = openReaders(server, postgresLimits.elsewhereMax);
   const turns = createTenantTurns(postgresLimits.elsewhereMax);

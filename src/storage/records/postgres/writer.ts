@@ -7,90 +7,102 @@ import { postgresLimits, type PostgresServer, recordsError, sessionOf } from './
 
 const writerPollMs = 100;
 
-interface Writer {
-  /** The session; connects when it is needed. Throws problems. */
-  session(): Promise<pg.Client>;
-  /** Ends sessions that wait, and gives statements this long from now on; 0 is no limit. */
-  limitStatements(ms: number): Promise<void>;
-  hurry(): void;
-  close(): Promise<void>;
-}
-
 /** The SQLSTATE of the messages of triggers. */
 export const listChangedCode = 'HG001';
 
-export function createWriter(
-  server: PostgresServer,
-  events: {
+export class Writer {
+  readonly #server: PostgresServer;
+  readonly #events: {
     /** A message of a trigger, with the organization whose lists changed. */
     readonly changed: (organizationId: string) => void;
     /** Called after a lost session was replaced: what it had begun has ended. */
     readonly replaced: () => void;
-  },
-): Writer {
-  let current: Promise<pg.Client> | undefined;
-  let hadSession = false;
-  let isHurried = false;
-  let isClosed = false;
-  let timeoutMs = 0;
-  const { waitMsMax = postgresLimits.waitMsMax } = server;
+  };
+  #current: Promise<pg.Client> | undefined;
+  #hadSession = false;
+  #isHurried = false;
+  #isClosed = false;
+  #timeoutMs = 0;
+  readonly #waitMsMax: number;
 
-  const connect = async (): Promise<pg.Client> => {
-    const waits = server.node === undefined ? {} : { lock_timeout: waitMsMax };
-    const client = new pg.Client({ ...sessionOf(server.url, timeoutMs), ...waits });
+  constructor(
+    server: PostgresServer,
+    events: {
+      /** A message of a trigger, with the organization whose lists changed. */
+      readonly changed: (organizationId: string) => void;
+      /** Called after a lost session was replaced: what it had begun has ended. */
+      readonly replaced: () => void;
+    },
+  ) {
+    this.#server = server;
+    this.#events = events;
+    const { waitMsMax = postgresLimits.waitMsMax } = server;
+    this.#waitMsMax = waitMsMax;
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const waits = this.#server.node === undefined ? {} : { lock_timeout: this.#waitMsMax };
+    const client = new pg.Client({ ...sessionOf(this.#server.url, this.#timeoutMs), ...waits });
     client.on('notice', ({ code, message }) => {
-      if (code === listChangedCode && message !== undefined) events.changed(message);
+      if (code === listChangedCode && message !== undefined) this.#events.changed(message);
     });
     await client.connect();
     try {
-      if (!server.isShared)
-        await lockOut(client, writerLockQuery(server), (ms) => isHurried || ms >= waitMsMax);
+      if (!this.#server.isShared)
+        await lockOut(
+          client,
+          writerLockQuery(this.#server),
+          (ms) => this.#isHurried || ms >= this.#waitMsMax,
+        );
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;
     }
-    if (hadSession) events.replaced();
-    hadSession = true;
+    if (this.#hadSession) this.#events.replaced();
+    this.#hadSession = true;
     return client;
+  }
+
+  #forget(made: Promise<pg.Client>): void {
+    if (this.#current === made) this.#current = undefined;
+  }
+
+  /** The session; connects when it is needed. Throws problems. */
+  async session(): Promise<pg.Client> {
+    if (this.#isClosed) throw problem('recordsUnreachable');
+    if (this.#current === undefined) {
+      const made = this.#connect();
+      this.#current = made;
+      made.then(
+        (client) => {
+          for (const event of ['error', 'end'] as const) client.on(event, () => this.#forget(made));
+        },
+        () => this.#forget(made),
+      );
+    }
+    try {
+      return await this.#current;
+    } catch (error) {
+      throw recordsError(error);
+    }
+  }
+
+  /** Ends sessions that wait, and gives statements this long from now on; 0 is no limit. */
+  async limitStatements(ms: number): Promise<void> {
+    this.#timeoutMs = ms;
+    await (await this.session()).query(`set statement_timeout = ${ms}`);
+  }
+
+  readonly hurry = (): void => {
+    this.#isHurried = true;
   };
 
-  const forget = (made: Promise<pg.Client>): void => {
-    if (current === made) current = undefined;
-  };
-
-  return {
-    async session() {
-      if (isClosed) throw problem('recordsUnreachable');
-      if (current === undefined) {
-        const made = connect();
-        current = made;
-        made.then(
-          (client) => {
-            for (const event of ['error', 'end'] as const) client.on(event, () => forget(made));
-          },
-          () => forget(made),
-        );
-      }
-      try {
-        return await current;
-      } catch (error) {
-        throw recordsError(error);
-      }
-    },
-    async limitStatements(ms) {
-      timeoutMs = ms;
-      await (await this.session()).query(`set statement_timeout = ${ms}`);
-    },
-    hurry() {
-      isHurried = true;
-    },
-    async close() {
-      isClosed = true;
-      const made = current;
-      current = undefined;
-      await (await made?.catch(() => undefined))?.end().catch(() => undefined);
-    },
-  };
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const made = this.#current;
+    this.#current = undefined;
+    await (await made?.catch(() => undefined))?.end().catch(() => undefined);
+  }
 }
 
 /**

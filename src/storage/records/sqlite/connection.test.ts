@@ -6,8 +6,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Problem } from '../../../model/problem.ts';
-import { createWriteLock } from '../turns.ts';
-import { checkpointLimits, createTurns, RecordsConnection } from './sqlite-engine.ts';
+import { WriteLock } from '../turns.ts';
+import { checkpointLimits, Turns, RecordsConnection } from './sqlite-engine.ts';
 
 let directory: string;
 let path: string;
@@ -37,7 +37,7 @@ const countThings = 'select count(*) as n from "things"';
 const count = async () => (await connection.run(countThings, [])).rows[0];
 
 test('review security 1: callers of the write lock come in the order of asking, and each release wakes one', async () => {
-  const lock = createWriteLock();
+  const lock = new WriteLock();
   const order: number[] = [];
   const callers = Array.from({ length: 20_000 }, async (_, i) => {
     const release = await lock.take();
@@ -53,7 +53,7 @@ test('review security 1: callers of the write lock come in the order of asking, 
 
 test('review security 1: statements share the turns of the event loop by time, in the order of asking', async () => {
   let ms = 0;
-  const turns = createTurns(() => ms);
+  const turns = new Turns(() => ms);
   let turn = 0;
   const countTurns = () => {
     turn += 1;
@@ -77,7 +77,7 @@ test('review security 1: statements share the turns of the event loop by time, i
 
 test('a transaction comes before those that wait for their turn', async () => {
   let ms = 0;
-  const turns = createTurns(() => ms);
+  const turns = new Turns(() => ms);
   const order: string[] = [];
   const one = async (name: string, isUrgent: boolean) => {
     const wait = turns.take(isUrgent);

@@ -12,19 +12,6 @@ type Ask = ToRecordsWorker extends infer One
     : never
   : never;
 
-/**
- * Rejects with the error of SQLite or the disk, or when the thread fails. The next request then
- * starts a new thread.
- */
-export interface RecordsThread {
-  rows(text: string, parameters: readonly unknown[]): Promise<unknown[]>;
-  /** True when the log is empty on disk. */
-  checkpoint(): Promise<boolean>;
-  /** Does nothing before the thread was started. */
-  renew(): void;
-  close(): Promise<void>;
-}
-
 interface Asked {
   readonly resolve: (answer: FromRecordsWorker) => void;
   readonly reject: (error: Error) => void;
@@ -51,55 +38,69 @@ function settleAnswers(worker: Worker, asked: Map<number, Asked>): void {
   });
 }
 
-export function createRecordsThread(start: RecordsWorkerStart): RecordsThread {
-  const asked = new Map<number, Asked>();
-  let worker: Worker | undefined;
-  let lastId = 0;
+/**
+ * Rejects with the error of SQLite or the disk, or when the thread fails. The next request then
+ * starts a new thread.
+ */
+export class RecordsThread {
+  readonly #start: RecordsWorkerStart;
+  readonly #asked = new Map<number, Asked>();
+  #worker: Worker | undefined;
+  #lastId = 0;
 
-  const running = (): Worker => {
-    if (worker !== undefined) return worker;
+  constructor(start: RecordsWorkerStart) {
+    this.#start = start;
+  }
+
+  #running(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
     const started = new Worker(new URL('./records-worker.ts', import.meta.url), {
-      workerData: start,
+      workerData: this.#start,
       name: 'records',
       env: {},
     });
-    settleAnswers(started, asked);
+    settleAnswers(started, this.#asked);
     started.on('exit', () => {
-      if (worker === started) worker = undefined;
+      if (this.#worker === started) this.#worker = undefined;
     });
-    worker = started;
+    this.#worker = started;
     return started;
-  };
+  }
 
-  const ask = (request: Ask): Promise<FromRecordsWorker> => {
-    const thread = running();
-    const id = ++lastId;
+  #ask(request: Ask): Promise<FromRecordsWorker> {
+    const thread = this.#running();
+    const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      asked.set(id, { resolve, reject });
+      this.#asked.set(id, { resolve, reject });
       // Only a working thread keeps the process running.
       thread.ref();
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
       thread.postMessage({ ...request, id });
     });
-  };
+  }
 
-  return {
-    async rows(text, parameters) {
-      const first = await ask({ ask: 'rows', text, parameters });
-      const rows = first.rows ?? [];
-      for (let { hasMore } = first; hasMore === true; ) {
-        const next = await ask({ ask: 'more', of: first.id });
-        for (const row of next.rows ?? []) rows.push(row);
-        hasMore = next.hasMore;
-      }
-      return rows;
-    },
-    checkpoint: async () => (await ask({ ask: 'checkpoint' })).isTruncated === true,
-    renew() {
-      if (worker !== undefined) void ask({ ask: 'renew' }).catch(() => undefined);
-    },
-    async close() {
-      await worker?.terminate();
-    },
-  };
+  async rows(text: string, parameters: readonly unknown[]): Promise<unknown[]> {
+    const first = await this.#ask({ ask: 'rows', text, parameters });
+    const rows = first.rows ?? [];
+    for (let { hasMore } = first; hasMore === true; ) {
+      const next = await this.#ask({ ask: 'more', of: first.id });
+      for (const row of next.rows ?? []) rows.push(row);
+      hasMore = next.hasMore;
+    }
+    return rows;
+  }
+
+  /** True when the log is empty on disk. */
+  async checkpoint(): Promise<boolean> {
+    return (await this.#ask({ ask: 'checkpoint' })).isTruncated === true;
+  }
+
+  /** Does nothing before the thread was started. */
+  renew(): void {
+    if (this.#worker !== undefined) void this.#ask({ ask: 'renew' }).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
 }

@@ -7,7 +7,7 @@ import type {
   RecordsWorkerStart,
   ToRecordsWorker,
 } from './records-worker-messages.ts';
-import { type Statements, statementsOf } from './statements.ts';
+import { Statements } from './statements.ts';
 
 const { path, kind, cacheKiB, busyTimeoutMs } = workerData as RecordsWorkerStart;
 const port = parentPort!;
@@ -22,7 +22,7 @@ function connection() {
   database.exec(`pragma cache_size = -${cacheKiB}`);
   // A checkpoint syncs the log before it copies from it, and the database before it ends.
   database.exec('pragma synchronous = full');
-  open = { database, statements: statementsOf(database) };
+  open = { database, statements: new Statements(database) };
   return open;
 }
 

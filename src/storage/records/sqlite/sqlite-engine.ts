@@ -18,10 +18,10 @@ import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
 import { isDiskFull } from '../../../model/errors.ts';
 import { problem, type Problem } from '../../../model/problem.ts';
-import { createTenantTurns, createWriteLock, type WriteLock } from '../turns.ts';
-import { type CommitSync, createCommitSync } from './commit-sync.ts';
-import { createRecordsThread, type RecordsThread } from './records-thread.ts';
-import { type Statements, statementsOf } from './statements.ts';
+import { createTenantTurns, WriteLock } from '../turns.ts';
+import { CommitSync } from './commit-sync.ts';
+import { RecordsThread } from './records-thread.ts';
+import { Statements } from './statements.ts';
 
 /**
  * Opens `<directory>/records.sqlite`, creating what is missing. Every commit is on disk when it
@@ -129,8 +129,8 @@ export class RecordsConnection implements EngineConnection {
   readonly #elsewhere: RecordsThread;
   readonly #checkpointer: RecordsThread;
   readonly #elsewhereTurns = createTenantTurns();
-  readonly #turns = createTurns();
-  readonly #lock = createWriteLock();
+  readonly #turns = new Turns();
+  readonly #lock = new WriteLock();
   readonly #checkpoints: Checkpoints;
   readonly #events: ConnectionEvents;
   /** How long a statement waits for another program. */
@@ -144,11 +144,11 @@ export class RecordsConnection implements EngineConnection {
     const start = { path, cacheKiB, busyTimeoutMs: busyMsMax };
     this.#events = events;
     this.#database = openWriter(path);
-    this.#writer = statementsOf(this.#database);
-    this.#sync = createCommitSync(openSync(`${path}-wal`, 'r+'), events.stopped);
+    this.#writer = new Statements(this.#database);
+    this.#sync = new CommitSync(openSync(`${path}-wal`, 'r+'), events.stopped);
     this.#readers = new Readers(path);
-    this.#elsewhere = createRecordsThread({ ...start, kind: 'reader' });
-    this.#checkpointer = createRecordsThread({ ...start, kind: 'checkpointer' });
+    this.#elsewhere = new RecordsThread({ ...start, kind: 'reader' });
+    this.#checkpointer = new RecordsThread({ ...start, kind: 'checkpointer' });
     this.#checkpoints = new Checkpoints(this.#database, this.#sync, this.#lock, this.#checkpointer);
   }
 
@@ -374,7 +374,7 @@ class Readers {
       const { cacheKiB, busyMsMax } = connectionLimits;
       const database = new DatabaseSync(this.#path, { readOnly: true, timeout: busyMsMax });
       database.exec(`pragma cache_size = -${cacheKiB}`);
-      this.#open = { database, statements: statementsOf(database) };
+      this.#open = { database, statements: new Statements(database) };
     }
     return this.#open.statements;
   }
@@ -504,54 +504,53 @@ function recordsStopped(cause: Error): Problem {
  */
 const turnMsMax = 5;
 
-interface Turns {
+export class Turns {
+  readonly #clock: () => number;
+  readonly #urgent = new Set<() => void>();
+  readonly #waiting = new Set<() => void>();
+  /** Undefined when nothing has run in the current turn. */
+  #startedAt: number | undefined;
+
+  /** `clock` tells milliseconds, for lengths of time only. */
+  constructor(clock: () => number = () => performance.now()) {
+    this.#clock = clock;
+  }
+
+  #next(): (() => void) | undefined {
+    const queue = this.#urgent.size > 0 ? this.#urgent : this.#waiting;
+    const [first] = queue;
+    if (first !== undefined) queue.delete(first);
+    return first;
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#urgent.size + this.#waiting.size === 0) {
+      this.#startedAt = undefined;
+      return;
+    }
+    const start = this.#clock();
+    this.#startedAt = start;
+    do {
+      this.#next()?.();
+      // What follows the statement runs first, so that its time counts too.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+    } while (this.#urgent.size + this.#waiting.size > 0 && this.#clock() - start < turnMsMax);
+    setImmediate(() => void this.#turn());
+  }
+
   /**
    * Undefined when a statement may run now, else a promise that resolves in its turn. `isUrgent` is
    * for statements of a transaction, because others wait for its end: they come before all that
    * wait.
    */
-  take(isUrgent: boolean): Promise<void> | undefined;
-}
-
-/** `clock` tells milliseconds, for lengths of time only. */
-export function createTurns(clock: () => number = () => performance.now()): Turns {
-  const urgent = new Set<() => void>();
-  const waiting = new Set<() => void>();
-  /** Undefined when nothing has run in the current turn. */
-  let startedAt: number | undefined;
-
-  const next = (): (() => void) | undefined => {
-    const queue = urgent.size > 0 ? urgent : waiting;
-    const [first] = queue;
-    if (first !== undefined) queue.delete(first);
-    return first;
-  };
-
-  const turn = async (): Promise<void> => {
-    if (urgent.size + waiting.size === 0) {
-      startedAt = undefined;
-      return;
+  take(isUrgent: boolean): Promise<void> | undefined {
+    const now = this.#clock();
+    if (this.#startedAt === undefined) {
+      this.#startedAt = now;
+      setImmediate(() => void this.#turn());
     }
-    const start = clock();
-    startedAt = start;
-    do {
-      next()?.();
-      // What follows the statement runs first, so that its time counts too.
-      await new Promise<void>((resolve) => process.nextTick(resolve));
-    } while (urgent.size + waiting.size > 0 && clock() - start < turnMsMax);
-    setImmediate(() => void turn());
-  };
-
-  return {
-    take(isUrgent) {
-      const now = clock();
-      if (startedAt === undefined) {
-        startedAt = now;
-        setImmediate(() => void turn());
-      }
-      const isFirst = (isUrgent ? 0 : waiting.size) + urgent.size === 0;
-      if (isFirst && now - startedAt < turnMsMax) return undefined;
-      return new Promise((resolve) => (isUrgent ? urgent : waiting).add(resolve));
-    },
-  };
+    const isFirst = (isUrgent ? 0 : this.#waiting.size) + this.#urgent.size === 0;
+    if (isFirst && now - this.#startedAt < turnMsMax) return undefined;
+    return new Promise((resolve) => (isUrgent ? this.#urgent : this.#waiting).add(resolve));
+  }
 }

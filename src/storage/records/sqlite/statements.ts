@@ -5,35 +5,34 @@ import type { StatementResult } from '../engine.ts';
 
 const statementsMax = 500;
 
-export interface Statements {
-  run(text: string, parameters: readonly unknown[]): StatementResult;
-}
-
 interface Prepared {
   readonly statement: StatementSync;
   readonly returnsRows: boolean;
 }
 
 /** Throws the errors of SQLite. */
-export function statementsOf(database: DatabaseSync): Statements {
-  const prepared = createBoundedMap<string, Prepared>(statementsMax);
+export class Statements {
+  readonly #database: DatabaseSync;
+  readonly #prepared = createBoundedMap<string, Prepared>(statementsMax);
 
-  const prepare = (text: string): Prepared => {
-    let known = prepared.use(text);
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  #prepare(text: string): Prepared {
+    let known = this.#prepared.use(text);
     if (known === undefined) {
-      const statement = database.prepare(text);
+      const statement = this.#database.prepare(text);
       known = { statement, returnsRows: statement.columns().length > 0 };
-      prepared.set(text, known);
+      this.#prepared.set(text, known);
     }
     return known;
-  };
+  }
 
-  return {
-    run(text, parameters) {
-      const { statement, returnsRows } = prepare(text);
-      const values = parameters as readonly SQLInputValue[];
-      if (returnsRows) return { rows: statement.all(...values) };
-      return { rows: [], changed: statement.run(...values).changes };
-    },
-  };
+  run(text: string, parameters: readonly unknown[]): StatementResult {
+    const { statement, returnsRows } = this.#prepare(text);
+    const values = parameters as readonly SQLInputValue[];
+    if (returnsRows) return { rows: statement.all(...values) };
+    return { rows: [], changed: statement.run(...values).changes };
+  }
 }

@@ -76,7 +76,6 @@ async function withoutStatements<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const shard = shards[0] ?? missing('shard');
-  const { select, stream } = shard;
   const refuse = (): never => {
     throw new Error('ClickHouse is asked');
   };
@@ -84,7 +83,8 @@ async function withoutStatements<T>(
   try {
     return await work();
   } finally {
-    Object.assign(shard, { select, stream });
+    // The methods of the class are left.
+    for (const name of ['select', 'stream']) Reflect.deleteProperty(shard, name);
   }
 }
 

@@ -21,223 +21,250 @@ interface WaitingChunk extends Member {
   readonly from: Pick<OpenRows, 'firstPosition' | 'firstBytes'>;
 }
 
-export interface ChunkSealer {
+export class ChunkSealer {
+  readonly #parts: {
+    readonly registry: SeriesRegistry;
+    readonly makers: ChunkMakers;
+    readonly segments: SegmentSet;
+    readonly slices: Slices;
+    /** The position behind the newest entry whose rows are in the registry. */
+    readonly visiblePosition: () => number;
+    /** The oldest position that the tables need. */
+    readonly tablesFrom: () => number;
+    /** Called after a commit, which may have freed some of the journal. */
+    readonly committed: () => Promise<unknown>;
+    /** Called after commits: merges segments when there are enough, beside sealing. */
+    readonly merge: () => Promise<void>;
+    /** Background work failed; what it works on stays where it is and is tried again later. */
+    readonly failed: (error: unknown) => void;
+    readonly limits: StoreLimits;
+  };
+  readonly #registry: SeriesRegistry;
+  readonly #segments: SegmentSet;
+  readonly #makers: ChunkMakers;
+  readonly #slices: Slices;
+  readonly #limits: StoreLimits;
+  #waiting: WaitingChunk[] = [];
+  #waitingBytes = 0;
+  #lookedAt = 0;
+  #merging: Promise<void> | undefined;
+  readonly #sealing: SealingWork;
+  readonly #work = async (): Promise<void> => {
+    let sliceEnds = this.#slices.clock() + sliceMs;
+    while (this.#registry.closedCount() > 0 || this.#mustCommit()) {
+      if (this.#mustCommit()) {
+        await this.#commit();
+        this.#merge();
+      } else await this.#sealNext();
+      if (this.#slices.clock() < sliceEnds) continue;
+      await this.#slices.pause();
+      sliceEnds = this.#slices.clock() + sliceMs;
+    }
+  };
   /** Starts background work when there is some. */
-  readonly wake: () => void;
-  /** Seals and commits everything; rejects when the disk refuses. */
-  readonly sealAll: () => Promise<void>;
-  /** The oldest position that a row not yet committed came from, except those of tables. */
-  readonly oldestUnsealed: () => number;
-  /** A chunk made of other rows waits for its segment; `firstPosition` is that of its oldest row. */
-  readonly adopt: (series: Series, chunk: Chunk, firstPosition: number) => void;
-  /**
-   * Undefined when closed rows are few enough; else resolves when they are, or when sealing has
-   * failed and waiting would not help.
-   */
-  readonly roomForRows: () => Promise<void> | undefined;
+  readonly wake = (): void => {
+    if (this.#registry.journalledBytes() - this.#lookedAt >= this.#limits.lookEveryBytes)
+      this.#closeOverdue();
+    if (this.#registry.closedCount() > 0 || this.#mustCommit()) this.#sealing.start();
+  };
   /** Resolves when the background work under way has ended. */
-  readonly idle: () => Promise<void>;
+  readonly idle = async (): Promise<void> => {
+    const background = () => this.#sealing.running() ?? this.#merging;
+    while (background() !== undefined) await background();
+  };
+  /** Seals and commits everything; rejects when the disk refuses. */
+  readonly sealAll = async (): Promise<void> => {
+    await this.#sealing.running();
+    await this.#merging;
+    for (const series of [...this.#registry.unsealed]) this.#registry.close(series);
+    while (this.#registry.closedCount() > 0) {
+      await this.#sealNext();
+      await this.#slices.pause();
+    }
+    await this.#commit();
+  };
   /** Chunks that are in no segment yet. */
-  readonly waiting: () => readonly Member[];
-  /**
-   * Removes the waiting chunks that are gone, and returns them. Only where segments change
-   * exclusively.
-   */
-  readonly forgetWaiting: (isGone: (member: Member) => boolean) => Member[];
-}
+  readonly waiting = (): readonly Member[] => this.#waiting;
 
-export function createChunkSealer(parts: {
-  readonly registry: SeriesRegistry;
-  readonly makers: ChunkMakers;
-  readonly segments: SegmentSet;
-  readonly slices: Slices;
-  /** The position behind the newest entry whose rows are in the registry. */
-  readonly visiblePosition: () => number;
-  /** The oldest position that the tables need. */
-  readonly tablesFrom: () => number;
-  /** Called after a commit, which may have freed some of the journal. */
-  readonly committed: () => Promise<unknown>;
-  /** Called after commits: merges segments when there are enough, beside sealing. */
-  readonly merge: () => Promise<void>;
-  /** Background work failed; what it works on stays where it is and is tried again later. */
-  readonly failed: (error: unknown) => void;
-  readonly limits: StoreLimits;
-}): ChunkSealer {
-  const { registry, segments, makers, slices, limits } = parts;
-  let waiting: WaitingChunk[] = [];
-  let waitingBytes = 0;
-  let lookedAt = 0;
-  let merging: Promise<void> | undefined;
-  const { journalledBytes } = registry;
-  const sealing = new SealingWork({
-    work: () => slices.pause().then(work),
-    journalledBytes,
-    limits,
-    failed: parts.failed,
-  });
+  constructor(parts: {
+    readonly registry: SeriesRegistry;
+    readonly makers: ChunkMakers;
+    readonly segments: SegmentSet;
+    readonly slices: Slices;
+    /** The position behind the newest entry whose rows are in the registry. */
+    readonly visiblePosition: () => number;
+    /** The oldest position that the tables need. */
+    readonly tablesFrom: () => number;
+    /** Called after a commit, which may have freed some of the journal. */
+    readonly committed: () => Promise<unknown>;
+    /** Called after commits: merges segments when there are enough, beside sealing. */
+    readonly merge: () => Promise<void>;
+    /** Background work failed; what it works on stays where it is and is tried again later. */
+    readonly failed: (error: unknown) => void;
+    readonly limits: StoreLimits;
+  }) {
+    this.#parts = parts;
+    const { registry, segments, makers, slices, limits } = parts;
+    this.#registry = registry;
+    this.#segments = segments;
+    this.#makers = makers;
+    this.#slices = slices;
+    this.#limits = limits;
+    const { journalledBytes } = registry;
+    this.#sealing = new SealingWork({
+      work: () => slices.pause().then(this.#work),
+      journalledBytes,
+      limits,
+      failed: parts.failed,
+    });
+  }
 
-  function oldestUnsealed(committed: readonly WaitingChunk[] = []): number {
-    let oldest = parts.visiblePosition();
-    for (const { open, closing } of registry.unsealed) {
+  #oldestUnsealed(committed: readonly WaitingChunk[] = []): number {
+    let oldest = this.#parts.visiblePosition();
+    for (const { open, closing } of this.#registry.unsealed) {
       if (open !== undefined) oldest = Math.min(oldest, open.firstPosition);
       for (const rows of closing) oldest = Math.min(oldest, rows.firstPosition);
     }
     const leaving = new Set(committed);
-    for (const chunk of waiting)
+    for (const chunk of this.#waiting)
       if (!leaving.has(chunk)) oldest = Math.min(oldest, chunk.from.firstPosition);
     return oldest;
   }
 
   /** Closes rows that hold the journal back too far or take too much memory together. */
-  function closeOverdue(): void {
-    lookedAt = registry.journalledBytes();
-    const overdue = lookedAt - limits.journalTailBytes;
+  #closeOverdue(): void {
+    this.#lookedAt = this.#registry.journalledBytes();
+    const overdue = this.#lookedAt - this.#limits.journalTailBytes;
     let bytes = 0;
-    for (const series of registry.unsealed) {
-      if (series.open !== undefined && series.open.firstBytes < overdue) registry.close(series);
+    for (const series of this.#registry.unsealed) {
+      if (series.open !== undefined && series.open.firstBytes < overdue)
+        this.#registry.close(series);
       bytes += series.open?.bytes ?? 0;
     }
-    if (bytes <= limits.openBytes) return;
-    const candidates = [...registry.unsealed].flatMap((series) =>
+    if (bytes <= this.#limits.openBytes) return;
+    const candidates = [...this.#registry.unsealed].flatMap((series) =>
       series.open === undefined ? [] : [{ series, rows: series.open }],
     );
     candidates.sort((a, b) => a.rows.firstBytes - b.rows.firstBytes);
     for (const { series, rows } of candidates) {
-      if (bytes <= limits.openBytes * 0.75) break;
+      if (bytes <= this.#limits.openBytes * 0.75) break;
       bytes -= rows.bytes;
-      registry.close(series);
+      this.#registry.close(series);
     }
   }
 
   /** The oldest closed rows, as many as one job takes. */
-  function nextClosed(): ClosedRows[] {
+  #nextClosed(): ClosedRows[] {
     const next: ClosedRows[] = [];
     let rows = 0;
-    while (registry.closedCount() > 0 && rows < limits.chunkRowsPerJob) {
-      const closed = registry.nextClosed() ?? missing('closed rows');
+    while (this.#registry.closedCount() > 0 && rows < this.#limits.chunkRowsPerJob) {
+      const closed = this.#registry.nextClosed() ?? missing('closed rows');
       // Dropped meanwhile with its device.
       if (!isClosing(closed)) continue;
       next.push(closed);
       rows += closed.rows.length;
     }
-    if (registry.closedBytes() <= limits.closedBytesMax) sealing.letWritersOn();
+    if (this.#registry.closedBytes() <= this.#limits.closedBytesMax) this.#sealing.letWritersOn();
     return next;
   }
 
-  async function sealNext(): Promise<void> {
-    const next = nextClosed();
+  async #sealNext(): Promise<void> {
+    const next = this.#nextClosed();
     const sealedNewest = new Map<Series, EpochMs>();
     const toChunk = next.map(({ series, rows }) => {
       const newest = sealedNewest.get(series) ?? series.newestSoFar.at(-1) ?? -Infinity;
       sealedNewest.set(series, Math.max(newest, rows.newest));
       return { sorted: rows.sorted(), sealedNewest: newest };
     });
-    const made = makers.make(toChunk);
+    const made = this.#makers.make(toChunk);
     const chunks = made instanceof Promise ? await made : made;
     for (const [i, closed] of next.entries()) {
       // Dropped meanwhile with its device.
       if (!isClosing(closed)) continue;
       const { series, rows } = closed;
       const { firstPosition, firstBytes } = rows;
-      for (const chunk of chunks[i] ?? []) keep(series, chunk, { firstPosition, firstBytes });
+      for (const chunk of chunks[i] ?? []) this.#keep(series, chunk, { firstPosition, firstBytes });
       series.closing = series.closing.filter((other) => other !== rows);
-      registry.settle(series);
+      this.#registry.settle(series);
     }
   }
 
   /** The chunk is readable from now on, and waits for its segment. */
-  function keep(series: Series, chunk: Chunk, from: WaitingChunk['from']): void {
+  #keep(series: Series, chunk: Chunk, from: WaitingChunk['from']): void {
     addChunk(series, chunk);
-    waiting.push({ series, chunk, from });
-    waitingBytes += chunk.length;
+    this.#waiting.push({ series, chunk, from });
+    this.#waitingBytes += chunk.length;
   }
 
-  function mustCommit(): boolean {
-    const [oldest] = waiting;
+  #mustCommit(): boolean {
+    const [oldest] = this.#waiting;
     if (oldest === undefined) return false;
     // While segments are merged a commit would have to wait; sealing goes on instead, for a while.
-    if (merging !== undefined) return waitingBytes >= limits.segmentBytes * segmentsAwaitingMerge;
-    const overdue = registry.journalledBytes() - limits.journalTailBytes;
-    return waitingBytes >= limits.segmentBytes || oldest.from.firstBytes < overdue;
+    if (this.#merging !== undefined)
+      return this.#waitingBytes >= this.#limits.segmentBytes * segmentsAwaitingMerge;
+    const overdue = this.#registry.journalledBytes() - this.#limits.journalTailBytes;
+    return this.#waitingBytes >= this.#limits.segmentBytes || oldest.from.firstBytes < overdue;
   }
 
-  function merge(): void {
-    merging ??= parts
+  #merge(): void {
+    this.#merging ??= this.#parts
       .merge()
-      .catch(parts.failed)
+      .catch(this.#parts.failed)
       .finally(() => {
-        merging = undefined;
-        wake();
+        this.#merging = undefined;
+        this.wake();
       });
   }
 
-  function commit(): Promise<void> {
-    return segments.exclusive(async () => {
+  #commit(): Promise<void> {
+    return this.#segments.exclusive(async () => {
       // A copy: chunks sealed while the segment is written wait for the next one. So do chunks
       // of a device that is being dropped, because earlier segments count no more for it.
-      const committing = waiting.filter(({ series }) => !registry.isDropping(series.device.id));
+      const committing = this.#waiting.filter(
+        ({ series }) => !this.#registry.isDropping(series.device.id),
+      );
       if (committing.length === 0) return;
-      await segments.commit({
+      await this.#segments.commit({
         add: committing,
         remove: [],
-        replayFrom: () => Math.min(oldestUnsealed(committing), parts.tablesFrom()),
+        replayFrom: () => Math.min(this.#oldestUnsealed(committing), this.#parts.tablesFrom()),
       });
       const done = new Set(committing);
-      waiting = waiting.filter((chunk) => !done.has(chunk));
-      waitingBytes = waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
-      await parts.committed();
+      this.#waiting = this.#waiting.filter((chunk) => !done.has(chunk));
+      this.#waitingBytes = this.#waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
+      await this.#parts.committed();
     });
   }
 
-  async function work(): Promise<void> {
-    let sliceEnds = slices.clock() + sliceMs;
-    while (registry.closedCount() > 0 || mustCommit()) {
-      if (mustCommit()) {
-        await commit();
-        merge();
-      } else await sealNext();
-      if (slices.clock() < sliceEnds) continue;
-      await slices.pause();
-      sliceEnds = slices.clock() + sliceMs;
-    }
+  /** The oldest position that a row not yet committed came from, except those of tables. */
+  oldestUnsealed(): number {
+    return this.#oldestUnsealed();
   }
 
-  function wake(): void {
-    if (registry.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
-    if (registry.closedCount() > 0 || mustCommit()) sealing.start();
+  /** A chunk made of other rows waits for its segment; `firstPosition` is that of its oldest row. */
+  adopt(series: Series, chunk: Chunk, firstPosition: number): void {
+    this.#keep(series, chunk, { firstPosition, firstBytes: this.#registry.journalledBytes() });
   }
 
-  return {
-    wake,
-    oldestUnsealed: () => oldestUnsealed(),
-    adopt: (series, chunk, firstPosition) =>
-      keep(series, chunk, { firstPosition, firstBytes: registry.journalledBytes() }),
-    idle: async () => {
-      const background = () => sealing.running() ?? merging;
-      while (background() !== undefined) await background();
-    },
-    roomForRows: () => {
-      if (registry.closedBytes() <= limits.closedBytesMax) return undefined;
-      return sealing.nextRoom();
-    },
-    sealAll: async () => {
-      await sealing.running();
-      await merging;
-      for (const series of [...registry.unsealed]) registry.close(series);
-      while (registry.closedCount() > 0) {
-        await sealNext();
-        await slices.pause();
-      }
-      await commit();
-    },
-    waiting: () => waiting,
-    forgetWaiting: (isGone) => {
-      const gone = waiting.filter(isGone);
-      waiting = waiting.filter((member) => !gone.includes(member));
-      waitingBytes = waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
-      return gone;
-    },
-  };
+  /**
+   * Undefined when closed rows are few enough; else resolves when they are, or when sealing has
+   * failed and waiting would not help.
+   */
+  roomForRows(): Promise<void> | undefined {
+    if (this.#registry.closedBytes() <= this.#limits.closedBytesMax) return undefined;
+    return this.#sealing.nextRoom();
+  }
+
+  /**
+   * Removes the waiting chunks that are gone, and returns them. Only where segments change
+   * exclusively.
+   */
+  forgetWaiting(isGone: (member: Member) => boolean): Member[] {
+    const gone = this.#waiting.filter(isGone);
+    this.#waiting = this.#waiting.filter((member) => !gone.includes(member));
+    this.#waitingBytes = this.#waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
+    return gone;
+  }
 }
 
 function isClosing({ series, rows }: ClosedRows): boolean {

@@ -24,7 +24,7 @@ import type {
 import type { ValueBatch } from '../../../query/summaries/ordered-values.ts';
 import type { StoreSurroundings } from '../samples.ts';
 import { refuseUnreadable } from '../reported-reads.ts';
-import { type ChunkSealer, createChunkSealer } from './chunk-sealer.ts';
+import { ChunkSealer } from './chunk-sealer.ts';
 import { ChunkMakers } from './chunks/chunk-builders.ts';
 import { DecodedChunks } from './chunks/decoded-chunks.ts';
 import { EntryWriter } from './entry-writer.ts';
@@ -32,7 +32,7 @@ import type { DeviceNumbers } from './memtables/device-numbers.ts';
 import type { ShapeTables } from './memtables/shape-tables.ts';
 import { TableMerger } from './memtables/table-merger.ts';
 import { deadRowsOf } from './memtables/table-runs.ts';
-import { createTableSealer, type TableSealer } from './memtables/table-sealer.ts';
+import { TableSealer } from './memtables/table-sealer.ts';
 import { ActiveReads } from './segments/segment-file.ts';
 import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
 import {
@@ -143,7 +143,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   });
   const tablesFrom = tables.replayFrom;
   const chunkMakers = new ChunkMakers({ schemas, limits, failed });
-  const sealer: ChunkSealer = createChunkSealer({
+  const sealer: ChunkSealer = new ChunkSealer({
     registry,
     makers: chunkMakers,
     segments,
@@ -176,7 +176,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     ...onTables,
     damaged: (path, reason) => damaged({ kind: 'page', path, reason }),
   });
-  const tableSealer: TableSealer = createTableSealer({ ...onTables, sealed: merger.wake });
+  const tableSealer: TableSealer = new TableSealer({ ...onTables, sealed: merger.wake });
   const changing: RetentionParts = {
     segments,
     registry,

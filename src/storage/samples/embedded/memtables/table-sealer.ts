@@ -32,96 +32,107 @@ interface TableSealerParts {
   readonly failed: (error: unknown) => void;
 }
 
-export interface TableSealer {
+export class TableSealer {
+  readonly #parts: TableSealerParts;
+  readonly #tables: ShapeTables;
+  readonly #registry: SeriesRegistry;
+  readonly #limits: StoreLimits;
+  #lookedAt = 0;
+  #queue: Promise<unknown> = Promise.resolve();
+  readonly #sealing: SealingWork;
+  /** Seals what is closed now: under load more is closed all the time, and this would never end. */
+  readonly #sealEach = async (): Promise<number> => {
+    const closed = new Set([...this.#tables.all()].flatMap(({ sealing }) => sealing));
+    let expired = 0;
+    for (
+      let table = waitingTable(this.#tables);
+      table !== undefined;
+      table = waitingTable(this.#tables)
+    ) {
+      const [memtable] = table.sealing;
+      expired += await sealFirst(table, this.#parts);
+      this.#sealing.letWritersOn();
+      if (memtable !== undefined) closed.delete(memtable);
+      if (closed.size === 0) break;
+    }
+    return expired;
+  };
+  readonly #work = async (): Promise<void> => {
+    while (this.#tables.hasClosed()) {
+      await this.sealClosed();
+      this.#parts.sealed();
+    }
+  };
   /** Starts background work when there is some. */
-  readonly wake: () => void;
-  /** Seals the closed memtables; rejects when the disk refuses. Returns how many rows had expired. */
-  readonly sealClosed: () => Promise<number>;
-  /** Runs the work while no memtable is being sealed. */
-  readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Seals everything; rejects when the disk refuses. */
-  readonly sealAll: () => Promise<void>;
+  readonly wake = (): void => {
+    if (this.#registry.journalledBytes() - this.#lookedAt >= this.#limits.lookEveryBytes)
+      this.#closeOverdue();
+    if (this.#tables.hasClosed()) this.#sealing.start();
+  };
   /** Undefined when waiting memtables have room, else resolves when they may have. */
-  readonly room: () => Promise<void> | undefined;
+  readonly room = (): Promise<void> | undefined => {
+    if (this.#tables.closedBytes() <= this.#limits.closedMemtableBytesMax) return undefined;
+    return this.#sealing.nextRoom();
+  };
+  /** Seals everything; rejects when the disk refuses. */
+  readonly sealAll = async (): Promise<void> => {
+    for (const table of this.#tables.all()) this.#tables.close(table);
+    await this.sealClosed();
+  };
   /** Resolves when the background work in progress has ended. */
-  readonly idle: () => Promise<void>;
-}
+  readonly idle = async (): Promise<void> => {
+    while (this.#sealing.running() !== undefined) await this.#sealing.running();
+  };
 
-export function createTableSealer(parts: TableSealerParts): TableSealer {
-  const { tables, registry, limits } = parts;
-  let lookedAt = 0;
-  let queue: Promise<unknown> = Promise.resolve();
-  const { journalledBytes } = registry;
-  const sealing = new SealingWork({ work, journalledBytes, limits, failed: parts.failed });
+  constructor(parts: TableSealerParts) {
+    this.#parts = parts;
+    const { tables, registry, limits } = parts;
+    this.#tables = tables;
+    this.#registry = registry;
+    this.#limits = limits;
+    const { journalledBytes } = registry;
+    this.#sealing = new SealingWork({
+      work: this.#work,
+      journalledBytes,
+      limits,
+      failed: parts.failed,
+    });
+  }
 
   /** Closes memtables that hold the journal back too far or take too much memory together. */
-  function closeOverdue(): void {
-    lookedAt = registry.journalledBytes();
+  #closeOverdue(): void {
+    this.#lookedAt = this.#registry.journalledBytes();
     let bytes = 0;
     let largest: ShapeTable | undefined;
-    for (const table of tables.all()) {
+    for (const table of this.#tables.all()) {
       const { active } = table;
       if (active === undefined) continue;
-      active.journalledSince ??= lookedAt;
-      if (active.isFull || lookedAt - active.journalledSince > limits.journalTailBytes) {
-        tables.close(table);
+      active.journalledSince ??= this.#lookedAt;
+      if (
+        active.isFull ||
+        this.#lookedAt - active.journalledSince > this.#limits.journalTailBytes
+      ) {
+        this.#tables.close(table);
         continue;
       }
       bytes += active.bytes;
       if (active.bytes > (largest?.active?.bytes ?? 0)) largest = table;
     }
-    if (bytes > limits.memtableBytes && largest !== undefined) tables.close(largest);
+    if (bytes > this.#limits.memtableBytes && largest !== undefined) this.#tables.close(largest);
   }
 
-  /** Seals what is closed now: under load more is closed all the time, and this would never end. */
-  async function sealEach(): Promise<number> {
-    const closed = new Set([...tables.all()].flatMap(({ sealing }) => sealing));
-    let expired = 0;
-    for (let table = waitingTable(tables); table !== undefined; table = waitingTable(tables)) {
-      const [memtable] = table.sealing;
-      expired += await sealFirst(table, parts);
-      sealing.letWritersOn();
-      if (memtable !== undefined) closed.delete(memtable);
-      if (closed.size === 0) break;
-    }
-    return expired;
-  }
-
-  function exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const done = queue.then(work);
-    queue = done.catch(() => undefined);
+  /** Runs the work while no memtable is being sealed. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
     return done;
   }
 
+  /** Seals the closed memtables; rejects when the disk refuses. Returns how many rows had expired. */
   /** One sealing after the other. */
-  const sealClosed = (): Promise<number> => exclusive(sealEach);
-
-  async function work(): Promise<void> {
-    while (tables.hasClosed()) {
-      await sealClosed();
-      parts.sealed();
-    }
+  sealClosed(): Promise<number> {
+    return this.exclusive(this.#sealEach);
   }
-
-  return {
-    sealClosed,
-    exclusive,
-    wake: () => {
-      if (registry.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
-      if (tables.hasClosed()) sealing.start();
-    },
-    room: () => {
-      if (tables.closedBytes() <= limits.closedMemtableBytesMax) return undefined;
-      return sealing.nextRoom();
-    },
-    sealAll: async () => {
-      for (const table of tables.all()) tables.close(table);
-      await sealClosed();
-    },
-    idle: async () => {
-      while (sealing.running() !== undefined) await sealing.running();
-    },
-  };
 }
 
 function waitingTable(tables: ShapeTables): ShapeTable | undefined {
