@@ -119,7 +119,7 @@ export async function openParts(start: Start): Promise<Parts> {
   );
   closers.push('operations', () => operations.close());
   const reportOutcomes = new ReportOutcomes({
-    records,
+    records: { ...records, actor: () => undefined },
     failed: (error) => telemetry.backgroundFailed('noting refused mails of reports', error),
   });
   closers.push('outcomes of reports', reportOutcomes.close);

@@ -39,7 +39,8 @@ export function composeReports(
   const missingSetting = 'missingSetting' in mails ? mails.missingSetting : undefined;
   const failed = (error: unknown) => telemetry.backgroundFailed('sending reports', error);
   const runs = new ReportRuns({
-    records,
+    // A timer that was set during a request would act in the name of its caller.
+    records: { ...records, actor: () => undefined },
     missingSetting,
     ownerOf: (owner, organizationId) => storedPrincipal(db, owner, organizationId, now()),
     render: (report, to, owner, signal) =>

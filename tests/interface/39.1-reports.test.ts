@@ -214,6 +214,12 @@ test('the clock sends at the due minute, once, and a restart sends it no second 
   expect(after).toMatchObject({ nextRun: '2026-11-18T13:00:00.000Z', problem: null });
   expect(Date.parse(after.lastSent)).toBeGreaterThanOrEqual(Date.parse(report.nextRun));
   expect(after.version).toBe(0);
+  // The clock acts in nobody's name.
+  const audit = await world.must(
+    'GET',
+    `/v3/audit-logs?organizationId=${world.organizationId}&resourceId=${report.id}`,
+  );
+  expect(audit.content.map(({ action }: { action: string }) => action)).toEqual(['CREATE']);
   await world.close();
   await start();
   // The clock steps back over the time of the run, and reaches it again.
