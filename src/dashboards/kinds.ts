@@ -29,6 +29,6 @@ export const kinds: Readonly<Record<TileKind, KindOfTile>> = {
   devices: { size: [12, 5], series: 'NONE', isNewest: true },
   alarms: { size: [6, 5], series: 'NONE' },
   plan: { size: [6, 6], series: 'NONE', isNewest: true },
-  control: { size: [3, 2], series: 'NONE' },
+  control: { size: [3, 4], series: 'NONE' },
   links: { size: [3, 2], series: 'NONE' },
 };

@@ -202,6 +202,8 @@ test('tables of devices, plans and controls: columns, marks and pictures, nothin
   expect(await readable(reader, 'column')).toEqual(['chosen']);
   expect(await readable(reader, 'mark')).toEqual(['other']);
   expect(await readable(reader, 'secret')).toEqual([]);
+  const command = await reader.call('POST', `/v3/devices/${idOf('chosen')}/downlink`, {});
+  expect(command.status).toBe(403);
   expect((await reader.call('GET', `/v3/blobs/${blobId}/content`)).status).toBe(200);
   expect((await reader.call('GET', `/v3/blobs/${otherBlob}/content`)).status).toBe(403);
   expect((await reader.call('GET', `/v3/blobs/${blobId}`)).status).toBe(403);

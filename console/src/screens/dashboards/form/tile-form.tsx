@@ -20,6 +20,7 @@ import { tileWords } from '../tiles/tile-words.ts';
 import { formWords } from './form-words.ts';
 import styles from './form.module.css';
 import type { ShownVariables } from '../variable-values.ts';
+import { isControlComplete } from './control-fields.tsx';
 import { FieldRows } from './field-rows.tsx';
 import { KindFields, TitleLinkFields } from './kind-fields.tsx';
 import { blankSeries, SeriesFields } from './series-fields.tsx';
@@ -37,6 +38,8 @@ const offeredKinds = [
   'table',
   'devices',
   'alarms',
+  'plan',
+  'control',
   'links',
   'text',
 ] as const satisfies readonly TileKind[];
@@ -115,7 +118,7 @@ export function TileForm(props: TileFormProps) {
       />
       {isTried && !isWhole && (
         <p role="alert" className="bad text-label">
-          {isAxisWrong(edited) ? words.axisWrong : words.incomplete}
+          {isAxisWrong(edited) ? words.axisWrong : missingIn(edited.kind, words)}
         </p>
       )}
     </FormDialog>
@@ -139,6 +142,7 @@ function BasicFields({ tile, isNew, change }: BasicFieldsProps) {
     const rows = {
       ...(kind === 'devices' && !tile.columns && { columns: [{ dataKey: '' }] }),
       ...(kind === 'links' && !tile.links && { links: [{ label: '', url: '' }] }),
+      ...(kind === 'control' && !tile.downlink && { downlink: { mqttDownlink: { payload: {} } } }),
     };
     change({ ...tile, ...size, ...rows, kind, series: [...series] });
   };
@@ -367,6 +371,8 @@ function BucketField({ tile: { bucketInterval, ...tile }, change }: BucketFieldP
 function isComplete(tile: Tile): boolean {
   if (tile.kind === 'text') return (tile.text ?? '').trim() !== '';
   if (tile.kind === 'gauge' && (tile.min ?? 0) >= (tile.max ?? 100)) return false;
+  if (tile.kind === 'control') return isControlComplete(tile);
+  if (tile.kind === 'plan') return Boolean(tile.placeId || tile.variable || tile.blobId);
   if (tile.kind === 'devices') return (tile.columns ?? []).length > 0;
   if (tile.kind === 'links') return (tile.links ?? []).length > 0;
   if (kinds[tile.kind].series === 'NONE') return true;
@@ -388,6 +394,8 @@ function withoutExpected({ expected: _, ...series }: TileSeries): TileSeries {
 
 /** Without what belongs to another kind. */
 function cleaned(edited: Tile): Tile {
+  if (edited.kind === 'control') return controlOf(edited);
+  if (edited.kind === 'plan') return planOf(edited);
   const { text, series, thresholds, bucketInterval, min, max, columns, links, ...others } = edited;
   const { thresholdStyle, legend, axes, track, ...tile } = others;
   const named = namedAxes(axes);
@@ -409,6 +417,42 @@ function cleaned(edited: Tile): Tile {
     ...(kinds[kind].isDrawn && named ? { axes: named } : {}),
     ...(kinds[kind].hasThresholds && sorted.length > 0 ? { thresholds: sorted } : {}),
   };
+}
+
+/** Only what a control has, so that it names no other device. */
+function controlOf(edited: Tile): Tile {
+  const { id, kind, title, x, y, width, height, repeat, deviceId, variable } = edited;
+  const { label, downlink, input, confirm } = edited;
+  return {
+    ...{ id, kind, x, y, width, height, label: label ?? '', downlink: downlink ?? {} },
+    ...(title && { title }),
+    ...(repeat && { repeat }),
+    ...(variable ? { variable } : { deviceId: deviceId ?? '' }),
+    ...(input && { input }),
+    ...(confirm === false && { confirm }),
+  };
+}
+
+function planOf(edited: Tile): Tile {
+  const { id, kind, title, x, y, width, height, repeat } = edited;
+  const { placeId, variable, blobId, marks } = edited;
+  return {
+    ...{ id, kind, x, y, width, height },
+    ...(title && { title }),
+    ...(repeat && { repeat }),
+    ...(placeId && { placeId }),
+    ...(variable && { variable }),
+    ...(blobId && { blobId }),
+    ...(marks && { marks }),
+  };
+}
+
+function missingIn(
+  kind: TileKind,
+  words: Readonly<Record<'controlIncomplete' | 'incomplete' | 'planIncomplete', string>>,
+): string {
+  if (kind === 'control') return words.controlIncomplete;
+  return kind === 'plan' ? words.planIncomplete : words.incomplete;
 }
 
 // Threshold fields: from which number on a value is good, a warning or bad, and how that is called.

@@ -78,14 +78,16 @@ function Read() {
         )}
       </InPage>
     );
-  const configuration = readConfiguration(data.configuration);
-  if (configuration === undefined)
+  const stored = readConfiguration(data.configuration);
+  if (stored === undefined)
     return (
       <InPage name={data.name}>
         <Empty title={page.foreign} note={page.foreignNote} />
       </InPage>
     );
-  return <Shown dashboard={data} configuration={configuration} />;
+  // A link sends nothing.
+  const tiles = stored.tiles.filter(({ kind }) => kind !== 'control');
+  return <Shown dashboard={data} configuration={{ ...stored, tiles }} />;
 }
 
 interface ShownProps {

@@ -3,11 +3,8 @@ import type { ComponentType } from 'react';
 import type { TileKind } from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { late } from '../../../ui/late.tsx';
-import { useWords } from '../../../words/language.tsx';
 import { ChartTile } from './chart-tile.tsx';
 import { TextTile } from './text-tile.tsx';
-import { tileWords } from './tile-words.ts';
-import styles from './tiles.module.css';
 import { StateTile, TableTile, ValueTile } from './value-tiles.tsx';
 
 interface TileProps {
@@ -46,6 +43,16 @@ const LinksTile = late<TileProps>(
   async () => (await import('./links-tile.tsx')).LinksTile,
 );
 
+const ControlTile = late<TileProps>(
+  'ControlTile',
+  async () => (await import('./control-tile.tsx')).ControlTile,
+);
+
+const PlanTile = late<TileProps>(
+  'PlanTile',
+  async () => (await import('./plan-tile.tsx')).PlanTile,
+);
+
 const drawings: Readonly<Record<TileKind, ComponentType<TileProps>>> = {
   value: ValueTile,
   line: ChartTile,
@@ -60,16 +67,10 @@ const drawings: Readonly<Record<TileKind, ComponentType<TileProps>>> = {
   heatmap: HeatmapTile,
   histogram: HistogramTile,
   devices: DevicesTile,
-  plan: NotDrawn,
-  control: NotDrawn,
+  plan: PlanTile,
+  control: ControlTile,
   links: LinksTile,
 };
-
-/** Kinds that only other clients draw so far. */
-function NotDrawn() {
-  const words = useWords(tileWords);
-  return <p className={styles['note']}>{words.notDrawn}</p>;
-}
 
 export function TileContent(props: TileProps) {
   const Drawing = drawings[props.tile.kind];
