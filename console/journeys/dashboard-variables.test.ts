@@ -71,6 +71,29 @@ journey('dashboards of device types', { start: startWorld, prepare }, (stage) =>
     await page.getByRole('region', { name: 'CO2 in Attic' }).waitFor();
   });
 
+  test('contract 39: a link fixes the values that are chosen, and the list of links says them', async () => {
+    const { page } = stage;
+    await page.getByRole('button', { name: 'Share' }).click();
+    const dialog = page.getByRole('dialog', { name: /^Share / });
+    await dialog.getByText('device: Attic').waitFor();
+    await dialog.getByRole('button', { name: 'Create link' }).click();
+    const link = await dialog.getByLabel('Link', { exact: true }).inputValue();
+    const links = dialog.getByRole('region', { name: 'Active links' });
+    await links.getByText('device: Attic').waitFor();
+    await links.getByText('never used').waitFor();
+    await stage.inspect('share-variables');
+    const guest = await page.context().newPage();
+    try {
+      await guest.goto(link);
+      const tile = guest.getByRole('region', { name: /^CO2 in / }).first();
+      await tile.getByText('600').waitFor();
+    } finally {
+      await guest.close();
+    }
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   test('contract 39: a variable of several values is added, and a tile repeats for each', async () => {
     const { page } = stage;
     await page.getByRole('button', { name: 'Edit', exact: true }).click();

@@ -51,6 +51,7 @@ journey('time machine', { start: startWorld, prepare }, (stage) => {
     await slider.focus();
     await page.keyboard.press('PageDown');
     await isThen();
+    await page.getByText(/ – .* · Europe\/Zurich$/).waitFor();
     await stage.inspect('time-machine');
     expect(Date.parse(moment() ?? '')).toBeLessThan(Date.now() - 30 * minuteMs);
     const address = page.url();

@@ -158,7 +158,10 @@ const shareBody = namedObject('DashboardShareBody', {
 });
 const newShareSchema = namedObject('NewDashboardShare', {
   id: Type.String({ description: 'ID of the share link, as in the list and in the audit log.' }),
-  url: Type.String({ description: 'Share URL, with the token in the fragment.' }),
+  url: Type.String({
+    description:
+      'Share URL, with the values of the variables as `var.NAME` and the token in the fragment.',
+  }),
   token: Type.String({
     description: 'Share token, returned only in this response. Send it as a bearer token.',
   }),

@@ -218,6 +218,7 @@ test('the values stay as they were fixed, and are listed', async () => {
   const id = await create(variables, tiles);
   const { body } = await share(id, { text: 'Hall' });
   const fixed = { one: [idOf('other')], text: ['Hall'] };
+  expect(body.url).toContain(`/shared/dashboards/${id}?var.one=${idOf('other')}&var.text=Hall#`);
   const reader = actingBy(at.base, { authorization: `Bearer ${body.token}` });
   await at.owner.must('PUT', `/v3/dashboards/${id}`, {
     configuration: {

@@ -243,9 +243,18 @@ export async function shareDashboard(
     ]);
     return made;
   });
-  // Behind the number sign, where neither servers nor their logs see it.
-  const url = `${publicUrl.replace(/\/+$/, '')}/shared/dashboards/${dashboardId}#${token}`;
+  const address = `${publicUrl.replace(/\/+$/, '')}/shared/dashboards/${dashboardId}`;
+  // The token is behind the number sign, where neither servers nor their logs see it.
+  const url = `${address}${parametersOf(share.variables)}#${token}`;
   return { id: share.id, url, token, expires: formatInstantOrNull(share.expiresAt) };
+}
+
+/** `?var.NAME=VALUE`, which the page of the link shows; the token reads no others. */
+function parametersOf(variables: DashboardShare['variables']): string {
+  const parameters = Object.entries(variables).flatMap(([name, values]) =>
+    values.map((value) => `var.${name}=${encodeURIComponent(value)}`),
+  );
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
 }
 
 /** Kinds of variables whose values are ids of records. */

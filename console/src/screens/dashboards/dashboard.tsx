@@ -268,7 +268,9 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
         </div>
       )}
       {search.kiosk === true && <Kiosk leave={() => change(withoutKiosk(search))} />}
-      {open === 'share' && <ShareDialog dashboard={dashboard} close={() => setOpen(undefined)} />}
+      {open === 'share' && (
+        <ShareDialog dashboard={dashboard} variables={variables} close={() => setOpen(undefined)} />
+      )}
       {open === 'reports' && (
         <ReportsDialog
           dashboard={dashboard}

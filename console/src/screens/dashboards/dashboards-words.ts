@@ -8,6 +8,7 @@ export const shareWords = wordSet(
   {
     title: (name: string) => `Share ${name}`,
     what: "Anyone with the link can view this dashboard and the data of its devices without signing in. They can't change anything.",
+    fixes: 'The link shows these values, and no others can be chosen:',
     expires: 'Expires after',
     spans: {
       day: '1 day',
@@ -24,6 +25,8 @@ export const shareWords = wordSet(
     since: 'Created',
     until: 'Expires',
     always: 'never',
+    unused: 'never used',
+    used: (at: string) => `last used ${at}`,
     revoke: 'Revoke all links',
     revoked: (count: number) => plural(count, 'Link revoked', `${grouped(count)} links revoked`),
     confirm: 'Revoke all links?',
@@ -37,6 +40,7 @@ export const shareWords = wordSet(
   {
     title: (name: string) => `${name} teilen`,
     what: 'Wer den Link hat, kann dieses Dashboard und die Daten seiner Geräte ohne Anmeldung ansehen, aber nichts ändern.',
+    fixes: 'Der Link zeigt diese Werte; andere lassen sich nicht wählen:',
     expires: 'Gültig für',
     spans: {
       day: '1 Tag',
@@ -53,6 +57,8 @@ export const shareWords = wordSet(
     since: 'Erstellt',
     until: 'Läuft ab:',
     always: 'nie',
+    unused: 'nie verwendet',
+    used: (at: string) => `zuletzt verwendet ${at}`,
     revoke: 'Alle Links widerrufen',
     revoked: (count: number) =>
       plural(count, 'Link widerrufen', `${grouped(count)} Links widerrufen`),

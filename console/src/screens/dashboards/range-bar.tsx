@@ -71,9 +71,12 @@ export function RangeSentence({
 }: Omit<RangeBarProps, 'change' | 'ownZone'>) {
   const words = useWords(dashboardsWords);
   const formats = useFormats();
-  const { from, to } = search;
-  if (from !== undefined && to !== undefined)
-    return `${formats.instant(from, zone)} – ${formats.instant(to, zone)} · ${zone}`;
+  const { from, to, at } = search;
+  if ((from !== undefined && to !== undefined) || at !== undefined) {
+    // Neither ends now, so that the time of now does not matter.
+    const shown = isoInterval(intervalShown(search, configuration, 0));
+    return `${formats.instant(shown.from, zone)} – ${formats.instant(shown.to, zone)} · ${zone}`;
+  }
   return `${words.last[search.range ?? savedRange(configuration)]} · ${zone}`;
 }
 

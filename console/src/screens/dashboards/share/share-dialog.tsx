@@ -11,8 +11,10 @@ import { Answered, Bone } from '../../../ui/states.tsx';
 import { toast, toastFailure } from '../../../ui/toasts.tsx';
 import { useAction } from '../../../ui/use-action.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
+import { useDevicesById } from '../../../api/workspace-records.ts';
 import type { Dashboard } from '../dashboard-requests.ts';
 import { shareWords } from '../dashboards-words.ts';
+import type { ShownVariables } from '../variable-values.ts';
 import styles from './share.module.css';
 
 const dayMs = 86_400_000;
@@ -21,20 +23,25 @@ const spanNames = ['day', 'week', 'month', 'always'] as const;
 type SpanName = (typeof spanNames)[number];
 
 interface ShareDialogProps {
-  readonly dashboard: Pick<Dashboard, 'id' | 'name'>;
+  readonly dashboard: Dashboard;
+  /** With the values that are chosen now, which the link fixes. */
+  readonly variables: ShownVariables;
   readonly close: () => void;
 }
 
-export function ShareDialog({ dashboard: { id, name }, close }: ShareDialogProps) {
+export function ShareDialog({ dashboard, variables, close }: ShareDialogProps) {
+  const { id, name } = dashboard;
   const words = useWords(shareWords);
   const client = useQueryClient();
   const [url, setUrl] = useState<string>();
   const [span, setSpan] = useState<SpanName>('month');
+  const isFixing = variables.variables.length > 0;
   const params = { path: { id } };
   const share = useAction({
     mutationFn: () => {
       const ms = spans[span];
-      const body = { expires: ms === undefined ? null : new Date(Date.now() + ms).toISOString() };
+      const expires = ms === undefined ? null : new Date(Date.now() + ms).toISOString();
+      const body = { expires, ...(isFixing && { variables: valuesOf(variables) }) };
       return ask(platform.POST('/v3/dashboards/{id}/share', { params, body }));
     },
     onSuccess(made) {
@@ -55,6 +62,18 @@ export function ShareDialog({ dashboard: { id, name }, close }: ShareDialogProps
       }
     >
       <p className="mute">{words.what}</p>
+      {isFixing && (
+        <div>
+          <p>{words.fixes}</p>
+          <p className="mute">
+            <Values
+              variables={variables}
+              values={valuesOf(variables)}
+              workspaceId={dashboard.workspaceId}
+            />
+          </p>
+        </div>
+      )}
       <SelectField
         label={words.expires}
         value={span}
@@ -80,23 +99,63 @@ export function ShareDialog({ dashboard: { id, name }, close }: ShareDialogProps
           </div>
         </div>
       )}
-      <ValidLinks id={id} afterRevoke={() => setUrl(undefined)} />
+      <ValidLinks
+        dashboard={dashboard}
+        variables={variables}
+        afterRevoke={() => setUrl(undefined)}
+      />
     </Dialog>
   );
 }
 
+type NamedValues = Readonly<Record<string, readonly string[]>>;
+
+/** Those of the variables that the dashboard declares and that have a value. */
+function valuesOf({ variables, values }: ShownVariables): Record<string, string[]> {
+  return Object.fromEntries(
+    variables.flatMap(({ name }) => {
+      const chosen = values.get(name);
+      return chosen === undefined ? [] : [[name, [...chosen]] as const];
+    }),
+  );
+}
+
+interface ValuesProps {
+  readonly workspaceId: string;
+  readonly variables: ShownVariables;
+  readonly values: NamedValues;
+}
+
+/** Such as `Device: Attic · Room: Kitchen, Hall`. */
+function Values({ workspaceId, variables: { variables, nameOf }, values }: ValuesProps) {
+  const ids = variables.flatMap(({ kind, name }) =>
+    kind === 'DEVICE' ? (values[name] ?? []) : [],
+  );
+  const devices = useDevicesById(workspaceId, ids);
+  return variables
+    .flatMap((variable) => {
+      const names = values[variable.name]?.map(
+        (value) => devices.get(value)?.name ?? nameOf(variable, value),
+      );
+      return names === undefined ? [] : [`${variable.label ?? variable.name}: ${names.join(', ')}`];
+    })
+    .join(' · ');
+}
+
 /** Without a configured address the platform names itself localhost, where others do not find it. */
 function reachable(url: string): string {
-  const { hostname, pathname, hash } = new URL(url);
-  return hostname === 'localhost' ? `${location.origin}${pathname}${hash}` : url;
+  const { hostname, pathname, search, hash } = new URL(url);
+  return hostname === 'localhost' ? `${location.origin}${pathname}${search}${hash}` : url;
 }
 
 interface ValidLinksProps {
-  readonly id: string;
+  readonly dashboard: Dashboard;
+  readonly variables: ShownVariables;
   readonly afterRevoke: () => void;
 }
 
-function ValidLinks({ id, afterRevoke }: ValidLinksProps) {
+function ValidLinks({ dashboard, variables, afterRevoke }: ValidLinksProps) {
+  const { id, workspaceId } = dashboard;
   const words = useWords(shareWords);
   const formats = useFormats();
   const client = useQueryClient();
@@ -132,13 +191,20 @@ function ValidLinks({ id, afterRevoke }: ValidLinksProps) {
             <p className="mute">{words.none}</p>
           ) : (
             <ul>
-              {valid.map(({ created, expires }) => (
-                <li key={`${created} ${expires ?? ''}`}>
+              {valid.map(({ id: linkId, created, expires, lastUsed, variables: fixed }) => (
+                <li key={linkId}>
                   {words.since} {formats.instant(created)}
                   <span className="mute">
                     {' · '}
                     {words.until} {expires === null ? words.always : formats.instant(expires)}
+                    {' · '}
+                    {lastUsed === null ? words.unused : words.used(formats.instant(lastUsed))}
                   </span>
+                  {fixed !== undefined && Object.keys(fixed).length > 0 && (
+                    <div className="mute">
+                      <Values workspaceId={workspaceId} variables={variables} values={fixed} />
+                    </div>
+                  )}
                 </li>
               ))}
             </ul>
