@@ -1,5 +1,7 @@
 // States over time: the values of a data key as stretches of one value each (contract 39).
 import type { Interval } from './buckets.ts';
+import { type Threshold, thresholdOf } from './configuration.ts';
+import type { PlotColor } from './plot.ts';
 
 export interface Stretch {
   /** Epoch milliseconds, within the interval. */
@@ -58,4 +60,26 @@ function sampled(stretches: readonly Stretch[], { fromMs, toMs }: Interval): rea
 
 function isSame(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+// Colors of states.
+
+const toneColors = { OK: '--ok', WARNING: '--warn', BAD: '--bad' } as const;
+const paletteSize = 6;
+
+/**
+ * The color of each of the values: that of its threshold, else one of the palette, in an order that
+ * stays where others arrive. False is pale.
+ */
+export function stateColors(
+  thresholds: readonly Threshold[] | null | undefined,
+  values: readonly unknown[],
+): (value: unknown) => PlotColor {
+  const names = [...new Set(values.map((value) => JSON.stringify(value)))].toSorted();
+  return (value) => {
+    const threshold = thresholdOf(value, thresholds);
+    if (threshold !== undefined) return toneColors[threshold.tone];
+    if (value === false) return '--line-strong';
+    return `--c${(names.indexOf(JSON.stringify(value)) % paletteSize) + 1}`;
+  };
 }

@@ -76,13 +76,14 @@ const palette: Readonly<Record<string, string>> = {
   '--ok': inks.OK,
   '--warn': inks.WARNING,
   '--bad': inks.BAD,
+  '--line-strong': '#cfc9bd',
   '--ink': inks.text,
   '--ink-2': inks.soft,
   '--ink-3': inks.faint,
 };
 
 /** The color of a token of the console, such as `--c1`. */
-const inkOf = (token: string): string => palette[token] ?? inks.text;
+export const inkOf = (token: string): string => palette[token] ?? inks.text;
 
 const fontSize = 7;
 const axisWidth = 34;
@@ -92,7 +93,7 @@ const legendColumnWidth = 110;
 const lineWidth = 1.1;
 
 /** A scale from values to lengths. */
-interface Scale {
+export interface Scale {
   readonly least: number;
   readonly most: number;
   readonly isLog?: boolean;
@@ -248,7 +249,7 @@ const tickStepsMs = [
 ];
 
 /** Ticks stand where the clock of the zone shows whole steps, also where clocks change. */
-function timeAxis(scale: Scale, area: Box, zone: string): Shape[] {
+export function timeAxis(scale: Scale, area: Box, zone: string): Shape[] {
   const [fromMs, toMs] = [scale.least * 1_000, scale.most * 1_000];
   const wanted = (toMs - fromMs) / Math.max(1, Math.floor(area.width / tickWidth));
   const step = tickStepsMs.find((one) => one >= wanted) ?? Math.ceil(wanted / dayMs) * dayMs;
@@ -518,7 +519,7 @@ function legendShapes({ lines }: Plot, box: Box, columns: number, rows: number):
 }
 
 /** About as many characters as fit: half of the size of the letters each. */
-function shortened(text: string, width: number): string {
+export function shortened(text: string, width: number): string {
   const most = Math.max(4, Math.floor(width / (fontSize * 0.54)));
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }

@@ -1,5 +1,10 @@
 // Document of a dashboard: its tiles with their data, as pages and mails show them (contract 39).
-import type { Plot } from '../dashboards/plot.ts';
+import type { Interval } from '../dashboards/buckets.ts';
+import type { Tile } from '../dashboards/configuration.ts';
+import type { Heatmap } from '../dashboards/heatmap.ts';
+import type { Histogram } from '../dashboards/histogram.ts';
+import type { Plot, PlotColor } from '../dashboards/plot.ts';
+import type { StateRow } from './tile-shapes.ts';
 
 export interface DashboardDocument {
   /** Also `/Title` of a PDF. */
@@ -25,6 +30,24 @@ export type DocumentTile = {
 
 export type TileContent =
   | { readonly kind: 'chart'; readonly plot: Plot }
+  | {
+      readonly kind: 'histogram';
+      readonly histogram: Histogram;
+      readonly unit: string;
+      readonly color: PlotColor;
+    }
+  | {
+      readonly kind: 'heatmap';
+      readonly heatmap: Heatmap;
+      readonly unit: string;
+      readonly color: PlotColor;
+    }
+  | {
+      readonly kind: 'timeline';
+      readonly interval: Interval;
+      readonly rows: readonly StateRow[];
+      readonly thresholds: Tile['thresholds'];
+    }
   | { readonly kind: 'figures'; readonly figures: readonly Figure[] }
   | {
       readonly kind: 'table';

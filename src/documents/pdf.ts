@@ -1,6 +1,8 @@
 // PDF of a dashboard: A4 pages with charts as vectors, drawn by pdfkit.
 import PDFDocument from 'pdfkit';
 import { type Box, chartShapes, inks, type Shape } from './chart-shapes.ts';
+import { stateColors } from '../dashboards/states.ts';
+import { heatmapShapes, histogramShapes, timelineShapes } from './tile-shapes.ts';
 import type { DashboardDocument, DocumentTile, Figure } from './document.ts';
 import { boxShare, DocumentFonts, widthOfRun } from './fonts.ts';
 
@@ -28,8 +30,9 @@ export async function writePdf(
   return writer.write();
 }
 
-type ChartTile = Extract<DocumentTile, { readonly kind: 'chart' | 'figures' }>;
-type FlowTile = Exclude<DocumentTile, ChartTile>;
+/** Lists and texts take the room that they need; other tiles have a place beside each other. */
+type FlowTile = Extract<DocumentTile, { readonly kind: 'table' | 'text' }>;
+type ChartTile = Exclude<DocumentTile, FlowTile>;
 
 class PdfWriter {
   readonly #document: DashboardDocument;
@@ -111,7 +114,7 @@ class PdfWriter {
     this.#tileTitle(tile.title, box);
     const inner = { ...box, y: box.y + titleHeight, height: box.height - titleHeight };
     if (tile.kind === 'figures') return this.#figures(tile.figures, inner);
-    for (const shape of chartShapes(tile.plot, inner, this.#document.zone)) this.#shape(shape);
+    for (const shape of shapesOf(tile, inner, this.#document.zone)) this.#shape(shape);
   }
 
   #tileTitle(title: string, { x, y, width }: Pick<Box, 'x' | 'y' | 'width'>): void {
@@ -312,6 +315,19 @@ class PdfWriter {
   }
 }
 
+function shapesOf(
+  tile: Exclude<ChartTile, { readonly kind: 'figures' }>,
+  box: Box,
+  zone: string,
+): readonly Shape[] {
+  if (tile.kind === 'chart') return chartShapes(tile.plot, box, zone);
+  if (tile.kind === 'histogram') return histogramShapes(tile.histogram, tile.unit, tile.color, box);
+  if (tile.kind === 'heatmap') return heatmapShapes(tile.heatmap, tile.unit, tile.color, box, zone);
+  const values = tile.rows.flatMap(({ stretches }) => stretches.map(({ value }) => value));
+  const colorOf = stateColors(tile.thresholds, values);
+  return timelineShapes(tile.rows, colorOf, tile.interval, box, zone);
+}
+
 /** To hundredths of a point: further digits cost bytes, and no printer shows them. */
 function rounded(length: number): number {
   return Math.round(length * 100) / 100;
@@ -332,8 +348,8 @@ function blocksOf(tiles: readonly DocumentTile[]): (ChartTile[] | FlowTile)[] {
   for (const tile of tiles.toSorted((a, b) => a.y - b.y || a.x - b.x)) {
     if (tile.y >= bottom) end();
     bottom = Math.max(bottom, tile.y + tile.height);
-    if (tile.kind === 'chart' || tile.kind === 'figures') band.push(tile);
-    else waiting.push(tile);
+    if (tile.kind === 'table' || tile.kind === 'text') waiting.push(tile);
+    else band.push(tile);
   }
   end();
   return blocks;

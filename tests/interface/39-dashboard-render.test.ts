@@ -319,3 +319,38 @@ test('of many at once, an organization gets two documents, and 429 for the rest'
   expect(all[busy]?.headers.get('retry-after')).toBe('2');
   expect((await fetch(path, { headers })).status).toBe(200);
 });
+
+test('contract 39: PDF draws histograms, states and heatmaps as the tiles do', async () => {
+  const [room] = rooms;
+  const series = [{ deviceId: room?.id, ...temperature }];
+  const id = await stored({
+    tiles: [
+      tile({ id: 'spread', kind: 'histogram', title: 'Spread', series }),
+      tile({ id: 'hours', x: 6, kind: 'heatmap', title: 'Hours', series }),
+      tile({
+        id: 'states',
+        y: 4,
+        width: 12,
+        kind: 'timeline',
+        title: 'States',
+        series: [{ deviceId: room?.id, dataKey: 'note', label: 'Note of the room' }],
+      }),
+      tile({ id: 'none', y: 8, kind: 'histogram', series: [{ ...series[0], dataKey: 'gone' }] }),
+    ],
+  });
+  const path = `${base}/v3/dashboards/${id}/render?${range}&format=pdf&timeZone=Europe/Zurich`;
+  const answer = await fetch(path, { headers: at.owner.headers });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+  const { pages } = await readPdf(await answer.bytes());
+  const text = pages.map((page) => page.text).join(' ');
+  for (const part of [
+    'of 48 values',
+    '100 – 147 °C',
+    '06:00',
+    'Note of the room',
+    'No data in this range',
+  ])
+    expect(text).toContain(part);
+  expect(text).not.toContain('Open the dashboard');
+  expect(pages.every(({ pictures }) => pictures === 0)).toBe(true);
+});

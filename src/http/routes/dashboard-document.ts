@@ -1,6 +1,9 @@
 // Document of a dashboard: what its tiles have read as charts, figures, lists, and texts of pages and mails (contract 39).
 import { thresholdOf } from '../../dashboards/configuration.ts';
-import { chartPlot } from '../../dashboards/plot.ts';
+import { heatmapOf } from '../../dashboards/heatmap.ts';
+import { histogramOf } from '../../dashboards/histogram.ts';
+import { chartPlot, colorIn } from '../../dashboards/plot.ts';
+import { stretchesOf } from '../../dashboards/states.ts';
 import {
   type DashboardDocument,
   type Figure,
@@ -73,11 +76,13 @@ function contentOf(
       return { kind: 'text', text: (tile.links ?? []).map(({ label }) => `- ${label}`).join('\n') };
     case 'line':
     case 'bar':
-    case 'heatmap':
       return chartOf(read, range, zone);
+    case 'heatmap':
+      return heatmapTile(read, zone);
     case 'histogram':
+      return histogramTile(read);
     case 'timeline':
-      return { kind: 'text', text: 'Open the dashboard to see this chart' };
+      return timelineTile(read, range);
     case 'value':
     case 'state':
     case 'gauge':
@@ -95,15 +100,49 @@ function chartOf(read: ReadTile, { from, to }: DashboardRange, zone: TimeZone): 
   const isEmpty = read.series.every(({ dataPoints, series: { accumulator } }) =>
     (dataPoints[accumulator] ?? []).every((value) => value === null),
   );
-  if (isEmpty) return { kind: 'text', text: 'No data in this range' };
+  if (isEmpty) return noData;
   const plot = chartPlot(read.tile, read.series, {
     from: from / 1_000,
     to: to / 1_000,
     bucket: read.bucket,
-    clock: (seconds) => seconds + offsetAt(zone, seconds * 1_000) / 1_000,
+    clock: clockOf(zone),
     levelName: ({ from: value, label }) => label || valueText(value),
   });
   return { kind: 'chart', plot };
+}
+
+const noData: TileContent = { kind: 'text', text: 'No data in this range' };
+
+function clockOf(zone: TimeZone) {
+  return (seconds: number) => seconds + offsetAt(zone, seconds * 1_000) / 1_000;
+}
+
+function heatmapTile({ series: [first] }: ReadTile, zone: TimeZone): TileContent {
+  if (first === undefined) return noData;
+  const { series, timestamps, dataPoints } = first;
+  const heatmap = heatmapOf(timestamps, dataPoints[series.accumulator] ?? [], clockOf(zone));
+  if (heatmap === undefined) return noData;
+  return { kind: 'heatmap', heatmap, unit: series.unit, color: colorIn(series.color, 0) };
+}
+
+function histogramTile({ samples }: ReadTile): TileContent {
+  const values = samples.flatMap((one) =>
+    one.samples.flatMap(({ value }) => (typeof value === 'number' ? [value] : [])),
+  );
+  const histogram = histogramOf(values);
+  const [first] = samples;
+  if (histogram === undefined || first === undefined) return noData;
+  const { unit, color } = first.series;
+  return { kind: 'histogram', histogram, unit, color: colorIn(color, 0) };
+}
+
+function timelineTile({ tile, samples }: ReadTile, { from, to }: DashboardRange): TileContent {
+  const interval = { fromMs: from, toMs: to };
+  const rows = samples.map((one) => {
+    return { label: one.label, stretches: stretchesOf(one.samples, interval) };
+  });
+  if (rows.every(({ stretches }) => stretches.length === 0)) return noData;
+  return { kind: 'timeline', interval, rows, thresholds: tile.thresholds };
 }
 
 function figureOf({ tile: { thresholds } }: ReadTile, { label, unit, value }: ReadValue): Figure {

@@ -42,12 +42,13 @@ import {
 } from '../../inventory/workspaces/dashboard-sources.ts';
 import type { Dashboard } from '../../model/arrangements.ts';
 import { dataValue } from '../../model/data-value.ts';
-import { type EpochMs, isInstant } from '../../model/instant.ts';
+import { type EpochMs, formatInstant, isInstant } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import { offsetAt } from '../../model/time-zone.ts';
 import { parseBound } from '../../model/timestamp.ts';
+import { type SampleQueryBody, sampleScan } from '../../query/sample-query.ts';
 import { Completeness } from '../edge/exchange.ts';
 import { latestSamples, type LatestSamplesParts } from './sample-queries.ts';
 import { manySeries, type SeriesQueryParts } from './series-queries.ts';
@@ -87,10 +88,19 @@ export interface ReadTile {
   readonly title: string;
   readonly series: readonly AnsweredSeries[];
   readonly latest: readonly ReadValue[];
+  /** Values of single samples, of tiles that count them or show states. */
+  readonly samples: readonly SeriesSamples[];
   /** Length of its buckets in seconds, and whether the tile names it. */
   readonly bucket: { readonly seconds: number; readonly isOwn: boolean };
   /** Devices of its groups beyond the first ones, which are omitted. */
   readonly rest: number;
+}
+
+export interface SeriesSamples {
+  readonly series: DeviceSeries;
+  readonly label: string;
+  /** In any order; of states, with the newest one before the range. */
+  readonly samples: readonly { readonly timestamp: string; readonly value: unknown }[];
 }
 
 export interface ReadDashboard {
@@ -312,6 +322,12 @@ export class DashboardReader {
       completeness.refuse();
       for (const one of content) newest.set(one.deviceId, one);
     }
+    const samples = new Map<BoundTile, readonly SeriesSamples[]>();
+    for (const { tile } of tiles) {
+      const all = tileSeriesOf(tile, noGroups);
+      const labelOf = (one: DeviceSeries) => seriesName(one, deviceNames.get(one.deviceId), all);
+      samples.set(tile, await this.#samples(tile, all, labelOf, interval, signal));
+    }
     return tiles.map(({ tile, rest }) => {
       const all = tileSeriesOf(tile, noGroups);
       const series = all.flatMap((one): AnsweredSeries[] => {
@@ -346,11 +362,57 @@ export class DashboardReader {
         bucket: buckets.get(tile.bucketInterval ?? '') ?? { seconds: 1, isOwn: false },
         title: tile.title ?? '',
         series,
+        samples: samples.get(tile) ?? [],
         latest: latest.map((wanted) => newestOf(wanted, newest.get(wanted.deviceId), found)),
       };
     });
   }
+
+  async #samples(
+    { kind }: BoundTile,
+    all: readonly DeviceSeries[],
+    labelOf: (series: DeviceSeries) => string,
+    { fromMs, toMs }: Interval,
+    signal: AbortSignal,
+  ): Promise<readonly SeriesSamples[]> {
+    const series = all.slice(0, sampledSeries.get(kind) ?? 0);
+    const share = Math.floor(histogramSamples / Math.max(1, series.length));
+    const limit = kind === 'timeline' ? stateSamples : share;
+    const completeness = new Completeness();
+    const read = async (
+      one: DeviceSeries,
+      timestamp: NonNullable<SampleQueryBody['timestamp']>,
+      max: number,
+    ) => {
+      const { deviceId, topic, dataKey } = one;
+      const scan = sampleScan(deviceId, { topic, timestamp, limit: max });
+      const { unreadable } = completeness;
+      const found = await this.#parts.store.samples({ ...scan, unreadable });
+      return found.map((sample) => ({
+        timestamp: formatInstant(sample.timestamp),
+        value: dataValue(sample.data, dataKey),
+      }));
+    };
+    const [from, to] = [formatInstant(fromMs), formatInstant(toMs)];
+    const answers: SeriesSamples[] = [];
+    for (const one of series) {
+      signal.throwIfAborted();
+      const within = await read(one, { gte: from, lt: to }, limit);
+      const before = kind === 'timeline' ? await read(one, { lt: from }, 1) : [];
+      answers.push({ series: one, label: labelOf(one), samples: [...within, ...before] });
+    }
+    completeness.refuse();
+    return answers;
+  }
 }
+
+/** As many series as the console shows; a histogram has this many samples of all of them. */
+const sampledSeries: ReadonlyMap<BoundTile['kind'], number> = new Map([
+  ['histogram', 6],
+  ['timeline', 20],
+]);
+const histogramSamples = 10_000;
+const stateSamples = 5_000;
 
 interface Resolved {
   readonly tiles: readonly { readonly tile: BoundTile; readonly rest: number }[];

@@ -1,5 +1,6 @@
 // Heatmap tile: one value as a square for each hour of each day, the darker the greater.
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
+import { heatmapOf, shareOf } from '../../../../../src/dashboards/heatmap.ts';
 import { seriesKey } from '../../../../../src/dashboards/plan.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { zoneClock } from '../../../words/zone-times.ts';
@@ -9,8 +10,6 @@ import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';
 
-const daySeconds = 86_400;
-const hourSeconds = 3_600;
 const hours = 24;
 const cell = 10;
 
@@ -23,23 +22,14 @@ export function HeatmapTile({ tile }: { readonly tile: BoundTile }) {
   const [first] = series;
   if (first === undefined) return <p className={styles['note']}>{words.noSeries}</p>;
   const answer = data.series.get(seriesKey(first));
-  const points = answer?.dataPoints[first.accumulator] ?? [];
-  const clock = zoneClock(data.zone);
-  const cells = (answer?.timestamps ?? []).flatMap((timestamp, at) => {
-    const value = points[at] ?? null;
-    if (value === null) return [];
-    const seconds = Math.round(Date.parse(timestamp) / 1_000);
-    const local = clock(seconds);
-    const day = Math.floor(local / daySeconds);
-    return [{ day, hour: Math.floor((local % daySeconds) / hourSeconds), value, timestamp }];
-  });
-  if (cells.length === 0)
+  const heatmap = heatmapOf(
+    answer?.timestamps ?? [],
+    answer?.dataPoints[first.accumulator] ?? [],
+    zoneClock(data.zone),
+  );
+  if (heatmap === undefined)
     return <p className={styles['note']}>{data.isLoading ? '' : words.noValues}</p>;
-  const values = cells.map(({ value }) => value);
-  const [least, greatest] = [Math.min(...values), Math.max(...values)];
-  const firstDay = Math.min(...cells.map(({ day }) => day));
-  const days = Math.max(...cells.map(({ day }) => day)) - firstDay + 1;
-  const share = (value: number) => (greatest === least ? 1 : (value - least) / (greatest - least));
+  const { cells, days, least, greatest } = heatmap;
   const color = colorIn(first.color, 0);
   const span = `${formats.value(least)} – ${formats.value(greatest)} ${first.unit}`.trim();
   return (
@@ -53,11 +43,11 @@ export function HeatmapTile({ tile }: { readonly tile: BoundTile }) {
         {cells.map(({ day, hour, value, timestamp }) => (
           <rect
             key={timestamp}
-            x={(day - firstDay) * cell}
+            x={day * cell}
             y={hour * cell}
             width={cell}
             height={cell}
-            fill={`color-mix(in srgb, var(${color}) ${Math.round(8 + 92 * share(value))}%, var(--surface))`}
+            fill={`color-mix(in srgb, var(${color}) ${Math.round(8 + 92 * shareOf(heatmap, value))}%, var(--surface))`}
           >
             <title>{`${formats.value(value)} ${first.unit}\n${formats.instant(timestamp, data.zone)}`}</title>
           </rect>

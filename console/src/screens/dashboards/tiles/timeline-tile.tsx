@@ -1,9 +1,8 @@
 // Timeline tile: which state each value had over the range, as stretches of color with their words.
 import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { type Interval, isoInterval } from '../../../../../src/dashboards/buckets.ts';
-import { thresholdOf, type Tone } from '../../../../../src/dashboards/configuration.ts';
 import type { DeviceSeries } from '../../../../../src/dashboards/plan.ts';
-import { type Stretch, stretchesOf } from '../../../../../src/dashboards/states.ts';
+import { stateColors, type Stretch, stretchesOf } from '../../../../../src/dashboards/states.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { ask } from '../../../api/platform.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
@@ -26,8 +25,8 @@ export function TimelineTile({ tile }: { readonly tile: BoundTile }) {
   const { series, more, nameOf } = useTileSeries(tile, rowsMax);
   const { interval, rows } = useStretches(series);
   if (series.length === 0) return <p className={styles['note']}>{words.noSeries}</p>;
-  const values = distinct(rows.flatMap((row) => row.map(({ value }) => value)));
-  const colorOf = (value: unknown) => toneColor(tile, value) ?? paletteColor(values, value);
+  const values = rows.flatMap((row) => row.map(({ value }) => value));
+  const colorOf = stateColors(tile.thresholds, values);
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must take the focus
     <div className={styles['scroll']} role="group" aria-label={titleOf(tile)} tabIndex={0}>
@@ -155,27 +154,4 @@ function useStretches(series: readonly DeviceSeries[]): Stretches {
     ),
   );
   return { interval, rows };
-}
-
-const toneColors: Readonly<Record<Tone, `--${string}`>> = {
-  OK: '--ok',
-  WARNING: '--warn',
-  BAD: '--bad',
-};
-
-function toneColor(tile: BoundTile, value: unknown): `--${string}` | undefined {
-  const threshold = thresholdOf(value, tile.thresholds);
-  return threshold === undefined ? undefined : toneColors[threshold.tone];
-}
-
-const paletteSize = 6;
-
-function paletteColor(values: readonly string[], value: unknown): `--${string}` {
-  if (value === false) return '--line-strong';
-  return `--c${(values.indexOf(JSON.stringify(value)) % paletteSize) + 1}`;
-}
-
-/** In a stable order, so that a value keeps its color when others arrive before it. */
-function distinct(values: readonly unknown[]): readonly string[] {
-  return [...new Set(values.map((value) => JSON.stringify(value)))].toSorted();
 }
