@@ -302,3 +302,37 @@ test('any JSON is imported or refused with a reason', () => {
     { numRuns: 500 },
   );
 });
+
+test('contract 39.1: styles and axes of graphs, old and new', () => {
+  const target = { deviceId: 'd1', dataKey: 'level' };
+  const { configuration } = importGrafana({
+    panels: [
+      {
+        type: 'graph',
+        targets: [target],
+        lines: false,
+        bars: true,
+        yaxes: [{ min: '0', max: 50, label: 'Level', logBase: 10 }, { min: '5' }],
+      },
+      { type: 'graph', targets: [target], steppedLine: true, yaxes: [{ min: null, max: 'x' }] },
+      {
+        type: 'timeseries',
+        targets: [target],
+        fieldConfig: {
+          defaults: { max: 9, custom: { axisPlacement: 'right', drawStyle: 'points' } },
+        },
+      },
+    ],
+  });
+  const [bars, steps, points] = configuration.tiles;
+  expect(bars).toMatchObject({
+    axes: { left: { min: 0, max: 50, label: 'Level', scale: 'LOG' } },
+    series: [{ style: 'BAR' }],
+  });
+  expect(steps?.series?.[0]).toEqual({ ...target, style: 'STEP' });
+  expect(steps?.axes).toBeUndefined();
+  expect(points).toMatchObject({
+    axes: { right: { max: 9 } },
+    series: [{ style: 'POINTS', axis: 'RIGHT' }],
+  });
+});

@@ -356,7 +356,8 @@ class GrafanaReader {
     const custom = objectOf(defaults['custom']);
     const unit = this.#unitOf(panel, defaults['unit'] ?? panel['format']);
     const thresholds = this.#thresholdsOf(panel, defaults);
-    const series = this.#seriesOf(panel, unit, kind === 'line' ? styleOf(custom) : undefined);
+    const look = kind === 'line' ? lookOf(panel, custom) : {};
+    const series = this.#seriesOf(panel, unit, look);
     for (const [member, what] of [
       [panel['transformations'], 'Transformations'],
       [panel['links'], 'Links of the panel'],
@@ -427,11 +428,7 @@ class GrafanaReader {
   }
 
   /** Targets of this platform become series; any other query is told. */
-  #seriesOf(
-    panel: JsonObject,
-    unit: string | undefined,
-    style: TileSeries['style'] | undefined,
-  ): TileSeries[] {
+  #seriesOf(panel: JsonObject, unit: string | undefined, look: SeriesLook): TileSeries[] {
     const found: TileSeries[] = [];
     for (const [place, target] of objectsIn(panel['targets']).entries()) {
       const name = typeof target['refId'] === 'string' ? plain(target['refId'], 100) : place + 1;
@@ -454,14 +451,19 @@ class GrafanaReader {
           ...(isName(legendFormat) &&
             legendFormat !== '__auto' && { label: this.#withNames(legendFormat) }),
           ...(unit !== undefined && { unit }),
-          ...(style !== undefined && { style }),
+          ...look,
         });
     }
     return found;
   }
 
   #scaleOf(panel: JsonObject, kind: TileKind, defaults: JsonObject): Partial<UnplacedTile> {
-    const [min, max] = [numberOf(defaults['min']), numberOf(defaults['max'])];
+    // Graphs of old have their axes in a list.
+    const [old = {}] = objectsIn(panel['yaxes']);
+    const [min, max] = [
+      numberOf(defaults['min']) ?? writtenNumber(old['min']),
+      numberOf(defaults['max']) ?? writtenNumber(old['max']),
+    ];
     const isWrong = min !== undefined && max !== undefined && min >= max;
     if (isWrong)
       this.#leaveOut(panel, 'Minimum and maximum are left out: the maximum is not greater');
@@ -470,13 +472,18 @@ class GrafanaReader {
       : { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
     if (kind === 'gauge') return bounds;
     if (kind !== 'line' && kind !== 'bar') return {};
-    const { axisLabel, scaleDistribution } = objectOf(defaults['custom']);
-    const left = {
+    const { axisLabel, axisPlacement, scaleDistribution } = objectOf(defaults['custom']);
+    const label = [axisLabel, old['label']].find(isName);
+    const isLog =
+      objectOf(scaleDistribution)['type'] === 'log' || (numberOf(old['logBase']) ?? 1) > 1;
+    const axis = {
       ...bounds,
-      ...(isName(axisLabel) && { label: axisLabel }),
-      ...(objectOf(scaleDistribution)['type'] === 'log' && { scale: 'LOG' as const }),
+      ...(label !== undefined && { label: this.#withNames(label).slice(0, limits.title) }),
+      ...(isLog && { scale: 'LOG' as const }),
     };
-    return Object.keys(left).length > 0 ? { axes: { left } } : {};
+    if (Object.keys(axis).length === 0) return {};
+    const isRight = kind === 'line' && axisPlacement === 'right';
+    return { axes: isRight ? { right: axis } : { left: axis } };
   }
 
   // The dashboard.
@@ -642,6 +649,13 @@ const listOf = (value: Json | undefined): readonly Json[] =>
 const objectsIn = (value: Json | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 const numberOf = (value: Json | undefined) => (typeof value === 'number' ? value : undefined);
+/** Graphs of old have numbers as texts too. */
+function writtenNumber(value: Json | undefined): number | undefined {
+  if (typeof value === 'number') return value;
+  const written = typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
+  return Number.isFinite(written) ? written : undefined;
+}
+
 const shown = (value: Json | undefined) => plain(JSON.stringify(value ?? null), 100);
 
 function isName(value: Json | undefined): value is string {
@@ -694,11 +708,26 @@ function thresholdStyle(custom: JsonObject): Pick<Tile, 'thresholdStyle'> {
   return typeof mode === 'string' ? { thresholdStyle: 'BAND' } : {};
 }
 
+type SeriesLook = Pick<TileSeries, 'style' | 'axis'>;
+
+function lookOf(panel: JsonObject, custom: JsonObject): SeriesLook {
+  const style = styleOf(custom) ?? oldStyleOf(panel);
+  const isRight = custom['axisPlacement'] === 'right';
+  return { ...(style && { style }), ...(isRight && { axis: 'RIGHT' as const }) };
+}
+
 function styleOf({ drawStyle, lineInterpolation }: JsonObject): TileSeries['style'] | undefined {
   if (drawStyle === 'bars') return 'BAR';
   if (drawStyle === 'points') return 'POINTS';
   if (lineInterpolation === 'stepBefore' || lineInterpolation === 'stepAfter') return 'STEP';
   return undefined;
+}
+
+/** Of a graph of old. */
+function oldStyleOf({ lines, bars, points, steppedLine }: JsonObject) {
+  if (lines === false && bars === true) return 'BAR';
+  if (lines === false && points === true) return 'POINTS';
+  return steppedLine === true ? 'STEP' : undefined;
 }
 
 type Figures = NonNullable<NonNullable<NonNullable<Tile['legend']>['figures']>>;
