@@ -167,4 +167,61 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
     await usual.getByRole('button', { name: 'Room, earlier' }).waitFor();
     await stage.inspect('chart-axes');
   });
+
+  test('contract 39: notes are added by mouse and by keyboard, shown in the chart, and deleted', async () => {
+    const { page, world } = stage;
+    const { id } = await world.must('POST', '/v3/dashboards', roomBody);
+    const notes = async () =>
+      (await world.must('GET', `/v3/annotations?workspaceId=${world.workspaceId}`)).content;
+    await stage.visit(`dashboards/${id}`);
+    const chart = page.getByRole('region', { name: 'Mean' });
+    const offer = chart.getByRole('button', { name: /^Add note at / });
+    // A click is lost where new data replaces the plot under it.
+    await expect
+      .poll(async () => {
+        await chart.getByRole('img').click({ position: { x: 170, y: 60 } });
+        return offer.count();
+      })
+      .toBe(1);
+    await offer.click();
+    const dialog = page.getByRole('dialog', { name: 'Notes on Mean' });
+    await dialog.getByLabel('Note', { exact: true }).fill('Window opened');
+    expect(await axeFindings(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add note' }).click();
+    await dialog.getByText('Window opened').waitFor();
+    await expect.poll(async () => (await notes())[0]?.text).toBe('Window opened');
+    const [first] = await notes();
+    // A third of the chart is a third of the day.
+    const hours = (Date.now() - Date.parse(first.at)) / 3_600_000;
+    expect(hours).toBeGreaterThan(10);
+    expect(hours).toBeLessThan(23);
+    await page.keyboard.press('Escape');
+    const opener = chart.getByRole('button', { name: 'Notes on Mean' });
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Note', { exact: true }).fill('Filter changed');
+    const time = dialog.getByLabel('Time');
+    const now = await time.inputValue();
+    await time.fill(`${now.slice(0, 11)}00:00`);
+    await dialog.getByLabel('End').fill(`${now.slice(0, 11)}00:00`);
+    await dialog.getByText('The end must be after the time').waitFor();
+    await dialog.getByLabel('End').fill(`${now.slice(0, 11)}00:30`);
+    await dialog.getByLabel('About').selectOption('Room');
+    await dialog.getByLabel('Note', { exact: true }).press('Tab');
+    await dialog.getByRole('button', { name: 'Add note' }).press('Enter');
+    await expect.poll(async () => (await notes()).length).toBe(2);
+    const ranged = (await notes()).find((one: { text: string }) => one.text === 'Filter changed');
+    expect(Date.parse(ranged.until) - Date.parse(ranged.at)).toBe(1_800_000);
+    expect(ranged.deviceId).not.toBeNull();
+    await page.keyboard.press('Escape');
+    await stage.inspect('chart-notes');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await opener.click();
+    await dialog.getByRole('button', { name: 'Delete note: Window opened' }).click();
+    await expect.poll(async () => (await notes()).length).toBe(1);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      390,
+    );
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
 });

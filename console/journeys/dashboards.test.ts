@@ -283,6 +283,8 @@ async function addTile(page: Page, kind: string, device: string): Promise<void> 
   await page.keyboard.press('Enter');
   const picked = page.getByRole('combobox', { name: 'Device', exact: true });
   await expect.poll(() => picked.inputValue()).toBe(device);
+  // Only a device that is chosen has data keys; its name stands there as it is typed.
+  await expect.poll(() => page.getByLabel('Data key').isEnabled()).toBe(true);
   await tabTo(page, 'Data key');
   await page.getByRole('option', { name: 'temperature' }).waitFor({ state: 'attached' });
   await page.keyboard.type('temp');

@@ -164,7 +164,7 @@ const drawn: ReadonlySet<BoundTile['kind']> = new Set(['value', 'line', 'bar', '
 export const isDrawnOverTime = ({ kind }: Pick<BoundTile, 'kind'>): boolean => drawn.has(kind);
 
 /** Devices of a column that shows the course of its values. */
-export const sparksMax = 100;
+const sparksMax = 100;
 /** Devices whose track a map draws. */
 export const tracksMax = 20;
 const positionKeys = ['latitude', 'longitude'] as const;

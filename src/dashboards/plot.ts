@@ -33,11 +33,14 @@ export interface PlotLine {
   readonly isRight?: boolean;
 }
 
-/** An instant that a dashed line marks. */
+/** An instant that a dashed line marks, or a time that is shaded from it on. */
 export interface PlotMark {
   /** Epoch seconds. */
   readonly at: number;
+  readonly until?: number;
   readonly label: string;
+  /** Shown at the pointer. */
+  readonly note?: string;
   readonly color: PlotColor;
 }
 

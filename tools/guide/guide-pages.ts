@@ -52,6 +52,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { source: 'docs/guide/corrections.md', slug: 'corrections', title: 'Corrections' },
       { source: 'docs/guide/why.md', slug: 'why', title: 'Why is there nothing?' },
       { source: 'docs/guide/export.md', slug: 'export', title: 'Export' },
+      { source: 'docs/guide/dashboards.md', slug: 'dashboards', title: 'Dashboards' },
       { source: 'docs/guide/documents.md', slug: 'documents', title: 'Dashboards as files' },
       { source: 'docs/guide/map.md', slug: 'map', title: 'Map' },
       { source: 'docs/guide/assistants.md', slug: 'assistants', title: 'Assistants' },

@@ -27,15 +27,21 @@ interface LineChartProps extends Plot {
   readonly zoom?: (from: number, to: number) => void;
   /** Called on a double click. */
   readonly zoomBack?: () => void;
+  /** Offered at the time of a click, in epoch seconds. */
+  readonly offer?: {
+    readonly label: (seconds: number) => string;
+    readonly choose: (seconds: number) => void;
+  };
 }
 
 export function LineChart(props: LineChartProps) {
   const { times, lines, marks, levels, zone, height = 280, label, zoom, zoomBack } = props;
-  const { range, namedTimes, isBanded = false, axes } = props;
+  const { range, namedTimes, isBanded = false, axes, offer } = props;
   const [from, to] = range ?? [];
   const words = useWords(chartWords);
   const formats = useFormats();
   const [isTable, setAsTable] = useState(false);
+  const [clicked, setClicked] = useState<{ readonly seconds: number; readonly left: number }>();
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const latest = useRef({ zoom, zoomBack });
@@ -59,7 +65,8 @@ export function LineChart(props: LineChartProps) {
         isBanded,
       };
       const basic = { element, note, times, lines, zone, height, formats, zoomed };
-      plot = createPlot({ ...basic, ...wholeRange, ...named, ...marked });
+      const onClick = (seconds: number, left: number) => setClicked({ seconds, left });
+      plot = createPlot({ ...basic, ...wholeRange, ...named, ...marked, clicked: onClick });
     };
     make();
     const sizes = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
@@ -80,6 +87,21 @@ export function LineChart(props: LineChartProps) {
       <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>
         <div className={styles['tip']} ref={tip} hidden />
       </div>
+      {offer !== undefined && clicked !== undefined && (
+        <div className={styles['offer']} style={{ left: clicked.left }}>
+          <Button
+            onClick={() => {
+              setClicked(undefined);
+              offer.choose(clicked.seconds);
+            }}
+            onKeyDown={({ key }) => {
+              if (key === 'Escape') setClicked(undefined);
+            }}
+          >
+            {offer.label(clicked.seconds)}
+          </Button>
+        </div>
+      )}
       <div className={styles['asTable']}>
         <Button onClick={() => setAsTable(true)}>{words.asTable}</Button>
       </div>

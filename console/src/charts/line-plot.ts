@@ -21,6 +21,8 @@ export interface PlotParts extends Plot {
   readonly height: number;
   readonly formats: Formats;
   readonly zoomed: (from: number, to: number) => void;
+  /** Called on a click that drags nothing, with its time and its place in the element. */
+  readonly clicked?: (seconds: number, left: number) => void;
 }
 
 const axisWidthPx = 52;
@@ -80,6 +82,14 @@ export function createPlot(parts: PlotParts): uPlot {
       ],
       setCursor: [(plot) => showTip(plot, parts)],
       setSelect: [(plot) => select(plot, parts)],
+      ready: [
+        (plot) =>
+          plot.over.addEventListener('click', ({ offsetX }) => {
+            const left = offsetX + plot.over.offsetLeft;
+            if (wasDragged(plot)) return;
+            parts.clicked?.(plot.posToVal(offsetX, 'x'), left);
+          }),
+      ],
     },
   };
   return new uPlot(options, data as uPlot.AlignedData, element);
@@ -202,15 +212,22 @@ function drawMarks({ ctx, bbox, valToPos }: uPlot, marks: readonly PlotMark[]): 
   ctx.save();
   ctx.font = `500 ${markFontPx * scale}px ${tokenValue('--sans')}`;
   const shown = marks.flatMap((mark) => {
-    const x = Math.round(valToPos(mark.at, 'x', true));
-    if (x < bbox.left || x > bbox.left + bbox.width) return [];
+    const end = valToPos(mark.until ?? mark.at, 'x', true);
+    const begin = Math.round(valToPos(mark.at, 'x', true));
+    if (end < bbox.left || begin > bbox.left + bbox.width) return [];
+    const x = Math.max(bbox.left, begin);
     // At the right end the name is before its line.
     const isLast = x > bbox.left + bbox.width * 0.85;
     const width = ctx.measureText(mark.label).width + gap;
     return [{ ...mark, x, isLast, from: isLast ? x - width : x, to: isLast ? x : x + width }];
   });
   const rows = labelRows(shown.map(({ from, to }) => [from, to]));
-  for (const [at, { x, isLast, label, color }] of shown.entries()) {
+  for (const [at, { x, isLast, label, color, until }] of shown.entries()) {
+    if (until !== undefined) {
+      const end = Math.min(bbox.left + bbox.width, valToPos(until, 'x', true));
+      ctx.fillStyle = `${tokenValue(color)}1f`;
+      ctx.fillRect(x, bbox.top, end - x, bbox.height);
+    }
     ctx.strokeStyle = ctx.fillStyle = tokenValue(color);
     ctx.lineWidth = 1.5 * scale;
     ctx.setLineDash([4 * scale, 3 * scale]);
@@ -300,16 +317,44 @@ function showTip(plot: uPlot, parts: PlotParts): void {
     ];
   });
   const [first] = said;
-  note.hidden = first === undefined || time === undefined;
-  if (first === undefined || time === undefined) return;
+  const { left = -1, top = 0 } = plot.cursor;
+  const notes = left < 0 ? [] : notesAt(plot, parts.marks ?? [], left);
+  if (first === undefined || time === undefined) {
+    note.hidden = notes.length === 0;
+    note.replaceChildren(notes.join('\n'));
+    note.style.left = `${left + plot.over.offsetLeft}px`;
+    note.style.top = `${top}px`;
+    return;
+  }
+  note.hidden = false;
   const instant = formats.instant(new Date((namedTimes?.[at] ?? time) * 1_000).toISOString(), zone);
   const rows = said.flatMap(({ words, color }) => [
     ...(lines.length > 1 ? [swatchOf(color)] : []),
     `${words}\n`,
   ]);
-  note.replaceChildren(...rows, instant);
+  note.replaceChildren(...notes.map((one) => `${one}\n`), ...rows, instant);
   note.style.left = `${plot.valToPos(time, 'x') + plot.over.offsetLeft}px`;
   note.style.top = `${plot.valToPos(first.value, first.scale)}px`;
+}
+
+const nearPx = 6;
+const noteLengthMax = 80;
+
+/** What is said of the marks under the pointer. */
+function notesAt(plot: uPlot, marks: readonly PlotMark[], left: number): string[] {
+  return marks.flatMap(({ at, until, note }) => {
+    if (note === undefined) return [];
+    const from = plot.valToPos(at, 'x') - nearPx;
+    const to = plot.valToPos(until ?? at, 'x') + nearPx;
+    if (left < from || left > to) return [];
+    const [line = ''] = note.split('\n');
+    return line.length <= noteLengthMax ? line : `${line.slice(0, noteLengthMax - 1)}…`;
+  });
+}
+
+/** The click that ends a drag is no click. */
+function wasDragged({ select: { width } }: uPlot): boolean {
+  return width >= 4;
 }
 
 function swatchOf(color: PlotLine['color']): HTMLElement {

@@ -48,6 +48,7 @@ export function DashboardFrame(props: DashboardFrameProps) {
     workspaceId,
     tiles,
     data,
+    annotations: configuration.annotations,
     zoom: (dragged?: readonly [number, number]) =>
       show(dragged === undefined ? {} : { from: instant(dragged[0]), to: instant(dragged[1]) }),
   };

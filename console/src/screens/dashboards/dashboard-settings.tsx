@@ -1,6 +1,6 @@
 // Dashboard settings: its name, what it is for, what it opens with, and its variables.
 import { useState } from 'react';
-import { SelectField, TextArea } from '../../ui/field.tsx';
+import { CheckField, SelectField, TextArea } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/dialog.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { DashboardName } from './dashboard-frame.tsx';
@@ -45,6 +45,8 @@ export function DashboardSettings(props: DashboardSettingsProps) {
   const [timeZone, setZone] = useState(configuration.timeZone ?? zone);
   const [refresh, setRefresh] = useState(configuration.refresh ?? '');
   const [compare, setCompare] = useState(configuration.compare ?? '');
+  const [hasNotes, setNotes] = useState(configuration.annotations?.notes !== false);
+  const [hasAlarms, setAlarms] = useState(configuration.annotations?.alarms === true);
   const [rows, setRows] = useState<readonly VariableRow[]>(() =>
     variablesOf(configuration).map((variable) => ({ variable, isStored: true })),
   );
@@ -53,12 +55,13 @@ export function DashboardSettings(props: DashboardSettingsProps) {
   const apply = () => {
     const variables = rows.map(({ variable }) => variable);
     if (variables.some((one) => isTaken(one, variables))) return;
-    const { refresh: _, compare: __, ...others } = configuration;
+    const { refresh: _, compare: __, annotations: ___, ...others } = configuration;
     const changed = {
       timeZone,
       range: { last: isoOfRange(range) },
       ...(refresh !== '' && { refresh }),
       ...(compare !== '' && { compare }),
+      ...((hasAlarms || !hasNotes) && { annotations: { notes: hasNotes, alarms: hasAlarms } }),
     };
     const next = withVariables({ ...others, ...changed }, variables);
     change({
@@ -130,6 +133,11 @@ export function DashboardSettings(props: DashboardSettingsProps) {
           </option>
         ))}
       </SelectField>
+      <fieldset className="row wrap gap-12">
+        <legend className="text-label">{words.marks}</legend>
+        <CheckField label={words.markNotes} isOn={hasNotes} change={setNotes} />
+        <CheckField label={words.markAlarms} isOn={hasAlarms} change={setAlarms} />
+      </fieldset>
       <VariableFields workspaceId={workspaceId} rows={rows} shown={shown} change={setRows} />
     </FormDialog>
   );

@@ -20,6 +20,7 @@ import { TileContent } from '../tiles/kind-table.tsx';
 import { useTileFrame, useTitleOf } from '../tiles/tile-data.ts';
 import { gridWords, tileWords } from '../tiles/tile-words.ts';
 import styles from '../tiles/tiles.module.css';
+import { NotesButton } from '../notes/notes-button.tsx';
 import { type Box, inReadingOrder, without } from './layout.ts';
 import { type GridEdit, useGridEdit } from './use-grid-edit.ts';
 
@@ -138,6 +139,7 @@ function TileActions({ tile, title }: { readonly tile: BoundTile; readonly title
           <ChartLine aria-hidden="true" />
         </Link>
       )}
+      {(tile.kind === 'line' || tile.kind === 'bar') && <NotesButton tile={tile} title={title} />}
       {request !== undefined && <CurlButton request={request} />}
     </>
   );

@@ -14,6 +14,10 @@ import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { barSeconds } from '../../../../../src/dashboards/bars.ts';
 import { bucketOf, type DeviceSeries, seriesKey } from '../../../../../src/dashboards/plan.ts';
 import { bucketShown, coverageOf, livePoints } from '../data/tile-values.ts';
+import { useMay } from '../../../session/permissions.ts';
+import { noteWords } from '../notes/note-words.ts';
+import { NotesDialog } from '../notes/notes-button.tsx';
+import { type ChartNotes, useChartNotes } from '../notes/use-notes.ts';
 import { useReader } from '../dashboard-requests.ts';
 import { type TileSeriesShown, useTileFrame, useTileSeries } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
@@ -37,7 +41,8 @@ export function ChartTile({ tile }: { readonly tile: BoundTile }) {
   );
   const bucket = useBucketNote(tile, series.length);
   const notes = [bucket, useCoverageNote(series), ranges.note];
-  return <ChartBox tile={tile} plot={banded} more={more} notes={notes} />;
+  const marked = useChartNotes(tile);
+  return <ChartBox tile={tile} plot={banded} more={more} notes={notes} marked={marked} />;
 }
 
 /** The same until its data changes. */
@@ -190,19 +195,28 @@ interface ChartBoxProps {
   readonly plot: Plot;
   readonly more: number;
   readonly notes: readonly (string | undefined)[];
+  readonly marked: ChartNotes;
 }
 
-function ChartBox({ tile, plot, more, notes: wanted }: ChartBoxProps) {
+function ChartBox({ tile, plot, more, notes: wanted, marked }: ChartBoxProps) {
   const { lines } = plot;
   const notes = wanted.filter((note) => note !== undefined);
   const words = useWords(tileWords);
-  const { data, zoom } = useTileFrame();
+  const said = useWords(noteWords);
+  const formats = useFormats();
+  const { workspaceId, data, zoom } = useTileFrame();
+  const mayAdd = useMay(workspaceId, 'dashboard', 'create');
+  const { isShared } = useReader();
+  const [noteAt, setNoteAt] = useState<number>();
   const { box, height } = useElementHeight();
   const { shown, ...isolated } = useIsolated(lines);
   const figures = tile.legend?.figures ?? [];
   const isKeyShown = tile.legend?.place !== 'NONE';
   const hasNames = isKeyShown && (lines.length > 1 || figures.length > 0);
   const hasKey = hasNames || notes.length > 0 || more > 0;
+  const timeOf = (seconds: number) =>
+    formats.instant(new Date(seconds * 1_000).toISOString(), data.zone);
+  const offer = { label: (seconds: number) => said.addAt(timeOf(seconds)), choose: setNoteAt };
   const isEmpty = lines.every(({ values }) => values.every((value) => (value ?? null) === null));
   return (
     <div className={styles['chart']} data-stale={data.isStale}>
@@ -227,9 +241,21 @@ function ChartBox({ tile, plot, more, notes: wanted }: ChartBoxProps) {
             label={words.chart(titleOf(tile), lines[0]?.unit ?? '')}
             zoom={(from, to) => zoom([from, to])}
             zoomBack={() => zoom()}
+            marks={marked.marks}
+            {...(mayAdd && !isShared && { offer })}
           />
         )}
       </div>
+      {noteAt !== undefined && (
+        <NotesDialog
+          workspaceId={workspaceId}
+          title={titleOf(tile)}
+          shown={marked}
+          at={noteAt}
+          zone={data.zone}
+          close={() => setNoteAt(undefined)}
+        />
+      )}
     </div>
   );
 }

@@ -3,7 +3,11 @@ import { createContext, use } from 'react';
 import { useDevicesById } from '../../../api/workspace-records.ts';
 import { useWords } from '../../../words/language.tsx';
 import { kinds } from '../../../../../src/dashboards/kinds.ts';
-import { type Titled, titleOf } from '../../../../../src/dashboards/configuration.ts';
+import {
+  type Configuration,
+  type Titled,
+  titleOf,
+} from '../../../../../src/dashboards/configuration.ts';
 import { type BoundTile, sourceKey } from '../../../../../src/dashboards/variables.ts';
 import { type DeviceSeries, linesMax, seriesName } from '../../../../../src/dashboards/plan.ts';
 import { useReader } from '../dashboard-requests.ts';
@@ -16,6 +20,8 @@ export interface TileFrame {
   /** With the values of variables. */
   readonly tiles: readonly BoundTile[];
   readonly data: DashboardData;
+  /** What charts mark, as far as the dashboard says it. */
+  readonly annotations: Configuration['annotations'];
   /** Shows the range that was dragged over, in epoch seconds; undefined goes back. */
   readonly zoom: (range?: readonly [from: number, to: number]) => void;
 }

@@ -1,0 +1,41 @@
+// Words of the notes of charts.
+import { wordSet } from '../../../words/word-set.ts';
+
+export const noteWords = wordSet(
+  {
+    notes: (title: string) => `Notes on ${title}`,
+    addAt: (time: string) => `Add note at ${time}`,
+    list: 'Notes and alarms',
+    empty: 'No notes in this time range',
+    add: 'Add note',
+    added: 'Note added',
+    deleted: 'Note deleted',
+    remove: (text: string) => `Delete note: ${text}`,
+    text: 'Note',
+    at: 'Time',
+    until: 'End',
+    untilHint: 'Optional, for a range',
+    untilWrong: 'The end must be after the time',
+    about: 'About',
+    workspace: 'The workspace',
+    close: 'Close',
+  },
+  {
+    notes: (title: string) => `Notizen zu ${title}`,
+    addAt: (time: string) => `Notiz um ${time} hinzufügen`,
+    list: 'Notizen und Alarme',
+    empty: 'Keine Notizen in diesem Zeitraum',
+    add: 'Notiz hinzufügen',
+    added: 'Notiz hinzugefügt',
+    deleted: 'Notiz gelöscht',
+    remove: (text: string) => `Notiz löschen: ${text}`,
+    text: 'Notiz',
+    at: 'Zeit',
+    until: 'Ende',
+    untilHint: 'Optional, für einen Zeitraum',
+    untilWrong: 'Das Ende muss nach der Zeit liegen',
+    about: 'Betrifft',
+    workspace: 'Den Workspace',
+    close: 'Schließen',
+  },
+);
