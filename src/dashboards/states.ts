@@ -11,6 +11,12 @@ export interface Stretch {
   readonly value: unknown;
 }
 
+/** The states of one series. */
+export interface StateRow {
+  readonly label: string;
+  readonly stretches: readonly Stretch[];
+}
+
 /** More cannot be told apart in a row. */
 const stretchesMax = 500;
 

@@ -1,8 +1,8 @@
 // Chart pictures: the charts of a dashboard as PNG files for mails.
-import { chartShapes } from './chart-shapes.ts';
-import type { DashboardDocument } from './document.ts';
+import { type DashboardDocument, isDrawn } from './document.ts';
 import { DocumentFonts } from './fonts.ts';
 import { pictureOf } from './picture.ts';
+import { shapesOf } from './tile-shapes.ts';
 
 export const chartPicturesMax = 12;
 
@@ -21,9 +21,7 @@ export function chartPictures(
   const [width, height] = [shownPicture.width / magnified, shownPicture.height / magnified];
   const size = { width, height, scale: magnified * pixelsPerLength };
   return tiles
-    .filter((tile) => tile.kind === 'chart')
+    .filter((tile) => isDrawn(tile))
     .slice(0, chartPicturesMax)
-    .map(({ plot }) =>
-      pictureOf(chartShapes(plot, { x: 0, y: 0, width, height }, zone), size, fonts),
-    );
+    .map((tile) => pictureOf(shapesOf(tile, { x: 0, y: 0, width, height }, zone), size, fonts));
 }

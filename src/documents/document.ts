@@ -4,7 +4,7 @@ import type { Tile } from '../dashboards/configuration.ts';
 import type { Heatmap } from '../dashboards/heatmap.ts';
 import type { Histogram } from '../dashboards/histogram.ts';
 import type { Plot, PlotColor } from '../dashboards/plot.ts';
-import type { StateRow } from './tile-shapes.ts';
+import type { StateRow } from '../dashboards/states.ts';
 
 export interface DashboardDocument {
   /** Also `/Title` of a PDF. */
@@ -68,3 +68,20 @@ export interface Figure {
 
 /** Rows of a table; what is beyond is counted. */
 export const tableRowsMax = 200;
+
+/** Tiles that are drawn as shapes, in a page or a picture. */
+export type DrawnTile = Extract<
+  DocumentTile,
+  { readonly kind: 'chart' | 'histogram' | 'heatmap' | 'timeline' }
+>;
+
+const drawnKinds: ReadonlySet<DocumentTile['kind']> = new Set([
+  'chart',
+  'histogram',
+  'heatmap',
+  'timeline',
+]);
+
+export function isDrawn(tile: DocumentTile): tile is DrawnTile {
+  return drawnKinds.has(tile.kind);
+}

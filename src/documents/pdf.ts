@@ -1,8 +1,7 @@
 // PDF of a dashboard: A4 pages with charts as vectors, drawn by pdfkit.
 import PDFDocument from 'pdfkit';
-import { type Box, chartShapes, inks, type Shape } from './chart-shapes.ts';
-import { stateColors } from '../dashboards/states.ts';
-import { heatmapShapes, histogramShapes, timelineShapes } from './tile-shapes.ts';
+import { type Box, inks, type Shape } from './chart-shapes.ts';
+import { shapesOf } from './tile-shapes.ts';
 import type { DashboardDocument, DocumentTile, Figure } from './document.ts';
 import { boxShare, DocumentFonts, widthOfRun } from './fonts.ts';
 
@@ -313,19 +312,6 @@ class PdfWriter {
     }
     return line === '' ? lines : [...lines, line];
   }
-}
-
-function shapesOf(
-  tile: Exclude<ChartTile, { readonly kind: 'figures' }>,
-  box: Box,
-  zone: string,
-): readonly Shape[] {
-  if (tile.kind === 'chart') return chartShapes(tile.plot, box, zone);
-  if (tile.kind === 'histogram') return histogramShapes(tile.histogram, tile.unit, tile.color, box);
-  if (tile.kind === 'heatmap') return heatmapShapes(tile.heatmap, tile.unit, tile.color, box, zone);
-  const values = tile.rows.flatMap(({ stretches }) => stretches.map(({ value }) => value));
-  const colorOf = stateColors(tile.thresholds, values);
-  return timelineShapes(tile.rows, colorOf, tile.interval, box, zone);
 }
 
 /** To hundredths of a point: further digits cost bytes, and no printer shows them. */

@@ -3,9 +3,11 @@ import type { Interval } from '../dashboards/buckets.ts';
 import { type Heatmap, shareOf } from '../dashboards/heatmap.ts';
 import type { Histogram } from '../dashboards/histogram.ts';
 import type { PlotColor } from '../dashboards/plot.ts';
-import type { Stretch } from '../dashboards/states.ts';
+import { stateColors, type StateRow } from '../dashboards/states.ts';
+import type { DrawnTile } from './document.ts';
 import {
   type Box,
+  chartShapes,
   inkOf,
   inks,
   type Point,
@@ -14,6 +16,16 @@ import {
   timeAxis,
 } from './chart-shapes.ts';
 import { numberText, timeLabel, valueText } from './texts.ts';
+
+/** What is drawn of a tile in the box, from back to front. */
+export function shapesOf(tile: DrawnTile, box: Box, zone: string): readonly Shape[] {
+  if (tile.kind === 'chart') return chartShapes(tile.plot, box, zone);
+  if (tile.kind === 'histogram') return histogramShapes(tile.histogram, tile.unit, tile.color, box);
+  if (tile.kind === 'heatmap') return heatmapShapes(tile.heatmap, tile.unit, tile.color, box, zone);
+  const values = tile.rows.flatMap(({ stretches }) => stretches.map(({ value }) => value));
+  const colorOf = stateColors(tile.thresholds, values);
+  return timelineShapes(tile.rows, colorOf, tile.interval, box, zone);
+}
 
 const fontSize = 7;
 const axisHeight = 14;
@@ -137,11 +149,6 @@ export function heatmapShapes(
     ...dayNames,
     words(span, [box.x + box.width, box.y + fontSize], 'right'),
   ];
-}
-
-export interface StateRow {
-  readonly label: string;
-  readonly stretches: readonly Stretch[];
 }
 
 const namesWidth = 90;

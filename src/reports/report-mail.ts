@@ -1,6 +1,11 @@
 // Report mail: a dashboard as HTML with pictures in line, as text, and as attached files (contract 39.1).
 import { chartPicturesMax, shownPicture } from '../documents/chart-pictures.ts';
-import type { DashboardDocument, DocumentTile, Figure } from '../documents/document.ts';
+import {
+  type DashboardDocument,
+  type DocumentTile,
+  type Figure,
+  isDrawn,
+} from '../documents/document.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { MailFile } from '../model/mail.ts';
 import { type Report, reportLimits } from '../model/report.ts';
@@ -208,7 +213,7 @@ function htmlOf(
 ): string {
   let charts = 0;
   const shown = tiles.slice(0, tilesMax).map((tile) => {
-    const picture = tile.kind === 'chart' ? pictures[charts++] : undefined;
+    const picture = isDrawn(tile) ? pictures[charts++] : undefined;
     return tileHtml(tile, picture);
   });
   const rest = tiles.length - shown.length + Math.max(0, charts - chartPicturesMax);
@@ -238,7 +243,7 @@ function tileHtml(tile: DocumentTile, picture: MailFile | undefined): string {
     tile.title === ''
       ? ''
       : `<h2 style="${font};font-size:15px;margin:20px 0 6px">${escaped(oneLine(tile.title))}</h2>`;
-  if (tile.kind === 'chart') return picture === undefined ? '' : title + pictureHtml(tile, picture);
+  if (isDrawn(tile)) return picture === undefined ? '' : title + pictureHtml(tile, picture);
   if (tile.kind === 'figures') return title + figuresHtml(tile.figures);
   if (tile.kind === 'table') return title + tableHtml(tile);
   return title + paragraph(cut(tile.text, 2_000), '#1c1917');
