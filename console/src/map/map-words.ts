@@ -10,7 +10,7 @@ export const mapWords = wordSet(
     zoomOut: 'Zoom out',
     fit: 'Fit all devices',
     natural: 'Map data: Natural Earth, served from this installation.',
-    grid: 'No street map. The workspace settings have others.',
+    grid: 'No street map. Choose one in the workspace settings.',
     vector: "The map file has vector tiles, which the console doesn't draw",
     showStreets: 'Show streets',
     streetsNote:
@@ -35,7 +35,7 @@ export const mapWords = wordSet(
     zoomOut: 'Verkleinern',
     fit: 'Alle Geräte anzeigen',
     natural: 'Kartendaten: Natural Earth, von dieser Installation bereitgestellt.',
-    grid: 'Keine Straßenkarte. Die Einstellungen des Arbeitsbereichs bieten andere.',
+    grid: 'Keine Straßenkarte. Wählen Sie eine in den Einstellungen des Arbeitsbereichs.',
     vector: 'Die Kartendatei hat Vektorkacheln, die die Konsole nicht zeichnet',
     showStreets: 'Straßen anzeigen',
     streetsNote:
