@@ -1,9 +1,5 @@
 // Shared deliveries: with several nodes, the holder of a shard of connectors attempts what waits in the records.
-import {
-  type Deliverer,
-  delivererLimits,
-  type TriedDelivery,
-} from '../outputs/deliveries/attempts/delivery-worker.ts';
+import type { Deliverer, TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
 import {
   type WaitingDelivery,
   waitingDraft,
@@ -45,7 +41,7 @@ interface SharedDeliveriesParts {
   readonly db: RecordsDb;
   readonly deliverer: () => Pick<
     Deliverer,
-    'add' | 'wake' | 'waitingOf' | 'waitingDeliveries' | 'release'
+    'add' | 'wake' | 'refusal' | 'waitingDeliveries' | 'release'
   >;
   readonly shardOf: (connectorId: string) => number;
   /** Called for each attempt whose result will be written. */
@@ -196,14 +192,13 @@ async function readOn(parts: SharedDeliveriesParts, state: State): Promise<void>
 }
 
 function addRows(parts: SharedDeliveriesParts, state: State, rows: readonly Delivery[]): void {
-  const { waitingPerConnectorMax } = delivererLimits;
   const deliverer = parts.deliverer();
   for (const row of rows) {
-    if (deliverer.waitingOf(row.connectorId) < waitingPerConnectorMax) {
+    const reason = deliverer.refusal(row);
+    if (reason === undefined) {
       deliverer.add([waitingOf(state, row)]);
       continue;
     }
-    const reason = `the delivery queue of this connector is full (${waitingPerConnectorMax})`;
     const { id, tries, payload, answer, revision } = row;
     const at = parts.now();
     state.results.add({

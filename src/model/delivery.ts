@@ -70,6 +70,7 @@ export interface PendingDelivery {
   readonly id?: string;
   readonly sequence: number;
   readonly connectorId: string;
+  readonly organizationId: string;
   readonly deviceId: string;
   tries: number;
   nextAt: EpochMs;

@@ -48,7 +48,7 @@ async function openHandover(parts: { readonly moved?: StoredDelivery } = {}) {
     from: 100,
     newestWaiting: moved?.sequence,
     setTimer,
-    deliverer: { waitingOf: () => 0, add: (waiting) => void added.push(...waiting) },
+    deliverer: { refusal: () => undefined, add: (waiting) => void added.push(...waiting) },
     position: () => 101,
     newId: randomUUID,
     now: () => 0,

@@ -16,7 +16,7 @@ import {
 import { transaction, type TransactionStep } from '../../storage/records/transaction.ts';
 import { RetryingWorker } from '../../structures/retrying-worker.ts';
 import type { SetTimer } from '../../structures/timers.ts';
-import { type Deliverer, delivererLimits } from './attempts/delivery-worker.ts';
+import type { Deliverer } from './attempts/delivery-worker.ts';
 import { waitingRecord } from './attempts/waiting-delivery.ts';
 
 const rowsPerPage = 1_000;
@@ -25,7 +25,7 @@ const retryDelaysMs = [1_000] as const;
 interface DeliveryHandoverParts {
   readonly records: Pick<Records, 'db'>;
   readonly log: DeliveryLog;
-  readonly deliverer: Pick<Deliverer, 'waitingOf' | 'add'>;
+  readonly deliverer: Pick<Deliverer, 'refusal' | 'add'>;
   /** The position behind the newest journal entry. */
   readonly position: () => number;
   /** The journal position from which the follower creates deliveries; older ones are rows. */
@@ -139,19 +139,14 @@ function moveRow(
     state.left > 0
       ? state.sequence + 1 / partsPerPosition
       : sequenceBehind(state.sequence, position() - 1);
-  const { waitingPerConnectorMax } = delivererLimits;
-  const isRefused =
-    row.state === 'PENDING' && deliverer.waitingOf(row.connectorId) >= waitingPerConnectorMax;
+  const reason = row.state === 'PENDING' ? deliverer.refusal(row) : undefined;
   const record: StoredDelivery = {
     ...row,
     sequence: state.sequence,
     revision: 0,
     isResent: false,
     context: contextText,
-    ...(isRefused && {
-      state: 'DEAD',
-      reason: `the delivery queue of this connector is full (${waitingPerConnectorMax})`,
-    }),
+    ...(reason !== undefined && { state: 'DEAD', reason }),
   };
   const place = log.append(record);
   if (record.state === 'PENDING') deliverer.add([waitingRecord(record, place)]);

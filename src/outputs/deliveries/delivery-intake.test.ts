@@ -1,6 +1,5 @@
 // Delivery intake: what holds the journal, what gets a record, and what is not made twice.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { delivererLimits } from './attempts/delivery-worker.ts';
 import { openTestLog, type TestLog, testFolder } from '../../storage/delivery-log/testing-log.ts';
 import type { WaitingDelivery } from './attempts/waiting-delivery.ts';
 import { type DeliveryDraft, sequenceAt } from '../../model/delivery.ts';
@@ -30,11 +29,10 @@ beforeEach(async () => {
   added = [];
   clock = 5;
   known = new Set();
-  const { waitingPerConnectorMax } = delivererLimits;
   intake = new DeliveryIntake({
     log: opened.log,
     deliverer: {
-      waitingOf: (id) => (id === 'crowded' ? waitingPerConnectorMax : waitingPerConnectorMax - 1),
+      refusal: ({ connectorId }) => (connectorId === 'crowded' ? 'the queue is full' : undefined),
       add: (waiting) => void added.push(...waiting),
     },
     now: () => clock,
@@ -121,7 +119,7 @@ test('entries that are repeated after a failure or a start become one delivery',
   known.add(id);
   const again = new DeliveryIntake({
     log: opened.log,
-    deliverer: { waitingOf: () => 0, add: (waiting) => void added.push(...waiting) },
+    deliverer: { refusal: () => undefined, add: (waiting) => void added.push(...waiting) },
     now: () => clock,
     from: 11,
     known,
@@ -134,12 +132,12 @@ test('entries that are repeated after a failure or a start become one delivery',
   expect(known.size).toBe(0);
 });
 
-test('a connector with 200,000 waiting deliveries gets no more: they are dead immediately', async () => {
+test('a delivery that has no place in the queue is dead immediately', async () => {
   await intake.add([draftOf(11, 0, 'crowded'), draftOf(12)]);
   const [dead] = (await opened.log.endedOf('crowded')).values();
   expect(dead?.state).toBe('DEAD');
   expect(await opened.log.read(dead!.place)).toMatchObject({
-    reason: 'the delivery queue of this connector is full (200000)',
+    reason: 'the queue is full',
   });
   expect(added.map(({ connectorId }) => connectorId)).toEqual(['c']);
 });

@@ -1,7 +1,7 @@
 // Delivery intake: deliveries of data flows, whose drafts are journal entries until they have a record.
 import type { DeliveryLog } from '../../storage/delivery-log/delivery-log.ts';
 import { deliveryId } from '../../storage/delivery-log/record.ts';
-import { type Deliverer, delivererLimits } from './attempts/delivery-worker.ts';
+import type { Deliverer } from './attempts/delivery-worker.ts';
 import {
   recordOf,
   type WaitingDelivery,
@@ -24,7 +24,7 @@ export const intakeLimits = {
 
 interface DeliveryIntakeParts {
   readonly log: DeliveryLog;
-  readonly deliverer: Pick<Deliverer, 'waitingOf' | 'add'>;
+  readonly deliverer: Pick<Deliverer, 'refusal' | 'add'>;
   readonly now: () => EpochMs;
   /** The journal position that is followed next. */
   readonly from: number;
@@ -111,9 +111,8 @@ function addDraft(parts: DeliveryIntakeParts, state: State, draft: DeliveryDraft
   if (isRepeated(state, draft)) return;
   const delivery = deliveryOfDraft(draft, now());
   if (known.size > 0 && known.delete(delivery.id)) return;
-  const { waitingPerConnectorMax } = delivererLimits;
-  if (deliverer.waitingOf(draft.connectorId) >= waitingPerConnectorMax) {
-    const reason = `the delivery queue of this connector is full (${waitingPerConnectorMax})`;
+  const reason = deliverer.refusal(draft);
+  if (reason !== undefined) {
     parts.log.append(recordOf({ ...delivery, state: 'DEAD', reason }));
     return;
   }

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PendingDelivery } from '../../../model/delivery.ts';
+import { mailConnectorId } from '../../../model/ids.ts';
 import { DeliveryQueues, DueQueue, queueLimits } from './delivery-queues.ts';
 
 function pending(
@@ -10,8 +11,9 @@ function pending(
   deviceId = 'd',
   nextAt = 0,
   tries = 0,
+  organizationId = 'o',
 ): PendingDelivery {
-  return { sequence, connectorId, deviceId, tries, nextAt };
+  return { sequence, connectorId, organizationId, deviceId, tries, nextAt };
 }
 
 const over = { isOver: true } as const;
@@ -34,6 +36,26 @@ test('a connector whose deliveries hang uses up its own places alone', () => {
   expect([...queues.start(0)]).toHaveLength(queueLimits.inProgressMax);
   queues.add(pending(1_000, 'well', 'd1'), 0);
   expect([...queues.start(0)].map(({ connectorId }) => connectorId)).toEqual(['well']);
+});
+
+test('an organization that floods the mail of the installation delays no other, nor breaks it for others', () => {
+  const queues = new DeliveryQueues();
+  const mail = (sequence: number, organizationId: string) =>
+    queues.add(pending(sequence, mailConnectorId, `d${sequence}`, 0, 0, organizationId), 0);
+  for (let i = 0; i < 10_000; i++) mail(i, 'hostile');
+  const started = [...queues.start(0)];
+  expect(started).toHaveLength(queueLimits.inProgressMax);
+  for (const queue of started) queues.end(queue, { isOver: false, nextAt: 9_000 }, false, 0);
+  for (let i = 20_000; i < 20_003; i++) mail(i, 'other');
+  const others = [...queues.start(0)].filter(({ key }) => key.endsWith(' other'));
+  expect(others.map(({ waiting: [first] }) => first?.sequence)).toEqual([20_000, 20_001, 20_002]);
+  expect(others.map(({ key }) => [queues.isBroken(key), queues.sizeOf(key)])[0]).toEqual([
+    false,
+    3,
+  ]);
+  expect(queues.waitingOf(mailConnectorId)).toBe(10_003);
+  expect([...queues.waiting(mailConnectorId)]).toHaveLength(10_003);
+  expect(queues.nextRetryOf(mailConnectorId)).toBe(9_000);
 });
 
 test('what failed keeps its queue waiting and comes again when it is due', () => {

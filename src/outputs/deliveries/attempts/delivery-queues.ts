@@ -1,8 +1,11 @@
-// Delivery queues: select the deliveries that can start. One connector does not delay another.
+// Delivery queues: select the deliveries that can start. One connector does not delay another, and of a
+// connector that all organizations share, one organization does not delay another.
 import type { PendingDelivery } from '../../../model/delivery.ts';
+import { isSharedConnector } from '../../../model/ids.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 
-// Connector queue: the deliveries of one connector, with one queue per device to keep the order.
+// Connector queue: the deliveries of one connector, with one queue per device to keep the order. The mail
+// of the installation has one for each organization.
 
 export const queueLimits = {
   /** Deliveries of one connector that are in progress at the same time. */
@@ -11,8 +14,25 @@ export const queueLimits = {
   failuresMax: 5,
 } as const;
 
+/** The connector queue that a delivery belongs to. */
+export function queueKeyOf({
+  connectorId,
+  organizationId,
+}: {
+  readonly connectorId: string;
+  readonly organizationId: string;
+}): string {
+  return isSharedConnector(connectorId) ? `${connectorId} ${organizationId}` : connectorId;
+}
+
+function isOfConnector(key: string, connectorId: string): boolean {
+  return key === connectorId || key.startsWith(`${connectorId} `);
+}
+
 export interface DeviceQueue<D extends PendingDelivery = PendingDelivery> {
   readonly connectorId: string;
+  /** Of its connector queue. */
+  readonly key: string;
   readonly deviceId: string;
   /** By sequence; the first is in progress or next. Not empty while the queue exists. */
   readonly waiting: D[];
@@ -108,8 +128,26 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
     size: 0,
   };
 
-  readonly sizeOf = (connectorId: string): number =>
-    this.#state.connectors.get(connectorId)?.size ?? 0;
+  /** Deliveries of one connector queue that wait or are in progress. */
+  sizeOf(key: string): number {
+    return this.#state.connectors.get(key)?.size ?? 0;
+  }
+
+  /** The connector queues of the connector: one, or one for each organization. */
+  *#of(connectorId: string): Generator<ConnectorQueue<D>> {
+    if (isSharedConnector(connectorId)) {
+      for (const [key, queue] of this.#state.connectors)
+        if (isOfConnector(key, connectorId)) yield queue;
+      return;
+    }
+    const queue = this.#state.connectors.get(connectorId);
+    if (queue !== undefined) yield queue;
+  }
+
+  /** Deliveries of the connector that wait or are in progress. */
+  waitingOf(connectorId: string): number {
+    return this.#of(connectorId).reduce((sum, { size }) => sum + size, 0);
+  }
 
   /** Deliveries that wait or are in progress, of all connectors. */
   get size(): number {
@@ -126,8 +164,8 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
     return this.#state.later.earliest;
   }
 
-  isBroken(connectorId: string): boolean {
-    const connector = this.#state.connectors.get(connectorId);
+  isBroken(key: string): boolean {
+    const connector = this.#state.connectors.get(key);
     return connector !== undefined && isBroken(connector);
   }
 
@@ -136,7 +174,8 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
    * for its turn; undefined when none has. Of many that failed, the first thousand count.
    */
   nextRetryOf(connectorId: string): EpochMs | undefined {
-    return nextRetryIn(this.#state.connectors.get(connectorId));
+    const times = [...this.#of(connectorId)].flatMap((queue) => nextRetryIn(queue) ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** Adds a delivery, in any order. Ignores a known one. */
@@ -178,7 +217,7 @@ function* waitingIn<D extends PendingDelivery>(
   connectorId: string | undefined,
 ): Generator<D> {
   for (const [id, { devices }] of connectors) {
-    if (connectorId !== undefined && id !== connectorId) continue;
+    if (connectorId !== undefined && !isOfConnector(id, connectorId)) continue;
     for (const { waiting } of devices.values()) yield* waiting;
   }
 }
@@ -194,10 +233,10 @@ function nextRetryIn(connector: ConnectorQueue | undefined): EpochMs | undefined
 
 function connectorOf<D extends PendingDelivery>(
   { connectors }: State<D>,
-  connectorId: string,
+  key: string,
 ): ConnectorQueue<D> {
-  const known = connectors.get(connectorId) ?? createConnectorQueue<D>();
-  connectors.set(connectorId, known);
+  const known = connectors.get(key) ?? createConnectorQueue<D>();
+  connectors.set(key, known);
   return known;
 }
 
@@ -207,7 +246,7 @@ function place<D extends PendingDelivery>(
   queue: DeviceQueue<D>,
   now: EpochMs,
 ): void {
-  const connector = connectorOf(state, queue.connectorId);
+  const connector = connectorOf(state, queue.key);
   const { nextAt, tries } = firstOf(queue);
   if (tries > 0) connector.failing.add(queue);
   else connector.failing.delete(queue);
@@ -219,18 +258,19 @@ function place<D extends PendingDelivery>(
   queue.state = 'ready';
   const ready = tries > 0 ? connector.retried : connector.fresh;
   ready.add(queue);
-  state.changed.add(queue.connectorId);
+  state.changed.add(queue.key);
 }
 
 function add<D extends PendingDelivery>(state: State<D>, delivery: D, now: EpochMs): void {
   const { connectorId, deviceId } = delivery;
-  const connector = connectorOf(state, connectorId);
+  const key = queueKeyOf(delivery);
+  const connector = connectorOf(state, key);
   const known = connector.devices.get(deviceId);
   if (known !== undefined && !insertDelivery(known, delivery)) return;
   connector.size += 1;
   state.size += 1;
   if (known !== undefined) return;
-  const queue: DeviceQueue<D> = { connectorId, deviceId, waiting: [delivery], state: 'later' };
+  const queue: DeviceQueue<D> = { connectorId, key, deviceId, waiting: [delivery], state: 'later' };
   connector.devices.set(deviceId, queue);
   place(state, queue, now);
 }
@@ -242,8 +282,8 @@ function* start<D extends PendingDelivery>(
   for (const queue of state.later.takeDue(now)) {
     if (queue.state === 'later') place(state, queue, now);
   }
-  for (const connectorId of [...state.changed]) {
-    const connector = state.connectors.get(connectorId) ?? createConnectorQueue<D>();
+  for (const key of [...state.changed]) {
+    const connector = state.connectors.get(key) ?? createConnectorQueue<D>();
     for (let queue = nextReady(connector); queue !== undefined; queue = nextReady(connector)) {
       connector.retried.delete(queue);
       connector.fresh.delete(queue);
@@ -251,7 +291,7 @@ function* start<D extends PendingDelivery>(
       connector.inProgress += 1;
       yield queue;
     }
-    state.changed.delete(connectorId);
+    state.changed.delete(key);
   }
 }
 
@@ -262,11 +302,11 @@ function end<D extends PendingDelivery>(
   isTargetWell: boolean | undefined,
   now: EpochMs,
 ): void {
-  const connector = connectorOf(state, queue.connectorId);
+  const connector = connectorOf(state, queue.key);
   connector.inProgress -= 1;
   if (isTargetWell === true) connector.consecutiveFailures = 0;
   if (isTargetWell === false) connector.consecutiveFailures += 1;
-  state.changed.add(queue.connectorId);
+  state.changed.add(queue.key);
   if (result.isOver) {
     queue.waiting.shift();
     connector.size -= 1;
@@ -318,7 +358,7 @@ function removeQueue<D extends PendingDelivery>(
   connector.failing.delete(queue);
   // The failures of a connector without deliveries are kept, so that a broken target stays broken.
   if (connector.devices.size === 0 && connector.consecutiveFailures === 0)
-    state.connectors.delete(queue.connectorId);
+    state.connectors.delete(queue.key);
 }
 
 // Due queue: items that are due at a time, the earliest first, in a binary heap.

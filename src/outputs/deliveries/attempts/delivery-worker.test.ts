@@ -1,4 +1,5 @@
 // Delivery worker with a real log and a test clock: the retry plan, limits and random restarts.
+import { mailConnectorId } from '../../../model/ids.ts';
 import { afterEach, expect, test } from 'vitest';
 import type { SendOutcome } from '../../connectors/target.ts';
 import {
@@ -411,4 +412,34 @@ test('reliability 1: whatever throws after an attempt releases the queue, and th
   expect(failures).toHaveLength(2);
   for (const id of ids) expect(await log.state(id)).toMatchObject({ state: 'DELIVERED' });
   expect(deliverer.waiting).toBe(0);
+});
+
+test('an organization that fills its places in the queue of the installation mail leaves those of others', async () => {
+  const log = await openLog();
+  await log.add();
+  const [row] = await log.pending();
+  const { deliverer } = await deliver(log, async () => failed);
+  const { waitingPerOrganizationMax: max } = delivererLimits;
+  const waitingOf = (connectorId: string) =>
+    Array.from({ length: max }, (_, i) =>
+      waitingRecord(
+        {
+          ...row!,
+          id: `${connectorId}-${i}`,
+          sequence: 1_000 + i,
+          connectorId,
+          organizationId: 'hostile',
+        },
+        row!.place,
+      ),
+    );
+  const refusal = (connectorId: string, organizationId: string) =>
+    deliverer.refusal({ connectorId, organizationId });
+  expect(refusal(mailConnectorId, 'hostile')).toBeUndefined();
+  deliverer.add(waitingOf(mailConnectorId));
+  deliverer.add(waitingOf('c'));
+  expect(refusal(mailConnectorId, 'hostile')).toContain(`no place left in the delivery queue`);
+  expect(refusal(mailConnectorId, 'other')).toBeUndefined();
+  expect(refusal('c', 'hostile')).toBeUndefined();
+  expect(deliverer.waitingOf(mailConnectorId)).toBe(max);
 });

@@ -3,10 +3,11 @@
 // delivery.
 import type { Delivery, DeliveryOutcome, DeliveryState } from '../../../model/delivery.ts';
 import type { ProcessingLogEntry } from '../../../model/entry-trace.ts';
+import { isSharedConnector } from '../../../model/ids.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs } from '../../../model/instant.ts';
 import type { SendOutcome } from '../../connectors/target.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
-import { DeliveryQueues, type DeviceQueue, firstOf } from './delivery-queues.ts';
+import { DeliveryQueues, type DeviceQueue, firstOf, queueKeyOf } from './delivery-queues.ts';
 import { NoteWriter } from './note-writer.ts';
 import type { WaitingDelivery } from './waiting-delivery.ts';
 
@@ -128,6 +129,8 @@ export const delivererLimits = {
   closeGraceMs: 1_000,
   /** Deliveries of one connector that wait; further ones are dead immediately. */
   waitingPerConnectorMax: 200_000,
+  /** Of one organization, for a connector that all share. */
+  waitingPerOrganizationMax: 20_000,
   answerCharactersMax: 16 * 1024,
   payloadCharactersMax: 64 * 1024,
 } as const;
@@ -217,7 +220,21 @@ export class Deliverer {
   }
 
   waitingOf(connectorId: string): number {
-    return this.#worker.queues.sizeOf(connectorId);
+    return this.#worker.queues.waitingOf(connectorId);
+  }
+
+  /** Why the queue has no place for the delivery; undefined when it has. */
+  refusal(delivery: {
+    readonly connectorId: string;
+    readonly organizationId: string;
+  }): string | undefined {
+    const { waitingPerConnectorMax, waitingPerOrganizationMax } = delivererLimits;
+    const isShared = isSharedConnector(delivery.connectorId);
+    const max = isShared ? waitingPerOrganizationMax : waitingPerConnectorMax;
+    if (this.#worker.queues.sizeOf(queueKeyOf(delivery)) < max) return undefined;
+    return isShared
+      ? `the organization has no place left in the delivery queue of this connector (${max})`
+      : `the delivery queue of this connector is full (${max})`;
   }
 
   nextRetryOf(connectorId: string): EpochMs | undefined {
@@ -374,13 +391,13 @@ function endAttempt(
   result: SendOutcome,
   { state, nextAt, updated, reason }: DeliveryOutcome,
 ): void {
-  const { connectorId } = queue;
+  const { connectorId, key } = queue;
   // A target that rejects one delivery is not broken; one that does not answer is.
   const isTargetWell = result.ok || !result.retry;
-  const wasBroken = queues.isBroken(connectorId);
+  const wasBroken = queues.isBroken(key);
   const due = parts.clock() + nextAt - updated;
   queues.end(queue, { isOver: state !== 'PENDING', nextAt: due }, isTargetWell, parts.clock());
-  const isBroken = queues.isBroken(connectorId);
+  const isBroken = queues.isBroken(key);
   if (isBroken !== wasBroken) parts.targetChanged?.(connectorId, isBroken, reason);
 }
 
