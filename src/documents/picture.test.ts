@@ -112,6 +112,32 @@ test('what is outside, endless or no number draws nothing beyond the picture', (
   expect(at(2, 20)).toEqual(white);
 });
 
+test('what follows a clip is cut at its box, until its end', () => {
+  const all: Shape = {
+    kind: 'area',
+    color: '#000000',
+    opacity: 1,
+    points: [
+      [0, 0],
+      [100, 0],
+      [100, 50],
+      [0, 50],
+    ],
+  };
+  const box = { x: 20, y: 10, width: 30, height: 20 };
+  const { at } = draw({ kind: 'clip', box }, all);
+  expect(at(20, 10)).toEqual([0, 0, 0]);
+  expect(at(49, 29)).toEqual([0, 0, 0]);
+  for (const [x, y] of [
+    [19, 15],
+    [50, 15],
+    [30, 9],
+    [30, 30],
+  ] as const)
+    expect(at(x, y)).toEqual(white);
+  expect(draw({ kind: 'clip', box }, { kind: 'clipEnd' }, all).at(1, 1)).toEqual([0, 0, 0]);
+});
+
 test('letters are drawn, also where no font has them', () => {
   const inkOf = (text: string) => {
     const { at } = draw({

@@ -41,6 +41,14 @@ function draw(canvas: Canvas, shape: Shape, scale: number, fonts: DocumentFonts)
     case 'text':
       addText(canvas, shape, scale, fonts);
       return canvas.fill(shape.color, 1);
+    case 'clip': {
+      const { x, y, width, height } = shape.box;
+      return canvas.cutAt(
+        [x, y, x + width, y + height].map((length) => Math.round(length * scale)),
+      );
+    }
+    case 'clipEnd':
+      return canvas.cutAt([]);
   }
 }
 
@@ -55,6 +63,8 @@ class Canvas {
   readonly #stride: number;
   #top = Infinity;
   #bottom = -1;
+  /** Pixels that are filled: from the first ones on, up to the last ones. */
+  #cut: readonly number[] = [];
 
   constructor(width: number, height: number) {
     this.#width = width;
@@ -113,17 +123,23 @@ class Canvas {
     changes[row + last + 1]! += before;
   }
 
+  /** From now on, only what lies within left, top, right and bottom is filled; all with none of them. */
+  cutAt(edges: readonly number[]): void {
+    this.#cut = edges;
+  }
+
   /** Fills what the edges enclose, and begins anew. */
   fill(color: string, opacity: number): void {
     const value = Number.parseInt(color.slice(1), 16);
     const ink = [value >> 16, (value >> 8) & 255, value & 255] as const;
+    const [left = 0, top = 0, right = this.#width, bottom = this.#height] = this.#cut;
     for (let row = this.#top; row <= this.#bottom; row++) {
       let sum = 0;
       for (let x = 0; x < this.#stride; x++) {
         const place = row * this.#stride + x;
         sum += this.#changes[place]!;
         this.#changes[place] = 0;
-        if (x >= this.#width) continue;
+        if (x < left || x >= Math.min(right, this.#width) || row < top || row >= bottom) continue;
         const alpha = Math.min(1, Math.abs(sum)) * opacity;
         if (alpha < 0.002) continue;
         const pixel = (row * this.#width + x) * 3;
