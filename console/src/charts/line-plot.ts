@@ -51,6 +51,7 @@ export function createPlot(parts: PlotParts): uPlot {
     series.push(edge, edge);
     bands.push({ series: [at, at + 1], fill: `${tokenValue(line.color)}26` });
   }
+  let isDragged = false;
   const options: uPlot.Options = {
     width: element.clientWidth,
     height,
@@ -81,14 +82,22 @@ export function createPlot(parts: PlotParts): uPlot {
         },
       ],
       setCursor: [(plot) => showTip(plot, parts)],
-      setSelect: [(plot) => select(plot, parts)],
+      setSelect: [
+        (plot) => {
+          isDragged = plot.select.width >= draggedPx;
+          select(plot, parts);
+        },
+      ],
       ready: [
-        (plot) =>
+        (plot) => {
+          plot.over.addEventListener('mousedown', () => (isDragged = false));
           plot.over.addEventListener('click', ({ offsetX }) => {
             const left = offsetX + plot.over.offsetLeft;
-            if (wasDragged(plot)) return;
+            // The click that ends a drag is no click.
+            if (isDragged) return;
             parts.clicked?.(plot.posToVal(offsetX, 'x'), left);
-          }),
+          });
+        },
       ],
     },
   };
@@ -352,20 +361,18 @@ function notesAt(plot: uPlot, marks: readonly PlotMark[], left: number): string[
   });
 }
 
-/** The click that ends a drag is no click. */
-function wasDragged({ select: { width } }: uPlot): boolean {
-  return width >= 4;
-}
-
 function swatchOf(color: PlotLine['color']): HTMLElement {
   const swatch = document.createElement('i');
   swatch.style.background = tokenValue(color);
   return swatch;
 }
 
+/** A shorter drag is a click. */
+const draggedPx = 4;
+
 function select(plot: uPlot, { zoomed }: PlotParts): void {
   const { left, width } = plot.select;
-  if (width < 4) return;
+  if (width < draggedPx) return;
   const [from, to] = [plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x')];
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
   zoomed(from, to);
