@@ -161,7 +161,11 @@ const invalid = (field: string, reason: string) =>
 /** A stored order as a request would send it. */
 function sentForm({ name, description, timeZone, order, turn, startsAt, overrides }: OnCall) {
   return {
-    ...{ name, description, timeZone, order, turn },
+    name,
+    description,
+    timeZone,
+    order,
+    turn,
     startsAt: formatInstant(startsAt),
     overrides: overrides.map(({ from, to, email }) => ({
       from: formatInstant(from),

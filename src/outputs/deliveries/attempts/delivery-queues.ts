@@ -1,5 +1,4 @@
-// Delivery queues: select the deliveries that can start. One connector does not delay another, and of a
-// connector that all organizations share, one organization does not delay another.
+// Delivery queues: select the deliveries that can start, so that neither a connector nor an organization delays another.
 import type { PendingDelivery } from '../../../model/delivery.ts';
 import { isSharedConnector } from '../../../model/ids.ts';
 import type { EpochMs } from '../../../model/instant.ts';

@@ -424,7 +424,14 @@ function controlOf(edited: Tile): Tile {
   const { id, kind, title, x, y, width, height, repeat, deviceId, variable } = edited;
   const { label, downlink, input, confirm } = edited;
   return {
-    ...{ id, kind, x, y, width, height, label: label ?? '', downlink: downlink ?? {} },
+    id,
+    kind,
+    x,
+    y,
+    width,
+    height,
+    label: label ?? '',
+    downlink: downlink ?? {},
     ...(title && { title }),
     ...(repeat && { repeat }),
     ...(variable ? { variable } : { deviceId: deviceId ?? '' }),
