@@ -10,7 +10,6 @@ import { type Alarm, alarmsKey } from '../../../api/alarms.ts';
 import { answers } from '../../../api/answers.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { useMay } from '../../../session/permissions.ts';
-import { useReader } from '../dashboard-requests.ts';
 import { useTileFrame } from '../tiles/tile-data.ts';
 
 export type Note = components['schemas']['Annotation'];
@@ -35,9 +34,8 @@ export interface ChartNotes {
   readonly marks: readonly PlotMark[];
 }
 
-/** A shared link reads neither notes nor alarms. */
+/** Needs a session, which a shared link does not have. */
 export function useChartNotes(tile: BoundTile): ChartNotes {
-  const { isShared } = useReader();
   const { workspaceId, data, annotations } = useTileFrame();
   const mayReadNotes = useMay(workspaceId, 'dashboard', 'read');
   const mayReadAlarms = useMay(workspaceId, 'rule', 'read');
@@ -48,7 +46,7 @@ export function useChartNotes(tile: BoundTile): ChartNotes {
     placeholderData: keepPreviousData,
     refetchInterval: isFixed ? (false as const) : refreshMs,
   };
-  const isAsked = !isShared && concerns !== '';
+  const isAsked = concerns !== '';
   const notes = useQuery({
     ...shared,
     queryKey: [...notesKey(workspaceId), range.name, concerns],

@@ -30,6 +30,25 @@ const expectedDaysMax = 92;
 const expectedMs = 600_000;
 
 export function ChartTile({ tile }: { readonly tile: BoundTile }) {
+  const { isShared } = useReader();
+  return isShared ? <Chart tile={tile} /> : <MarkedChart tile={tile} />;
+}
+
+/** A shared link has no session, which alone reads notes and alarms, and adds notes. */
+function MarkedChart({ tile }: { readonly tile: BoundTile }) {
+  const { workspaceId } = useTileFrame();
+  const marked = useChartNotes(tile);
+  const mayAdd = useMay(workspaceId, 'dashboard', 'create');
+  return <Chart tile={tile} marked={marked} mayAdd={mayAdd} />;
+}
+
+interface ChartProps {
+  readonly tile: BoundTile;
+  readonly marked?: ChartNotes;
+  readonly mayAdd?: boolean;
+}
+
+function Chart({ tile, marked, mayAdd = false }: ChartProps) {
   const shown = useTileSeries(tile);
   const { series, more } = shown;
   const plot = usePlot(tile, shown);
@@ -41,8 +60,8 @@ export function ChartTile({ tile }: { readonly tile: BoundTile }) {
   );
   const bucket = useBucketNote(tile, series.length);
   const notes = [bucket, useCoverageNote(series), ranges.note];
-  const marked = useChartNotes(tile);
-  return <ChartBox tile={tile} plot={banded} more={more} notes={notes} marked={marked} />;
+  const box = { tile, plot: banded, more, notes, mayAdd };
+  return <ChartBox {...box} {...(marked && { marked })} />;
 }
 
 /** The same until its data changes. */
@@ -195,18 +214,17 @@ interface ChartBoxProps {
   readonly plot: Plot;
   readonly more: number;
   readonly notes: readonly (string | undefined)[];
-  readonly marked: ChartNotes;
+  readonly marked?: ChartNotes;
+  readonly mayAdd: boolean;
 }
 
-function ChartBox({ tile, plot, more, notes: wanted, marked }: ChartBoxProps) {
+function ChartBox({ tile, plot, more, notes: wanted, marked, mayAdd }: ChartBoxProps) {
   const { lines } = plot;
   const notes = wanted.filter((note) => note !== undefined);
   const words = useWords(tileWords);
   const said = useWords(noteWords);
   const formats = useFormats();
   const { workspaceId, data, zoom } = useTileFrame();
-  const mayAdd = useMay(workspaceId, 'dashboard', 'create');
-  const { isShared } = useReader();
   const [noteAt, setNoteAt] = useState<number>();
   const { box, height } = useElementHeight();
   const { shown, ...isolated } = useIsolated(lines);
@@ -241,12 +259,12 @@ function ChartBox({ tile, plot, more, notes: wanted, marked }: ChartBoxProps) {
             label={words.chart(titleOf(tile), lines[0]?.unit ?? '')}
             zoom={(from, to) => zoom([from, to])}
             zoomBack={() => zoom()}
-            marks={marked.marks}
-            {...(mayAdd && !isShared && { offer })}
+            {...(marked && { marks: marked.marks })}
+            {...(mayAdd && { offer })}
           />
         )}
       </div>
-      {noteAt !== undefined && (
+      {marked !== undefined && noteAt !== undefined && (
         <NotesDialog
           workspaceId={workspaceId}
           title={titleOf(tile)}
