@@ -154,6 +154,8 @@ export interface Endpoint {
    * of interface 7.
    */
   readonly refusalSchema?: TSchema;
+  /** For the interface reference: content types of errors 4XX besides JSON. */
+  readonly refusalTypes?: ContentTypes;
 }
 
 /** Declares an endpoint; keeps its literal type, from which handlers and clients get theirs. */

@@ -20,7 +20,6 @@ import {
   oneOf,
   optional,
   orNull,
-  time,
   updateFields,
 } from './record-fields.ts';
 
@@ -117,7 +116,7 @@ const reportSchema = namedObject('Report', {
           ...oneOf(reportProblemReasons),
           description: 'Reason.',
         }),
-        at: time,
+        at: Type.String({ format: 'date-time', description: 'When it happened.' }),
         message: Type.String({ description: 'What happened.' }),
       },
       {
@@ -177,7 +176,9 @@ const sentReport = namedObject('SentReport', {
 const unsubscribeParams = Type.Object({
   token: Type.String({ maxLength: 200, description: 'Token of the link in a mail.' }),
 });
-const oneClick = Type.Object({ 'List-Unsubscribe': Type.Optional(Type.String()) });
+const oneClick = Type.Object({
+  'List-Unsubscribe': Type.Optional(Type.String({ description: '`One-Click` (RFC 8058).' })),
+});
 const page = { 'text/html': Type.String() };
 const byToken = { open: 'Authenticated by the token of the link.' };
 
@@ -242,6 +243,7 @@ export const reports = {
     access: byToken,
     secretPath: true,
     answerTypes: page,
+    refusalTypes: page,
   }),
   unsubscribe: endpoint({
     method: 'POST',
@@ -259,5 +261,6 @@ export const reports = {
     access: byToken,
     secretPath: true,
     answerTypes: page,
+    refusalTypes: page,
   }),
 } as const;

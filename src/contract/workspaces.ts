@@ -273,7 +273,10 @@ const workspaceOverviewSchema = namedObject('WorkspaceOverview', {
         id,
         name,
         dashboardId: id,
-        reason: oneOf(reportProblemReasons),
+        reason: Type.Unsafe<(typeof reportProblemReasons)[number]>({
+          ...oneOf(reportProblemReasons),
+          description: 'Why the report was deactivated.',
+        }),
       },
       {
         description:

@@ -490,17 +490,19 @@ function requestBodyOf(
 const withoutBody: ReadonlySet<string> = new Set(['204', '304']);
 
 function responsesOf(endpoint: Endpoint, refer: Refer, example: Example): object {
-  const { response, answerTypes, otherAnswers = {}, answerHeaders, refusalSchema } = endpoint;
+  const { response, answerTypes, otherAnswers = {}, answerHeaders } = endpoint;
+  const { refusalSchema, refusalTypes } = endpoint;
   const status = successStatus(endpoint);
   const content = answerTypes ?? (response && jsonContent(response));
   const refused = (component: string, digit: string) => {
     const codes = (example.errors ?? []).filter((code) => code.startsWith(digit));
-    if (refusalSchema === undefined && codes.length === 0)
+    const types = digit === '4' ? refusalTypes : undefined;
+    if (refusalSchema === undefined && types === undefined && codes.length === 0)
       return { $ref: `#/components/responses/${component}` };
     const named = codes.map((code) => `\`${code}\``).join(', ');
     return {
       description: codes.length === 0 ? component : `${component}, for example with ${named}`,
-      content: contentOf(jsonContent(refusalSchema ?? errorSchema), refer),
+      content: contentOf({ ...jsonContent(refusalSchema ?? errorSchema), ...types }, refer),
     };
   };
   const others = Object.entries(otherAnswers).map(([other, schema]) => [

@@ -60,6 +60,7 @@ export const fieldWords: Words = {
   tags: 'Tags of the device.',
   customFields: 'Custom field values of the device.',
   placeId: 'ID of the place.',
+  dashboardId: 'ID of the dashboard.',
   place: 'Place of the device. Null without one.',
   planPosition:
     'Where the device is on the plan of its place, as fractions of width and height. Null without a position.',
@@ -935,6 +936,10 @@ export const ownFieldWords: Words = {
   'holidays.date': 'Date, `YYYY-MM-DD`.',
   'holidays.name': 'Name of the holiday.',
 
+  'Report.schedule': 'When the report is sent.',
+  'ReportDraft.schedule': 'When the report is sent.',
+  'ReportUpdate.schedule': 'When the report is sent.',
+  'WorkspaceOverview.stoppedReports': 'Reports that were deactivated because of a problem.',
   'WorkspaceOverview.silent': 'Devices with the oldest last uplink.',
   'WorkspaceOverview.lowBattery': 'Devices with the lowest battery level.',
   'devices.total': 'Number of devices.',

@@ -1,5 +1,4 @@
 // Notes dialog: what a chart marks as a list, and a form for another note.
-import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
@@ -11,6 +10,7 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { SelectField, TextArea, TextField } from '../../../ui/field.tsx';
 import { Severity } from '../../../ui/severity.tsx';
 import { toast } from '../../../ui/toasts.tsx';
+import { useAction } from '../../../ui/use-action.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { instantOfLocal, localOf } from '../../../words/zone-times.ts';
 import { noteWords } from './note-words.ts';
@@ -83,7 +83,7 @@ interface NoteRowProps {
 function NoteRow({ note, instant }: NoteRowProps) {
   const words = useWords(noteWords);
   const { id, workspaceId, at, until, text, by } = note;
-  const removal = useMutation({
+  const removal = useAction({
     mutationFn: () => ask(platform.DELETE('/v3/annotations/{id}', { params: { path: { id } } })),
     onSuccess: async () => {
       await refreshNotes(workspaceId);
@@ -135,7 +135,7 @@ function NewNote({ workspaceId, deviceIds, at, zone }: NewNoteProps) {
   const [until, setUntil] = useState('');
   const [deviceId, setDeviceId] = useState('');
   const isWrong = until !== '' && until <= from;
-  const creation = useMutation({
+  const creation = useAction({
     mutationFn: () => {
       const body = {
         workspaceId,
