@@ -51,7 +51,7 @@ journey('data, from question to answer', { start: startMqttWorld, prepare }, (st
     await page.getByLabel('Visualization').selectOption('Bar chart');
     await page.getByLabel('Title').fill('Consumption');
     await page.getByRole('combobox', { name: 'Device' }).fill('Energy');
-    await page.getByRole('option', { name: /Energy/ }).click();
+    await page.getByRole('option', { name: /Energy meter/ }).click();
     await page.getByLabel('Data key').selectOption('energy');
     await page.getByLabel('Aggregation').selectOption({ label: 'Increase (counter)' });
     await page.getByLabel('Bucket size').selectOption('1 d');
