@@ -83,6 +83,9 @@ function useReturn(listener: () => void): void {
   useEffect(() => connection.onReturn(listener), []);
 }
 
+/** Several parts can be missing at once: one reload is for all of them. */
+let isReloading = false;
+
 /**
  * Reloads the page at the same address when the platform answers: browsers keep the failure of a
  * chunk, and a newer console has other chunks. Resolves to false when the part is missing even so.
@@ -94,6 +97,7 @@ async function reloadFor({ part }: MissingCode): Promise<boolean> {
   }
   if (sessionStorage.getItem(markOf(part)) !== null) return false;
   sessionStorage.setItem(markOf(part), 'yes');
-  location.reload();
+  if (!isReloading) location.reload();
+  isReloading = true;
   return true;
 }
