@@ -91,11 +91,13 @@ function linkSocketOf(webSocket: WebSocket): LinkSocket {
   };
 }
 
+interface LinkServerParts {
+  readonly feeds: FeedHandlers;
+  readonly failed: (feed: string, error: unknown) => void;
+}
+
 export class LinkServer {
-  readonly #parts: {
-    readonly feeds: FeedHandlers;
-    readonly failed: (feed: string, error: unknown) => void;
-  };
+  readonly #parts: LinkServerParts;
   readonly #senders = new Set<LinkSender>();
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -104,10 +106,7 @@ export class LinkServer {
   });
   #isClosed = false;
 
-  constructor(parts: {
-    readonly feeds: FeedHandlers;
-    readonly failed: (feed: string, error: unknown) => void;
-  }) {
+  constructor(parts: LinkServerParts) {
     this.#parts = parts;
   }
 

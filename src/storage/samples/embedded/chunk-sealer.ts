@@ -21,24 +21,26 @@ interface WaitingChunk extends Member {
   readonly from: Pick<OpenRows, 'firstPosition' | 'firstBytes'>;
 }
 
+interface ChunkSealerParts {
+  readonly registry: SeriesRegistry;
+  readonly makers: ChunkMakers;
+  readonly segments: SegmentSet;
+  readonly slices: Slices;
+  /** The position behind the newest entry whose rows are in the registry. */
+  readonly visiblePosition: () => number;
+  /** The oldest position that the tables need. */
+  readonly tablesFrom: () => number;
+  /** Called after a commit, which may have freed some of the journal. */
+  readonly committed: () => Promise<unknown>;
+  /** Called after commits: merges segments when there are enough, beside sealing. */
+  readonly merge: () => Promise<void>;
+  /** Background work failed; what it works on stays where it is and is tried again later. */
+  readonly failed: (error: unknown) => void;
+  readonly limits: StoreLimits;
+}
+
 export class ChunkSealer {
-  readonly #parts: {
-    readonly registry: SeriesRegistry;
-    readonly makers: ChunkMakers;
-    readonly segments: SegmentSet;
-    readonly slices: Slices;
-    /** The position behind the newest entry whose rows are in the registry. */
-    readonly visiblePosition: () => number;
-    /** The oldest position that the tables need. */
-    readonly tablesFrom: () => number;
-    /** Called after a commit, which may have freed some of the journal. */
-    readonly committed: () => Promise<unknown>;
-    /** Called after commits: merges segments when there are enough, beside sealing. */
-    readonly merge: () => Promise<void>;
-    /** Background work failed; what it works on stays where it is and is tried again later. */
-    readonly failed: (error: unknown) => void;
-    readonly limits: StoreLimits;
-  };
+  readonly #parts: ChunkSealerParts;
   readonly #registry: SeriesRegistry;
   readonly #segments: SegmentSet;
   readonly #makers: ChunkMakers;
@@ -86,23 +88,7 @@ export class ChunkSealer {
   /** Chunks that are in no segment yet. */
   readonly waiting = (): readonly Member[] => this.#waiting;
 
-  constructor(parts: {
-    readonly registry: SeriesRegistry;
-    readonly makers: ChunkMakers;
-    readonly segments: SegmentSet;
-    readonly slices: Slices;
-    /** The position behind the newest entry whose rows are in the registry. */
-    readonly visiblePosition: () => number;
-    /** The oldest position that the tables need. */
-    readonly tablesFrom: () => number;
-    /** Called after a commit, which may have freed some of the journal. */
-    readonly committed: () => Promise<unknown>;
-    /** Called after commits: merges segments when there are enough, beside sealing. */
-    readonly merge: () => Promise<void>;
-    /** Background work failed; what it works on stays where it is and is tried again later. */
-    readonly failed: (error: unknown) => void;
-    readonly limits: StoreLimits;
-  }) {
+  constructor(parts: ChunkSealerParts) {
     this.#parts = parts;
     const { registry, segments, makers, slices, limits } = parts;
     this.#registry = registry;

@@ -444,7 +444,12 @@ function planOf(edited: Tile): Tile {
   const { id, kind, title, x, y, width, height, repeat } = edited;
   const { placeId, variable, blobId, marks } = edited;
   return {
-    ...{ id, kind, x, y, width, height },
+    id,
+    kind,
+    x,
+    y,
+    width,
+    height,
     ...(title && { title }),
     ...(repeat && { repeat }),
     ...(placeId && { placeId }),
