@@ -133,7 +133,11 @@ export class ReportRuns {
     if (missingSetting !== undefined) throw problem('reportsNeedMail', { setting: missingSetting });
     const report = await reportRows.find(records.db, id);
     if (report === undefined) throw problem('notFound', { what: 'report', id });
-    await this.#refuseTooMany(report);
+    const used = await this.#tooManyUsed(report);
+    if (used !== undefined) {
+      const max = reportLimits.mailsADayMax;
+      throw problem('reportMailsUsed', { max, used, retryAfterSeconds: 3_600 });
+    }
     const owner = await this.#ownerOf(report);
     if (owner === undefined) throw problem('reportOwnerRemoved', { name: report.name });
     const to = records.now();
@@ -192,7 +196,7 @@ export class ReportRuns {
       this.#save(report, stoppedState(reportProblem(reason, message, now)));
     if (missingSetting !== undefined)
       return skip('MAIL_NOT_CONFIGURED', `The operator must set ${missingSetting}.`);
-    if (await this.#isTooMany(report)) return skip('MAILS_USED', tooManyText);
+    if ((await this.#tooManyUsed(report)) !== undefined) return skip('MAILS_USED', tooManyText);
     const owner = await this.#ownerOf(report);
     if (owner === undefined)
       return stop(
@@ -278,18 +282,11 @@ export class ReportRuns {
     return `${this.#parts.publicUrl()}/w/${workspaceId}/dashboards/${dashboardId}`;
   }
 
-  async #isTooMany({ organizationId, recipients }: Report): Promise<boolean> {
+  /** Mails of the organization in 24 hours, if those of the report would be too many. */
+  async #tooManyUsed({ organizationId, recipients }: Report): Promise<number | undefined> {
     const { db, now } = this.#parts.records;
     const used = await countReportMails(db, organizationId, now() - dayMs);
-    return used + recipients.length > reportLimits.mailsADayMax;
-  }
-
-  async #refuseTooMany(report: Report): Promise<void> {
-    if (!(await this.#isTooMany(report))) return;
-    const { db, now } = this.#parts.records;
-    const used = await countReportMails(db, report.organizationId, now() - dayMs);
-    const max = reportLimits.mailsADayMax;
-    throw problem('reportMailsUsed', { max, used, retryAfterSeconds: 3_600 });
+    return used + recipients.length > reportLimits.mailsADayMax ? used : undefined;
   }
 
   /** A mail for each recipient, with a link of its own to unsubscribe. */
@@ -321,25 +318,23 @@ export class ReportRuns {
     );
     const drafts = mails.map(({ email, token, deliveryId }) => {
       const unsubscribe = `${publicUrl()}/v3/reports/unsubscribe/${token}`;
-      return {
-        ...mailDelivery(
-          { to: [email], subject, text, contentId, unsubscribe },
-          {
-            id: deliveryId,
-            idempotencyKey: `report:${id}:${run ?? contentId}:${email}`,
-            organizationId,
-            workspaceId,
-            deviceId: id,
-            correlationId: contentId,
-            cause: 'REPORT',
-            // Its outcome counts for the run of this time.
-            context: run === undefined ? {} : { timestamp: formatInstant(run) },
-          },
-        ),
-      };
+      return mailDelivery(
+        { to: [email], subject, text, contentId, unsubscribe },
+        {
+          id: deliveryId,
+          idempotencyKey: `report:${id}:${run ?? contentId}:${email}`,
+          organizationId,
+          workspaceId,
+          deviceId: id,
+          correlationId: contentId,
+          cause: 'REPORT',
+          // Its outcome counts for the run of this time.
+          context: run === undefined ? {} : { timestamp: formatInstant(run) },
+        },
+      );
     });
     await enqueueDeliveries(drafts, step);
-    return drafts.map(({ id: deliveryId }) => deliveryId ?? '');
+    return mails.map(({ deliveryId }) => deliveryId);
   }
 }
 

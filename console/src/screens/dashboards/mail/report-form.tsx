@@ -73,8 +73,7 @@ export function ReportForm(props: ReportFormProps) {
       close();
     },
   });
-  const { every, weekday = 'MO', day = 1 } = schedule;
-  const { at, timeZone } = schedule;
+  const { every, weekday = 'MO', day = 1, at, timeZone } = schedule;
   /** Only the day that the interval has. */
   const onInterval = (next: Report['schedule']['every']) =>
     setSchedule({
