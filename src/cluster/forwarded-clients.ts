@@ -4,10 +4,11 @@ import type { DeviceConnector } from '../model/connector.ts';
 import type { Device } from '../model/device.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
+import { SharedPool } from '../structures/shared-pool.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import { looksLikeToken } from '../transports/mqtt/device-token.ts';
 import type { ClientPlace, PlaceOfClient } from '../transports/mqtt/mqtt-broker-state.ts';
-import { createTurns } from '../transports/mqtt/mqtt-login-limiter.ts';
+import { loginTurns } from '../transports/mqtt/mqtt-login-limiter.ts';
 import type { Login } from '../transports/mqtt/mqtt-login.ts';
 import { leaseOfWorkspace } from './leases/lease-tasks.ts';
 import type { LeaseName, Leases } from './leases/leases.ts';
@@ -22,7 +23,7 @@ import { askOwner, type OwnerSearch } from './nodes/owner-search.ts';
 const forwardedLimits = {
   /** Logins whose workspace is looked up at the same time; others wait. */
   lookUpsMax: 16,
-  /** Clients that wait for a holder of their workspace; a further one is refused. */
+  /** Clients that wait for a holder of their workspace, shared by organizations; further ones are refused. */
   waitingMax: 1_000,
   /** How often holders are compared: a node that is gone may not close its connections. */
   compareEveryMs: 1_000,
@@ -51,11 +52,12 @@ type Place = Pick<ClientPlace, 'organizationId' | 'workspaceId'>;
 
 export class ForwardedClients {
   readonly #parts: ForwardedClientsParts;
-  readonly #inTurn = createTurns(forwardedLimits.lookUpsMax);
+  readonly #lookUps = loginTurns(forwardedLimits.lookUpsMax);
+  /** Clients without a holder of their workspace, by organization. */
+  readonly #waiting = new SharedPool<object>({ max: forwardedLimits.waitingMax });
   /** Connections to other nodes. */
   readonly #open = new Map<Duplex, { readonly lease: LeaseName; readonly node: NodeAddress }>();
   readonly #stopComparing: () => void;
-  #waiting = 0;
 
   constructor(parts: ForwardedClientsParts) {
     this.#parts = parts;
@@ -72,13 +74,17 @@ export class ForwardedClients {
 
   /** See `PlaceOfClient`. */
   placeBy(records: LoginRecords): PlaceOfClient {
-    return async (login, { address, isWebSocket }) => {
-      const place = await this.#inTurn(() => placeOfLogin(login, records));
+    return async (login, { address, network, isWebSocket }) => {
+      const place = await this.#lookUps.run(network, () => placeOfLogin(login, records));
       if (place === undefined) return undefined;
       const lease = leaseOfWorkspace(place.workspaceId);
       const { organizationId, workspaceId } = place;
       const path = isWebSocket ? mqttSocketPath : mqttPath;
-      const connection = await this.#connect(lease, { path, lease, remoteAddress: address });
+      const connection = await this.#connect(organizationId, lease, {
+        path,
+        lease,
+        remoteAddress: address,
+      });
       return { organizationId, workspaceId, connection };
     };
   }
@@ -88,13 +94,17 @@ export class ForwardedClients {
     for (const connection of this.#open.keys()) connection.destroy();
   }
 
-  async #connect(lease: LeaseName, client: ConnectedClient): Promise<Duplex | undefined> {
+  async #connect(
+    organizationId: string,
+    lease: LeaseName,
+    client: ConnectedClient,
+  ): Promise<Duplex | undefined> {
     const { leases, search, dial } = this.#parts;
     const isOwn = () => leases.held(lease) !== undefined;
     if (isOwn()) return undefined;
-    if (this.#waiting >= forwardedLimits.waitingMax) throw problem('deviceWithoutOwner');
+    if (!this.#waiting.hasRoomFor(organizationId)) throw problem('deviceWithoutOwner');
     const owner = () => this.#holderOf(lease);
-    this.#waiting++;
+    this.#waiting.hold(organizationId, client, 1);
     try {
       const answer = await askOwner({ isOwn, owner }, search, async (node) => {
         const connection = await dial(node, client);
@@ -106,7 +116,7 @@ export class ForwardedClients {
       connection.once('close', () => this.#open.delete(connection));
       return connection;
     } finally {
-      this.#waiting--;
+      this.#waiting.release(client);
     }
   }
 

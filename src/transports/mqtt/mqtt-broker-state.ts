@@ -60,7 +60,7 @@ export interface ClientPlace {
  */
 export type PlaceOfClient = (
   login: Login,
-  from: { readonly address: string; readonly isWebSocket: boolean },
+  from: { readonly address: string; readonly network: string; readonly isWebSocket: boolean },
 ) => Promise<ClientPlace | undefined>;
 
 type SharedLimits = {

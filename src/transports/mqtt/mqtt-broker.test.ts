@@ -490,6 +490,35 @@ test('security 2: of connections without a login, those of the network that has 
   await own.close();
 });
 
+test('security 2: a login waits for those of its own network, not for all of another one', async () => {
+  const begun: string[] = [];
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const own = await startTestBroker({
+    networkOf: () => (own.broker.sessions.size < 40 ? 'A' : 'B'),
+    async logIn(_address, { clientId }) {
+      begun.push(clientId);
+      await held;
+      return { refused: 'wrong' };
+    },
+  });
+  const client = async (clientId: string) => {
+    const connection = await own.connect();
+    connection.send(login({ clientId }));
+    const isWaiting = () =>
+      [...own.broker.sessions].some(
+        (session) => session.clientId === clientId && session.state === 'connecting',
+      );
+    while (!isWaiting()) await new Promise(setImmediate);
+  };
+  for (let i = 0; i < 40; i++) await client(`of A ${i}`);
+  await expect.poll(() => begun.length).toBe(16);
+  await client('of B');
+  release();
+  await expect.poll(() => begun.length).toBe(41);
+  expect(begun.indexOf('of B')).toBeLessThan(18);
+  await own.close();
+});
+
 test('security 2: an organization has no more connections than its quota, and a client that comes again takes its place', async () => {
   let left = 1;
   const connectionCount = {

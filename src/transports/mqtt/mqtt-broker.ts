@@ -461,7 +461,8 @@ async function begin<R extends RoutedDevice>(
   const { clientId, address } = session;
   let place: ClientPlace | undefined;
   try {
-    place = await placeOf({ ...login, clientId }, session);
+    const { owner: network, address, isWebSocket } = session;
+    place = await placeOf({ ...login, clientId }, { address, network, isWebSocket });
   } catch (error) {
     refused('workspaceWithoutNode', { address, clientId, reason: errorMessage(error) });
     if (!isClosed(session)) refuse(state, session, returnCodes.serverUnavailable);

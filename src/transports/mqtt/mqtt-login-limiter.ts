@@ -1,7 +1,8 @@
 // MQTT login limiter: limits concurrent logins, and WebSockets per organization.
 import { randomUUID } from 'node:crypto';
-import { Problem } from '../../model/problem.ts';
+import { Problem, problem } from '../../model/problem.ts';
 import type { QuotaCount } from '../../model/quota.ts';
+import { FairTurns } from '../../structures/fair-turns.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { Login, LoginOutcome, MqttIdentity } from './mqtt-login.ts';
 import { type ReturnCode, returnCodes } from './mqtt-packet-writer.ts';
@@ -27,10 +28,10 @@ interface LoginLimiterParts {
 }
 
 export function createLoginLimiter(parts: LoginLimiterParts): LogIn {
-  const inTurn = createTurns(mqttLimits.loginsUnderWayMax);
+  const turns = loginTurns(mqttLimits.loginsUnderWayMax);
   return async (session, userName, password) => {
     try {
-      return await inTurn(() => authenticate(session, userName, password, parts));
+      return await turns.run(session.owner, () => authenticate(session, userName, password, parts));
     } catch (error) {
       // Too many attempts, or an internal error: neither means that the credential is wrong.
       const { address, clientId } = session;
@@ -42,22 +43,14 @@ export function createLoginLimiter(parts: LoginLimiterParts): LogIn {
 }
 
 /**
- * Returns a function that runs work, at most `max` at the same time; further work waits in order.
+ * Turns of networks whose clients log in, at most `runningMax` logins at the same time. A client that
+ * waits has a connection, which is counted already: no turn is refused for its number.
  */
-export function createTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running < max) running++;
-    else await new Promise<void>((begin) => waiting.push(begin));
-    try {
-      return await work();
-    } finally {
-      const begin = waiting.shift();
-      if (begin === undefined) running--;
-      else begin();
-    }
-  };
+export function loginTurns(runningMax: number): FairTurns {
+  const { strangersMax } = mqttLimits;
+  return new FairTurns({ runningMax, waitingPerKeyMax: strangersMax, keysMax: strangersMax }, () =>
+    problem('intakeFull'),
+  );
 }
 
 async function authenticate(
