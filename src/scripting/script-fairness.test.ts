@@ -1,6 +1,6 @@
 // Script fairness: a tenant does not wait for the scripts of another, and abandoned runs do not start.
 import { availableParallelism } from 'node:os';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { leastOf } from '../structures/testing-processor-time.ts';
 import { createEngine } from './engine.ts';
 import { inspectMemoryLayout } from './guest-memory.ts';
@@ -205,10 +205,13 @@ test('review behaviour 9: a run that the clock alone ended is run once more, and
 });
 
 test('review behaviour 33: threads that were idle for long are replaced by fresh ones, and the reserved one ends', async () => {
-  const machine = start({ limits: { idleMs: 1_500, reserveIdleMs: 1_500, restIntervalMs: 20 } });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const machine = start({ limits: { idleMs: 0, reserveIdleMs: 0 } });
   await machine.run({ tenant: 'a', source: loop, event: {}, kind: 'trial' });
   expect(machine.threads).toBe(2);
-  await expect.poll(() => machine.threads, { timeout: 60_000 }).toBe(1);
+  vi.advanceTimersByTime(scriptLimits.restIntervalMs);
+  expect(machine.threads).toBe(1);
   expect((await machine.run({ tenant: 'a', source: echo, event: 1 })).emits).toEqual([
     { type: 'LOG', event: 1 },
   ]);
