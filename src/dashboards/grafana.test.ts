@@ -176,6 +176,166 @@ describe('parts of a panel', () => {
   });
 });
 
+describe('files as people share them', () => {
+  const library = { uid: 'lib1', name: 'Room climate' };
+  const shared = { id: 7, gridPos: { x: 0, y: 0, w: 12, h: 8 }, libraryPanel: library };
+
+  test('library panels come from the file, and are named where it lacks them', () => {
+    const model = { type: 'gauge', title: 'Climate', fieldConfig: { defaults: { max: 40 } } };
+    const whole = importGrafana({
+      panels: [shared],
+      __elements: { lib1: { uid: 'lib1', name: 'Room climate', kind: 1, model } },
+    });
+    expect(whole.configuration.tiles).toMatchObject([{ kind: 'gauge', title: 'Climate', max: 40 }]);
+    expect(whole.mapped).toMatchObject([{ panelId: 7, from: 'gauge' }]);
+    const alone = importGrafana({ panels: [shared] });
+    expect(alone.mapped).toEqual([]);
+    expect(alone.notMapped).toEqual([
+      {
+        panelId: 7,
+        title: '',
+        reason:
+          'The library panel Room climate is not in the file. Export the dashboard for sharing externally',
+      },
+    ]);
+    const older = importGrafana({ panels: [{ ...shared, type: 'stat', title: 'Own' }] });
+    expect(older.configuration.tiles).toMatchObject([{ kind: 'value', title: 'Own' }]);
+  });
+
+  test('copies of repeated panels, which old files have, are left out', () => {
+    const { mapped, notMapped } = importGrafana({
+      panels: [panel(1, 'graph', { repeat: 'host' }), panel(2, 'graph', { repeatPanelId: 1 })],
+    });
+    expect(mapped.map(({ panelId }) => panelId)).toEqual([1]);
+    expect(notMapped.map(({ panelId, reason }) => [panelId, reason])).toEqual([
+      [1, 'The panel is not repeated, because its variable names no devices'],
+      [2, 'The panel is a copy of the repeated panel 1'],
+    ]);
+  });
+
+  test('queries are named once a source, by the type that inputs and variables stand for', () => {
+    const { notMapped } = importGrafana({
+      __inputs: [{ name: 'DS_HOUSE', type: 'datasource', pluginId: 'influxdb' }],
+      templating: { list: [{ type: 'datasource', name: 'source', query: 'prometheus' }] },
+      panels: [
+        panel(1, 'timeseries', {
+          datasource: { type: 'datasource', uid: '-- Mixed --' },
+          targets: [
+            { refId: 'A', datasource: '${DS_HOUSE}', query: 'from(bucket: "b")' },
+            { refId: 'B', datasource: '$source', expr: 'up' },
+            { refId: 'C', datasource: '${source}', expr: 'down' },
+            { refId: 'D', datasource: { type: 'postgres', uid: 'x' }, rawSql: 'SELECT 1' },
+          ],
+        }),
+      ],
+    });
+    const of1 = notMapped.filter(({ panelId }) => panelId === 1);
+    expect(of1.map(({ reason }) => reason)).toEqual([
+      'Query A (influxdb) is not supported. Choose a device and a data key',
+      'Queries B, C (prometheus) are not supported. Choose a device and a data key',
+      'Query D (postgres) is not supported. Choose a device and a data key',
+    ]);
+  });
+
+  test('colors of thresholds by their hue, and percents of a known range', () => {
+    const colors = [
+      '#299c46',
+      'rgba(237, 129, 40, 0.89)',
+      '#EAB839',
+      '#d44a3a',
+      '#1F60C4',
+      'rgb(255, 255, 255)',
+    ];
+    const steps = colors.map((color, at) => ({ color, value: at * 10 }));
+    const defaults = { min: 0, max: 200, thresholds: { mode: 'percentage', steps } };
+    const { configuration, notMapped } = importGrafana({
+      panels: [panel(1, 'gauge', { fieldConfig: { defaults } })],
+    });
+    expect(configuration.tiles[0]?.thresholds).toEqual([
+      { from: 0, tone: 'OK' },
+      { from: 20, tone: 'WARNING' },
+      { from: 40, tone: 'WARNING' },
+      { from: 60, tone: 'BAD' },
+    ]);
+    expect(notMapped.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining('#1F60C4'),
+      expect.stringContaining('rgb(255, 255, 255)'),
+    ]);
+  });
+
+  test('graphs of old: units of the axis, figures of the legend, heights of rows', () => {
+    const target = { deviceId: 'd1', dataKey: 'power' };
+    const { configuration, notMapped } = importGrafana({
+      rows: [
+        {
+          title: 'Energy',
+          showTitle: true,
+          height: '150px',
+          panels: [
+            {
+              id: 1,
+              type: 'graph',
+              span: 12,
+              targets: [target],
+              yaxes: [{ format: 'kwatt' }, { format: 'short' }],
+              legend: { show: true, rightSide: true, values: true, avg: true, current: true },
+              stack: true,
+            },
+          ],
+        },
+        { panels: [{ id: 2, type: 'graph', span: 12 }] },
+      ],
+    });
+    expect(configuration.tiles).toMatchObject([
+      {
+        y: 0,
+        height: 2,
+        series: [{ unit: 'kW' }],
+        legend: { place: 'RIGHT', figures: ['LAST', 'AVG'] },
+      },
+      { y: 2 },
+    ]);
+    expect(notMapped).toEqual([
+      { panelId: null, title: 'Energy', reason: expect.stringContaining('Rows have no tile') },
+      { panelId: 1, title: '', reason: 'The series are not stacked' },
+    ]);
+  });
+
+  test('settings without a counterpart are named, one by one', () => {
+    const { notMapped, description } = importGrafana({
+      description: 'Of the whole house',
+      links: [{ title: 'Docs' }],
+      panels: [
+        panel(1, 'stat', {
+          description: 'A long story',
+          transformations: [{ id: 'reduce' }, { id: 'organize' }],
+          timeFrom: '1h',
+          options: { reduceOptions: { calcs: ['mean'] } },
+          fieldConfig: {
+            defaults: { unit: 'percentunit', mappings: [{ type: 'value' }], links: [{}] },
+            overrides: [{}],
+          },
+        }),
+        { ...panel(2, 'row'), repeat: 'host', panels: [] },
+      ],
+    });
+    expect(description).toBe('Of the whole house');
+    expect(notMapped.map(({ reason }) => reason).toSorted()).toEqual([
+      'Links of the dashboard are not imported',
+      'Links of values are not imported',
+      'Mappings of values to texts are not imported',
+      'Overrides of fields are not imported',
+      'Rows have no tile; the panels of the row are imported',
+      'The calculation mean is not imported; the tile shows the newest value',
+      'The description of 1 panel is not imported',
+      'The row is not repeated, because its variable names no devices',
+      'The time range of the panel, 1h, is not imported',
+      'The unit percentunit is left out; values from 0 to 1 are not multiplied by 100',
+      'Transformations (reduce, organize) are not imported',
+    ]);
+  });
+});
+
 test('times and variables, and references to them in titles', () => {
   const { configuration, notMapped, name } = importGrafana({
     spec: {

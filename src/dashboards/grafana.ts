@@ -25,6 +25,8 @@ const kindOfType: ReadonlyMap<unknown, TileKind> = new Map([
   ['heatmap', 'heatmap'],
   ['histogram', 'histogram'],
   ['table', 'table'],
+  // What Grafana calls tables of before version 7.
+  ['table-old', 'table'],
   ['geomap', 'map'],
   ['text', 'text'],
   ['alertlist', 'alarms'],
@@ -37,81 +39,175 @@ const units: Readonly<Record<string, string>> = {
   percent: '%',
   humidity: '%',
   lux: 'lx',
+  lumens: 'lm',
+  candela: 'cd',
   pressurepa: 'Pa',
   pressurehpa: 'hPa',
+  pressurekpa: 'kPa',
   pressurembar: 'mbar',
   pressurebar: 'bar',
   pressurekbar: 'kbar',
+  pressurehg: 'inHg',
   pressurepsi: 'psi',
   mwatt: 'mW',
   watt: 'W',
   kwatt: 'kW',
   megwatt: 'MW',
+  gwatt: 'GW',
+  Wm2: 'W/m²',
   watth: 'Wh',
   kwatth: 'kWh',
+  kwattm: 'kWmin',
   joule: 'J',
+  ev: 'eV',
+  amphr: 'Ah',
+  kamphr: 'kAh',
+  mamphr: 'mAh',
   mamp: 'mA',
   amp: 'A',
   kamp: 'kA',
   mvolt: 'mV',
   volt: 'V',
   kvolt: 'kV',
+  mohm: 'mΩ',
   ohm: 'Ω',
   kohm: 'kΩ',
+  Mohm: 'MΩ',
+  farad: 'F',
+  henry: 'H',
   voltamp: 'VA',
+  kvoltamp: 'kVA',
+  voltampreact: 'var',
+  kvoltampreact: 'kvar',
   dB: 'dB',
   dBm: 'dBm',
   hertz: 'Hz',
   rothz: 'Hz',
   rotrpm: 'rpm',
+  rotrads: 'rad/s',
+  rotdegs: '°/s',
   ppm: 'ppm',
   conppm: 'ppm',
   conppb: 'ppb',
   conngm3: 'ng/m³',
   conugm3: 'µg/m³',
+  conμgm3: 'µg/m³',
   conmgm3: 'mg/m³',
   congm3: 'g/m³',
+  conmgdL: 'mg/dl',
+  conmmolL: 'mmol/l',
   lengthmm: 'mm',
   lengthm: 'm',
   lengthkm: 'km',
   lengthft: 'ft',
   lengthin: 'in',
+  lengthmi: 'mi',
+  areaM2: 'm²',
+  areaF2: 'ft²',
+  areaMI2: 'mi²',
+  acres: 'ac',
+  hectares: 'ha',
   massmg: 'mg',
   massg: 'g',
+  masslb: 'lb',
   masskg: 'kg',
   masst: 't',
   mlitre: 'ml',
   litre: 'l',
   m3: 'm³',
+  Nm3: 'Nm³',
+  dm3: 'dm³',
+  gallons: 'gal',
+  flowgpm: 'gpm',
   flowlpm: 'l/min',
   flowlph: 'l/h',
+  litreh: 'l/h',
   flowcms: 'm³/s',
+  flowcfs: 'ft³/s',
+  flowcfm: 'ft³/min',
   flowmlpm: 'ml/min',
+  forceNm: 'Nm',
+  forcekNm: 'kNm',
+  forceN: 'N',
+  forcekN: 'kN',
   degree: '°',
+  radian: 'rad',
   velocityms: 'm/s',
   velocitykmh: 'km/h',
   velocitymph: 'mph',
   velocityknot: 'kn',
   accMS2: 'm/s²',
+  accFS2: 'ft/s²',
+  accG: 'g',
+  radbq: 'Bq',
+  radsv: 'Sv',
+  radmsv: 'mSv',
+  radusv: 'µSv',
+  radmsvh: 'mSv/h',
+  radusvh: 'µSv/h',
+  ns: 'ns',
+  µs: 'µs',
   ms: 'ms',
   s: 's',
   m: 'min',
   h: 'h',
   d: 'd',
+  dtdurations: 's',
+  dtdurationms: 'ms',
+  dthms: 's',
+  clocks: 's',
+  clockms: 'ms',
+  bits: 'bit',
+  decbits: 'bit',
   bytes: 'B',
   decbytes: 'B',
   kbytes: 'KiB',
+  deckbytes: 'kB',
   mbytes: 'MiB',
+  decmbytes: 'MB',
   gbytes: 'GiB',
+  decgbytes: 'GB',
+  tbytes: 'TiB',
+  dectbytes: 'TB',
+  pps: 'packets/s',
+  binbps: 'bit/s',
   bps: 'bit/s',
+  Kbits: 'kbit/s',
+  Mbits: 'Mbit/s',
+  Gbits: 'Gbit/s',
+  binBps: 'B/s',
   Bps: 'B/s',
+  KiBs: 'KiB/s',
+  KBs: 'kB/s',
+  MiBs: 'MiB/s',
+  MBs: 'MB/s',
+  GBs: 'GB/s',
+  cps: '1/s',
+  ops: 'operations/s',
+  reqps: 'requests/s',
+  'req/s': 'requests/s',
+  rps: 'reads/s',
+  wps: 'writes/s',
+  iops: 'IO/s',
+  eps: 'events/s',
+  mps: 'messages/s',
+  recps: 'records/s',
+  rowsps: 'rows/s',
+  cpm: '1/min',
+  opm: 'operations/min',
+  reqpm: 'requests/min',
+  rpm: 'reads/min',
+  wpm: 'writes/min',
   currencyEUR: '€',
   currencyUSD: '$',
   currencyGBP: '£',
   currencyCHF: 'CHF',
+  currencyJPY: '¥',
 };
+/** Units that are given by their text: as it is, or with prefixes that Grafana chooses. */
+const writtenUnit = /^(?:suffix|prefix|si|count|currency):(?=\S)/;
 /** What has no unit in Grafana. */
-const withoutUnit = new Set(['none', 'short', 'string', '']);
+const withoutUnit = new Set(['none', 'short', 'string', 'locale', 'sci', '']);
 
 const toneOfColor: ReadonlyMap<string, Threshold['tone']> = new Map([
   ['green', 'OK'],
@@ -140,6 +236,7 @@ const limits = {
   title: 500,
   text: 100_000,
   name: 500,
+  description: 2_000,
   key: 500,
   panels: 5_000,
   notes: 2_000,
@@ -166,6 +263,7 @@ export interface GrafanaImport {
   readonly configuration: Configuration;
   /** The title in Grafana; undefined without one. */
   readonly name: string | undefined;
+  readonly description: string | undefined;
   readonly mapped: readonly MappedPanel[];
   readonly notMapped: readonly NotMapped[];
 }
@@ -214,9 +312,13 @@ class GrafanaReader {
   readonly #notMapped: NotMapped[] = [];
   /** Names of variables here by those in Grafana. */
   readonly #names = new Map<string, string>();
+  /** Types of data sources by the names of inputs and variables that stand for them. */
+  readonly #sources: ReadonlyMap<string, string>;
+  #descriptions = 0;
 
   constructor(dashboard: JsonObject) {
     this.#dashboard = dashboard;
+    this.#sources = sourcesIn(dashboard);
   }
 
   read(): GrafanaImport {
@@ -226,7 +328,8 @@ class GrafanaReader {
       const tile = this.#tileOf(panel, tiles.length);
       if (tile !== undefined) tiles.push({ ...tile, ...halved(position) });
     }
-    const title = this.#dashboard['title'];
+    this.#leaveOutParts();
+    const { title, description } = this.#dashboard;
     return {
       configuration: {
         schema: 'heliograph-dashboard',
@@ -237,6 +340,7 @@ class GrafanaReader {
       },
       name:
         typeof title === 'string' && title.trim() !== '' ? plain(title, limits.name) : undefined,
+      description: isText(description) ? plain(description, limits.description) : undefined,
       mapped: this.#mapped,
       notMapped: this.#notMapped,
     };
@@ -245,6 +349,16 @@ class GrafanaReader {
   #leaveOut(panel: JsonObject | null, reason: string, title = titleOf(panel)): void {
     if (this.#notMapped.length < limits.panels + limits.notes)
       this.#notMapped.push({ panelId: idOf(panel), title, reason });
+  }
+
+  /** Of the dashboard as a whole. */
+  #leaveOutParts(): void {
+    if (objectsIn(this.#dashboard['links']).length > 0)
+      this.#leaveOut(null, 'Links of the dashboard are not imported', 'links');
+    if (this.#descriptions > 0) {
+      const of = this.#descriptions === 1 ? '1 panel' : `${this.#descriptions} panels`;
+      this.#leaveOut(null, `The description of ${of} is not imported`, 'description');
+    }
   }
 
   // Panels in the order of reading.
@@ -259,7 +373,7 @@ class GrafanaReader {
         placed.push(at);
         continue;
       }
-      this.#leaveOut(each.panel, 'Rows have no tile; the panels of the row are imported');
+      this.#leaveOutRow(each.panel);
       const below = objectsIn(each.panel['panels']).map((panel) => positioned(panel));
       const top = Math.min(...below.map(({ y }) => y));
       const bottom = Math.max(...below.map(({ y, h }) => y + h));
@@ -279,20 +393,29 @@ class GrafanaReader {
     // Models of old have rows with panels of a width in 12 columns, from left to right.
     let y = Math.max(0, ...top.map((one) => one.y + one.h));
     for (const row of this.#named(this.#dashboard['rows'], 'rows')) {
-      let x = 0;
+      if (row['showTitle'] === true || isText(row['repeat'])) this.#leaveOutRow(row);
+      let [x, bottom] = [0, y];
       for (const panel of this.#named(row['panels'], 'panels of a row')) {
         const w = Math.min(24, Math.max(1, whole(panel['span'], 12)) * 2);
-        if (x + w > 24) [x, y] = [0, y + 8];
-        top.push({ panel, x, y, w, h: 8 });
+        const h = heightIn(panel) ?? heightIn(row) ?? standardPosition.h;
+        if (x + w > 24) [x, y] = [0, bottom];
+        top.push({ panel, x, y, w, h });
         x += w;
+        bottom = Math.max(bottom, y + h);
       }
-      y += 8;
+      y = bottom;
     }
     if (top.length > limits.panels)
       throw problem('invalidRequest', {
         reason: `body source: has ${top.length} panels; the limit is ${limits.panels}`,
       });
     return top;
+  }
+
+  #leaveOutRow(row: JsonObject): void {
+    this.#leaveOut(row, 'Rows have no tile; the panels of the row are imported');
+    if (isText(row['repeat']))
+      this.#leaveOut(row, 'The row is not repeated, because its variable names no devices');
   }
 
   /** What is no object is told, not passed over. */
@@ -306,8 +429,15 @@ class GrafanaReader {
 
   // One panel.
 
-  #tileOf(panel: JsonObject, tiles: number): UnplacedTile | undefined {
-    const { type } = panel;
+  #tileOf(placed: JsonObject, tiles: number): UnplacedTile | undefined {
+    const panel = this.#withLibrary(placed);
+    if (panel === undefined) return undefined;
+    const { type, repeatPanelId } = panel;
+    // Grafana before version 9 saves the copies of a repeated panel, and creates them again.
+    if (typeof repeatPanelId === 'number') {
+      this.#leaveOut(panel, `The panel is a copy of the repeated panel ${repeatPanelId}`);
+      return undefined;
+    }
     const from = typeof type === 'string' ? plain(type, limits.title) : '';
     const to = kindOfType.get(type);
     if (to === undefined) {
@@ -322,6 +452,7 @@ class GrafanaReader {
     const text = to === 'text' ? this.#textOf(panel) : undefined;
     if (to === 'text' && text === undefined) return undefined;
     this.#mapped.push({ panelId: idOf(panel), title: titleOf(panel), from, to });
+    if (isText(panel['description'])) this.#descriptions++;
     const title = this.#withNames(titleOf(panel));
     return {
       id: `panel-${tiles + 1}`,
@@ -330,6 +461,31 @@ class GrafanaReader {
       ...(text !== undefined && { text }),
       ...(text === undefined && to !== 'alarms' && this.#drawn(panel, to)),
     };
+  }
+
+  /** The panel with what its library panel says, which exports for others carry along. */
+  #withLibrary(panel: JsonObject): JsonObject | undefined {
+    const { libraryPanel, id, gridPos, title } = panel;
+    if (!isObject(libraryPanel)) return panel;
+    const { uid, name } = libraryPanel;
+    const elements = objectOf(this.#dashboard['__elements']);
+    const element = isName(uid) && Object.hasOwn(elements, uid) ? elements[uid] : undefined;
+    const { model } = { ...objectOf(libraryPanel), ...objectOf(element) };
+    if (isObject(model))
+      return {
+        ...model,
+        ...(id !== undefined && { id }),
+        ...(gridPos !== undefined && { gridPos }),
+        ...(isText(title) && { title }),
+      };
+    // Before version 9, exports have its parts in its place.
+    if (isText(panel['type'])) return panel;
+    const shownName = isName(name) ? ` ${plain(name, 100)}` : '';
+    this.#leaveOut(
+      panel,
+      `The library panel${shownName} is not in the file. Export the dashboard for sharing externally`,
+    );
+    return undefined;
   }
 
   /** Undefined, and told, for anything but Markdown. */
@@ -354,21 +510,12 @@ class GrafanaReader {
   #drawn(panel: JsonObject, kind: TileKind): Partial<UnplacedTile> {
     const defaults = objectOf(objectOf(panel['fieldConfig'])['defaults']);
     const custom = objectOf(defaults['custom']);
-    const unit = this.#unitOf(panel, defaults['unit'] ?? panel['format']);
+    const [axis = {}] = objectsIn(panel['yaxes']);
+    const unit = this.#unitOf(panel, defaults['unit'] ?? panel['format'] ?? axis['format']);
     const thresholds = this.#thresholdsOf(panel, defaults);
     const look = kind === 'line' ? lookOf(panel, custom) : {};
     const series = this.#seriesOf(panel, unit, look);
-    for (const [member, what] of [
-      [panel['transformations'], 'Transformations'],
-      [panel['links'], 'Links of the panel'],
-      [objectOf(panel['fieldConfig'])['overrides'], 'Overrides of fields'],
-    ] as const)
-      if (Array.isArray(member) && member.length > 0)
-        this.#leaveOut(panel, `${what} are not imported`);
-    if (isObject(panel['alert']))
-      this.#leaveOut(panel, 'The alert of the panel is not imported. Create a rule for it');
-    if (typeof panel['repeat'] === 'string' && panel['repeat'] !== '')
-      this.#leaveOut(panel, 'The panel is not repeated, because its variable names no devices');
+    this.#leaveOutSettings(panel, kind, defaults);
     return {
       ...(series.length > 0 && { series }),
       ...(thresholds.length > 0 && { thresholds, ...thresholdStyle(custom) }),
@@ -377,11 +524,56 @@ class GrafanaReader {
     };
   }
 
+  #leaveOutSettings(panel: JsonObject, kind: TileKind, defaults: JsonObject): void {
+    const { transformations, links, seriesOverrides, alert, repeat, timeFrom, timeShift } = panel;
+    const { overrides } = objectOf(panel['fieldConfig']);
+    const kinds = new Set(
+      objectsIn(transformations)
+        .map(({ id }) => id)
+        .filter(isName),
+    );
+    const named = [...kinds].slice(0, 10).map((id) => plain(id, 50));
+    for (const [list, what] of [
+      [transformations, `Transformations${named.length > 0 ? ` (${named.join(', ')})` : ''}`],
+      [links, 'Links of the panel'],
+      [defaults['links'], 'Links of values'],
+      [defaults['mappings'] ?? panel['valueMaps'], 'Mappings of values to texts'],
+      [overrides, 'Overrides of fields'],
+      [seriesOverrides, 'Overrides of series'],
+    ] as const)
+      if (objectsIn(list).some((one) => !isEmptyMapping(one)))
+        this.#leaveOut(panel, `${what} are not imported`);
+    const { mode } = objectOf(objectOf(defaults['custom'])['stacking']);
+    if ((isText(mode) && mode !== 'none') || panel['stack'] === true)
+      this.#leaveOut(panel, 'The series are not stacked');
+    for (const [value, what] of [
+      [timeFrom, 'time range'],
+      [timeShift, 'time shift'],
+    ] as const)
+      if (isText(value))
+        this.#leaveOut(panel, `The ${what} of the panel, ${plain(value, 50)}, is not imported`);
+    const calculation = kind === 'value' || kind === 'gauge' ? calculationOf(panel) : undefined;
+    if (calculation !== undefined)
+      this.#leaveOut(
+        panel,
+        `The calculation ${plain(calculation, 50)} is not imported; the tile shows the newest value`,
+      );
+    if (isObject(alert))
+      this.#leaveOut(panel, 'The alert of the panel is not imported. Create a rule for it');
+    if (isText(repeat))
+      this.#leaveOut(panel, 'The panel is not repeated, because its variable names no devices');
+  }
+
   #unitOf(panel: JsonObject, unit: Json | undefined): string | undefined {
     if (typeof unit !== 'string' || withoutUnit.has(unit)) return undefined;
     if (Object.hasOwn(units, unit)) return units[unit];
-    if (unit.startsWith('suffix:')) return plain(unit.slice('suffix:'.length), 100);
-    this.#leaveOut(panel, `The unit ${plain(unit, 100)} is not known`);
+    if (writtenUnit.test(unit)) return plain(unit.replace(writtenUnit, ''), 100);
+    this.#leaveOut(
+      panel,
+      unit === 'percentunit'
+        ? 'The unit percentunit is left out; values from 0 to 1 are not multiplied by 100'
+        : `The unit ${plain(unit, 100)} is not known`,
+    );
     return undefined;
   }
 
@@ -389,12 +581,20 @@ class GrafanaReader {
     const found = new Map<number, Threshold>();
     const add = (from: number, tone: Threshold['tone']) => found.set(from, { from, tone });
     const { mode, steps } = objectOf(defaults['thresholds']);
-    if (mode === 'percentage' && objectsIn(steps).length > 1)
-      this.#leaveOut(panel, 'Thresholds in percent of the range are not supported');
+    const { min, max } = defaults;
+    const isPercent = mode === 'percentage' && objectsIn(steps).length > 1;
+    const scale =
+      typeof min === 'number' && typeof max === 'number' && min < max ? { min, max } : undefined;
+    if (isPercent && scale === undefined)
+      this.#leaveOut(
+        panel,
+        'Thresholds in percent of the range are left out, because it has no minimum and maximum',
+      );
     else
       for (const { color, value } of objectsIn(steps)) {
         const tone = toneOf(color);
-        if (tone !== undefined) add(typeof value === 'number' ? value : lowest, tone);
+        const bound = typeof value === 'number' ? value : lowest;
+        if (tone !== undefined) add(isPercent ? percentOf(scale, bound) : bound, tone);
         else
           this.#leaveOut(
             panel,
@@ -403,7 +603,7 @@ class GrafanaReader {
       }
     // Panels of old: a text of bounds with colors, or a list with alert colors.
     const old = panel['thresholds'];
-    if (typeof old === 'string' && old.trim() !== '') {
+    if (typeof old === 'string' && old.trim() !== '' && hasColors(panel)) {
       const bounds = old.split(',').map(Number);
       for (const [place, color] of listOf(panel['colors']).entries()) {
         const tone = toneOf(color);
@@ -416,8 +616,8 @@ class GrafanaReader {
         else add(from, tone);
       }
     }
-    for (const { colorMode, value, op } of objectsIn(old)) {
-      const tone = toneOfMode.get(colorMode);
+    for (const { colorMode, value, op, lineColor, fillColor } of objectsIn(old)) {
+      const tone = toneOfMode.get(colorMode) ?? toneOf(lineColor) ?? toneOf(fillColor);
       if (tone !== undefined && op !== 'lt' && typeof value === 'number') add(value, tone);
       else this.#leaveOut(panel, 'A threshold of the graph is left out');
     }
@@ -430,19 +630,18 @@ class GrafanaReader {
   /** Targets of this platform become series; any other query is told. */
   #seriesOf(panel: JsonObject, unit: string | undefined, look: SeriesLook): TileSeries[] {
     const found: TileSeries[] = [];
+    const foreign = new Map<string, string[]>();
+    const hidden: string[] = [];
+    let isCut = false;
     for (const [place, target] of objectsIn(panel['targets']).entries()) {
-      const name = typeof target['refId'] === 'string' ? plain(target['refId'], 100) : place + 1;
-      const { dataKey, topic, hide, legendFormat } = target;
+      const { refId, dataKey, topic, hide, legendFormat } = target;
+      const name = isName(refId) ? plain(refId, 100) : String(place + 1);
       const deviceId = [target['deviceId'], target['assetId']].find(isName);
-      const datasource = sourceOf(target['datasource'] ?? panel['datasource']);
-      if (deviceId === undefined || !isName(dataKey))
-        this.#leaveOut(
-          panel,
-          `Query ${name}${datasource} is not supported. Choose a device and a data key`,
-        );
-      else if (hide === true) this.#leaveOut(panel, `Query ${name} is hidden`);
-      else if (found.length === limits.series)
-        this.#leaveOut(panel, `A tile has at most ${limits.series} series`);
+      if (deviceId === undefined || !isName(dataKey)) {
+        const source = this.#sourceOf(target['datasource'] ?? panel['datasource']);
+        foreign.set(source, [...(foreign.get(source) ?? []), name]);
+      } else if (hide === true) hidden.push(name);
+      else if (found.length === limits.series) isCut = true;
       else
         found.push({
           deviceId,
@@ -454,7 +653,23 @@ class GrafanaReader {
           ...look,
         });
     }
+    for (const [source, names] of foreign)
+      this.#leaveOut(
+        panel,
+        `${queries(names)}${source} ${names.length === 1 ? 'is' : 'are'} not supported. Choose a device and a data key`,
+      );
+    if (hidden.length > 0)
+      this.#leaveOut(panel, `${queries(hidden)} ${hidden.length === 1 ? 'is' : 'are'} hidden`);
+    if (isCut) this.#leaveOut(panel, `A tile has at most ${limits.series} series`);
     return found;
+  }
+
+  /** The source of a query, for the report: ` (prometheus)`. */
+  #sourceOf(datasource: Json | undefined): string {
+    const named = isObject(datasource) ? (datasource['type'] ?? datasource['uid']) : datasource;
+    if (!isName(named)) return '';
+    const [, name = named] = /^(?:\$|\[\[)\{?(\w{1,100})(?:\}|\]\])?$/.exec(named) ?? [];
+    return ` (${plain(this.#sources.get(name) ?? named, 100)})`;
   }
 
   #scaleOf(panel: JsonObject, kind: TileKind, defaults: JsonObject): Partial<UnplacedTile> {
@@ -658,6 +873,10 @@ function writtenNumber(value: Json | undefined): number | undefined {
 
 const shown = (value: Json | undefined) => plain(JSON.stringify(value ?? null), 100);
 
+function isText(value: Json | undefined): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
 function isName(value: Json | undefined): value is string {
   return typeof value === 'string' && value.trim() !== '' && value.length <= limits.key;
 }
@@ -687,18 +906,84 @@ function idOf(panel: JsonObject | null): number | string | null {
   return typeof id === 'number' ? id : null;
 }
 
-/** The source of a query, for the report: ` (prometheus)`. */
-function sourceOf(datasource: Json | undefined): string {
-  const name = isObject(datasource) ? (datasource['type'] ?? datasource['uid']) : datasource;
-  return isName(name) ? ` (${plain(name, 100)})` : '';
+/** `Query A`, or `Queries A, B, C`. */
+function queries(names: readonly string[]): string {
+  const shownNames = names.slice(0, 20).join(', ');
+  const more = names.length > 20 ? ` and ${names.length - 20} more` : '';
+  return `${names.length === 1 ? 'Query' : 'Queries'} ${shownNames}${more}`;
 }
 
-/** Of the shades of a color too, such as `semi-dark-red`. */
+/** Exports name their data sources as inputs, and dashboards may let the reader choose one. */
+function sourcesIn(dashboard: JsonObject): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { name, pluginId } of objectsIn(dashboard['__inputs']))
+    if (isName(name) && isName(pluginId)) found.set(name, pluginId);
+  for (const { type, name, query } of objectsIn(objectOf(dashboard['templating'])['list']))
+    if (type === 'datasource' && isName(name) && isName(query)) found.set(name, query);
+  return found;
+}
+
+/** By its name, also of shades such as `semi-dark-red`, or by the hue of `#d44a3a` and `rgba(212, 74, 58, 0.9)`. */
 function toneOf(color: Json | undefined): Threshold['tone'] | undefined {
-  const name = /^(?:super-light-|light-|semi-dark-|dark-)?([a-z]+)$/.exec(
-    typeof color === 'string' ? color : '',
-  )?.[1];
-  return name === undefined ? undefined : toneOfColor.get(name);
+  if (typeof color !== 'string') return undefined;
+  const name = /^(?:super-light-|light-|semi-dark-|dark-)?([a-z]+)$/.exec(color)?.[1];
+  const hue = name === undefined ? hueOf(color) : undefined;
+  if (hue === undefined) return name === undefined ? undefined : toneOfColor.get(name);
+  if (hue <= 15 || hue >= 340) return 'BAD';
+  if (hue <= 65) return 'WARNING';
+  return hue <= 165 ? 'OK' : undefined;
+}
+
+/** In degrees, from 0 for red; undefined for grays and for what is no color. */
+function hueOf(color: string): number | undefined {
+  const [, hex] = /^#([0-9a-f]{6})(?:[0-9a-f]{2})?$/i.exec(color) ?? [];
+  const [, ...written] =
+    /^rgba?\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*[,)]/.exec(color) ?? [];
+  const parts =
+    hex === undefined
+      ? written.map(Number)
+      : [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+  const [red = 0, green = 0, blue = 0] = parts;
+  const most = Math.max(red, green, blue);
+  const width = most - Math.min(red, green, blue);
+  if (width === 0 || width < most / 4) return undefined;
+  const sixths =
+    most === red
+      ? (green - blue) / width
+      : most === green
+        ? (blue - red) / width + 2
+        : (red - green) / width + 4;
+  return (sixths * 60 + 360) % 360;
+}
+
+/** The value at a share of the range; what is below everything stays there. */
+function percentOf(scale: { min: number; max: number } | undefined, percent: number): number {
+  if (scale === undefined || percent === lowest) return lowest;
+  return scale.min + ((scale.max - scale.min) * percent) / 100;
+}
+
+/** Single values of old have thresholds also where these color nothing. */
+function hasColors({ colorValue, colorBackground, gauge }: JsonObject): boolean {
+  return colorValue !== false || colorBackground !== false || objectOf(gauge)['show'] === true;
+}
+
+/** What the value of a panel is, unless it is the newest one. */
+function calculationOf(panel: JsonObject): string | undefined {
+  const { calcs } = objectOf(objectOf(panel['options'])['reduceOptions']);
+  const named = [...listOf(calcs), panel['valueName'] ?? null].filter(isName);
+  return named.find((one) => one !== 'current' && figureOfCalc.get(one) !== 'LAST');
+}
+
+/** Old panels have `null` and `N/A` as a standard. */
+function isEmptyMapping({ value, text, op }: JsonObject): boolean {
+  return op === '=' && value === 'null' && text === 'N/A';
+}
+
+/** The height of a row or panel of old, `250px` or `250`, in rows of Grafana's grid; undefined without one. */
+function heightIn({ height }: JsonObject): number | undefined {
+  const pixels = typeof height === 'string' ? Number.parseFloat(height) : height;
+  if (typeof pixels !== 'number' || !(pixels > 0)) return undefined;
+  return Math.min(100, Math.max(3, Math.ceil(pixels / 38)));
 }
 
 function thresholdStyle(custom: JsonObject): Pick<Tile, 'thresholdStyle'> {
@@ -742,12 +1027,29 @@ const figureOfCalc: ReadonlyMap<unknown, Figures[number]> = new Map([
 
 function legendOf(panel: JsonObject): Pick<Tile, 'legend'> {
   const legend = objectOf(panel['options'])['legend'];
-  if (!isObject(legend)) return {};
+  if (!isObject(legend)) return oldLegendOf(panel['legend']);
   const { placement, showLegend, displayMode, calcs } = legend;
   const isHidden = showLegend === false || displayMode === 'hidden';
   const place = isHidden ? 'NONE' : placement === 'right' ? 'RIGHT' : 'BOTTOM';
   const figures = new Set(listOf(calcs).flatMap((calc) => figureOfCalc.get(calc) ?? []));
   return { legend: { place, ...(figures.size > 0 && { figures: [...figures] }) } };
+}
+
+const oldFigures = [
+  ['current', 'LAST'],
+  ['min', 'MIN'],
+  ['avg', 'AVG'],
+  ['max', 'MAX'],
+  ['total', 'SUM'],
+] as const;
+
+/** Of a graph of old. */
+function oldLegendOf(legend: Json | undefined): Pick<Tile, 'legend'> {
+  if (!isObject(legend)) return {};
+  const { show, rightSide, values } = legend;
+  const place = show === false ? 'NONE' : rightSide === true ? 'RIGHT' : 'BOTTOM';
+  const figures = oldFigures.flatMap(([name, figure]) => (legend[name] === true ? [figure] : []));
+  return { legend: { place, ...(values === true && figures.length > 0 && { figures }) } };
 }
 
 // Times and variables.

@@ -123,7 +123,7 @@ function versionRoutes(parts: DashboardParts): Route[] {
 function importRoute(parts: DashboardParts): Route {
   return resourceRoute(dashboards.import, byWorkspace(parts), async (input, principal) => {
     const { workspaceId, source, dryRun } = input.body;
-    const { configuration, name: title, ...report } = importGrafana(source);
+    const { configuration, name: title, description, ...report } = importGrafana(source);
     checkDashboardConfiguration(configuration);
     // `otherAnswers` describes it.
     if (dryRun === true)
@@ -132,7 +132,13 @@ function importRoute(parts: DashboardParts): Route {
     const dashboard = await createdOnce(
       parts,
       { input, principal },
-      (step) => createDashboard(step, { workspaceId, name, configuration }),
+      (step) =>
+        createDashboard(step, {
+          workspaceId,
+          name,
+          ...(description !== undefined && { description }),
+          configuration,
+        }),
       (id) => readDashboard(parts.records, id),
     );
     return { dashboard, ...report };
