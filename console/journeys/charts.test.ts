@@ -168,7 +168,7 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
     await stage.inspect('chart-axes');
   });
 
-  test('contract 39: notes are added by mouse and by keyboard, shown in the chart, and deleted', async () => {
+  test('contract 39: notes are added by mouse and by keyboard, shown in the chart, changed and deleted', async () => {
     const { page, world } = stage;
     const { id } = await world.must('POST', '/v3/dashboards', roomBody);
     const notes = async () =>
@@ -213,6 +213,18 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
     const ranged = (await notes()).find((one: { text: string }) => one.text === 'Filter changed');
     expect(Date.parse(ranged.until) - Date.parse(ranged.at)).toBe(1_800_000);
     expect(ranged.deviceId).not.toBeNull();
+    const edit = dialog.getByRole('button', { name: 'Edit note: Filter changed' });
+    await edit.press('Enter');
+    const text = dialog.getByLabel('Note', { exact: true });
+    expect(await text.inputValue()).toBe('Filter changed');
+    await expect.poll(() => text.evaluate((one) => one === document.activeElement)).toBe(true);
+    await stage.inspect('chart-note-edit');
+    await text.fill('Filter cleaned');
+    await dialog.getByRole('button', { name: 'Save note' }).press('Enter');
+    await expect
+      .poll(async () => (await notes()).find(({ id }: { id: string }) => id === ranged.id))
+      .toMatchObject({ text: 'Filter cleaned', at: ranged.at, until: ranged.until });
+    await dialog.getByRole('button', { name: 'Add note' }).waitFor();
     await page.keyboard.press('Escape');
     await stage.inspect('chart-notes');
     await page.setViewportSize({ width: 390, height: 844 });

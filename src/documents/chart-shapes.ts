@@ -461,12 +461,22 @@ function levelShapes({ levels = [] }: Plot, y: Scale, area: Box): Shape[] {
 }
 
 function markShapes({ marks = [] }: Plot, x: Scale, area: Box): Shape[] {
-  return marks.flatMap(({ at, label, color }): Shape[] => {
-    if (at < x.least || at > x.most) return [];
-    const left = x.at(at);
+  const bottom = area.y + area.height;
+  return marks.flatMap(({ at, until, label, color }): Shape[] => {
     const ink = inkOf(color);
-    const bottom = area.y + area.height;
+    const [begin, end] = [Math.max(at, x.least), Math.min(until ?? at, x.most)];
+    const [from, to] = [x.at(begin), x.at(end)];
+    const points: Point[] = [
+      [from, area.y],
+      [to, area.y],
+      [to, bottom],
+      [from, bottom],
+    ];
+    const shade: Shape[] = end > begin ? [{ kind: 'area', points, color: ink, opacity: 0.12 }] : [];
+    if (at < x.least || at > x.most) return shade;
+    const left = from;
     return [
+      ...shade,
       {
         kind: 'line',
         points: [

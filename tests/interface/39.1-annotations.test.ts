@@ -1,5 +1,6 @@
 // Contract 39.1: annotations, of a workspace, a device or a place.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readPdf } from '../../src/documents/testing-pdf.ts';
 import {
   type AccessWorld,
   actingBy,
@@ -194,4 +195,32 @@ test('the audit log has who changed the text, and when', async () => {
       { field: 'at', before: day(1), after: day(3) },
     ]),
   );
+});
+
+test('contract 39.1: PDF files mark the notes of a chart, and list them', async () => {
+  const device = await at.world.device({ name: 'Boiler' });
+  for (const n of [10, 11, 12]) await at.world.capture(device, { heat: n }, { timestamp: day(n) });
+  await create({ at: day(11), until: day(12), text: '<b>Burner</b> cleaned', deviceId: device.id });
+  await create({ at: day(12), text: 'Pump replaced' });
+  await create({ at: day(20), text: 'After the range' });
+  const place = { x: 0, y: 0, width: 12, height: 4 };
+  const series = [{ deviceId: device.id, topic: 'default', dataKey: 'heat' }];
+  const render = async (more: object) => {
+    const tiles = [{ ...place, id: 'heat', kind: 'line', title: 'Heat', series }];
+    const configuration = { schema: 'heliograph-dashboard', version: 2, tiles, ...more };
+    const body = { workspaceId, name: 'Boilers', configuration };
+    const { id } = await at.owner.must('POST', '/v3/dashboards', body);
+    const range = `from=${day(9)}&to=${day(14)}`;
+    const path = `${at.world.base}/v3/dashboards/${id}/render?format=pdf&timeZone=UTC&${range}`;
+    const answer = await fetch(path, { headers: at.owner.headers });
+    expect(answer.status).toBe(200);
+    const { pages } = await readPdf(await answer.bytes());
+    return pages.map(({ text }) => text).join(' ');
+  };
+  const text = await render({});
+  expect(text).toMatch(
+    /Notes and alarms.*2 +11 Mar 2026, 00:00 to 12 Mar 2026, 00:00 +Boiler +<b>Burner<\/b> cleaned +Administrator +3 +12 Mar 2026, 00:00 +Pump replaced/,
+  );
+  expect(text).not.toContain('After the range');
+  expect(await render({ annotations: { notes: false } })).not.toContain('Pump replaced');
 });

@@ -2,10 +2,11 @@
 import { thresholdOf } from '../../dashboards/configuration.ts';
 import { heatmapOf } from '../../dashboards/heatmap.ts';
 import { histogramOf } from '../../dashboards/histogram.ts';
-import { chartPlot, colorIn } from '../../dashboards/plot.ts';
+import { chartPlot, colorIn, type PlotMark } from '../../dashboards/plot.ts';
 import { stretchesOf } from '../../dashboards/states.ts';
 import {
   type DashboardDocument,
+  type DocumentTile,
   type Figure,
   tableRowsMax,
   type TileContent,
@@ -13,7 +14,9 @@ import {
 import { momentText, valueText } from '../../documents/texts.ts';
 import { type AlarmView, listAlarms } from '../../inventory/alarms/alarm-lists.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
-import type { EpochMs } from '../../model/instant.ts';
+import { listAnnotations } from '../../inventory/workspaces/annotations.ts';
+import { annotationLimits } from '../../model/annotation.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { offsetAt, type TimeZone } from '../../model/time-zone.ts';
@@ -28,35 +31,40 @@ export interface Made {
 /** Open alarms of the workspace; null for a caller who may not read them. */
 export type OpenAlarms = { readonly rows: readonly AlarmView[]; readonly total: number } | null;
 
-/** `alarms` are those of each alarm tile, by its id. */
+/** `alarms` are those of each alarm tile, by its id; `notes` those that charts mark. */
 export function dashboardDocument(
   name: string,
   { range, variables, tiles, deviceNames }: ReadDashboard,
   { by, at }: Made,
   zone: TimeZone,
-  alarms: ReadonlyMap<string, OpenAlarms>,
+  {
+    alarms,
+    notes,
+  }: { readonly alarms: ReadonlyMap<string, OpenAlarms>; readonly notes: ChartNotes },
 ): DashboardDocument {
   const { from, to } = range;
   const moment = (ms: EpochMs) => momentText(ms, range.zone);
+  const shown = tiles.flatMap((read): DocumentTile[] => {
+    const { title, tile } = read;
+    const content = contentOf(read, range, zone, { deviceNames, alarms, notes });
+    if (content === undefined) return [];
+    const { x, y, width, height } = tile;
+    return [{ title, x, y, width, height, ...content }];
+  });
   return {
     title: name,
     lead: `${moment(from)} to ${moment(to)} (${range.zone})`,
     variables: variables.filter(({ value }) => value !== ''),
     footer: `Created by ${by} at ${moment(at)}`,
     zone: range.zone,
-    tiles: tiles.flatMap((read) => {
-      const { title, tile } = read;
-      const content = contentOf(read, range, zone, { deviceNames, alarms });
-      if (content === undefined) return [];
-      const { x, y, width, height } = tile;
-      return [{ title, x, y, width, height, ...content }];
-    }),
+    tiles: [...shown, ...noteTable(notes, shown, range)],
   };
 }
 
 interface Known {
   readonly deviceNames: ReadonlyMap<string, string>;
   readonly alarms: ReadonlyMap<string, OpenAlarms>;
+  readonly notes: ChartNotes;
 }
 
 /** Undefined for tiles that only a screen has. */
@@ -76,7 +84,7 @@ function contentOf(
       return { kind: 'text', text: (tile.links ?? []).map(({ label }) => `- ${label}`).join('\n') };
     case 'line':
     case 'bar':
-      return chartOf(read, range, zone);
+      return chartOf(read, range, zone, known.notes);
     case 'heatmap':
       return heatmapTile(read, zone);
     case 'histogram':
@@ -96,7 +104,12 @@ function contentOf(
   }
 }
 
-function chartOf(read: ReadTile, { from, to }: DashboardRange, zone: TimeZone): TileContent {
+function chartOf(
+  read: ReadTile,
+  { from, to }: DashboardRange,
+  zone: TimeZone,
+  notes: ChartNotes,
+): TileContent {
   const isEmpty = read.series.every(({ dataPoints, series: { accumulator } }) =>
     (dataPoints[accumulator] ?? []).every((value) => value === null),
   );
@@ -108,7 +121,8 @@ function chartOf(read: ReadTile, { from, to }: DashboardRange, zone: TimeZone): 
     clock: clockOf(zone),
     levelName: ({ from: value, label }) => label || valueText(value),
   });
-  return { kind: 'chart', plot };
+  const marks = notes.marks.get(read.tile.id) ?? [];
+  return { kind: 'chart', plot: marks.length === 0 ? plot : { ...plot, marks } };
 }
 
 const noData: TileContent = { kind: 'text', text: 'No data in this range' };
@@ -253,4 +267,113 @@ export async function alarmsOfTiles(
 function textsIn(value: Json | undefined): readonly string[] | undefined {
   const texts = [value].flat().filter((one) => typeof one === 'string');
   return texts.length === 0 ? undefined : texts;
+}
+
+// Notes and alarms of charts: numbered marks, and what the numbers mean in a list after the last tile.
+
+interface ChartNote {
+  readonly id: string;
+  readonly at: EpochMs;
+  readonly until: EpochMs | null;
+  readonly text: string;
+  /** Name of the device; empty for the workspace or a place. */
+  readonly about: string;
+  readonly by: string;
+  readonly color: PlotMark['color'];
+}
+
+export interface ChartNotes {
+  /** In the order of their numbers, from 1. */
+  readonly listed: readonly ChartNote[];
+  /** By the id of the tile. */
+  readonly marks: ReadonlyMap<string, readonly PlotMark[]>;
+}
+
+/** More cannot be told apart in a chart. */
+const notesOfChartMax = 100;
+const noNotes: ChartNotes = { listed: [], marks: new Map() };
+
+/** As the dashboard says it, and as far as the caller may read them; a link to a dashboard reads none. */
+export async function notesOfCharts(
+  records: Inventory,
+  workspaceId: string,
+  { configuration: { annotations }, range, tiles, deviceNames }: ReadDashboard,
+  principal: Principal,
+): Promise<ChartNotes> {
+  if (principal.share !== undefined) return noNotes;
+  const wantsNotes = annotations?.notes !== false;
+  const wantsAlarms = annotations?.alarms === true && holds(principal, 'rule', 'read', workspaceId);
+  const page = { page: 0, size: notesOfChartMax, sort: [] };
+  const byTile = new Map<string, readonly ChartNote[]>();
+  for (const { tile, series } of tiles) {
+    if ((tile.kind !== 'line' && tile.kind !== 'bar') || series.length === 0) continue;
+    const devices = [...new Set(series.map(({ series: { deviceId } }) => deviceId))];
+    const concerns = devices.slice(0, annotationLimits.concernedMax);
+    const within = { from: formatInstant(range.from), to: formatInstant(range.to) };
+    const notes = wantsNotes
+      ? await listAnnotations(
+          records,
+          principal,
+          { workspaceIds: [workspaceId], ...within, concerns },
+          page,
+        )
+      : { content: [] };
+    const filter = { workspaceIds: [workspaceId], deviceIds: concerns };
+    const alarms = wantsAlarms
+      ? await listAlarms(records, principal, filter, page)
+      : { content: [] };
+    byTile.set(tile.id, [
+      ...notes.content.map(({ id, at, until, text, deviceId, by }) => ({
+        id,
+        at: Date.parse(at),
+        until: until === null ? null : Date.parse(until),
+        text,
+        about: deviceId === null ? '' : (deviceNames.get(deviceId) ?? deviceId),
+        by: by.name,
+        color: '--ink-2' as const,
+      })),
+      ...alarms.content.flatMap((alarm) => alarmNote(alarm, range)),
+    ]);
+  }
+  const all = new Map([...byTile.values()].flat().map((note) => [note.id, note]));
+  const listed = [...all.values()].sort((a, b) => a.at - b.at).slice(0, tableRowsMax);
+  const numbers = new Map(listed.map(({ id }, place) => [id, String(place + 1)]));
+  const marks = new Map(
+    [...byTile].map(([tileId, notes]) => [
+      tileId,
+      notes.flatMap((note) => markOf(note, numbers.get(note.id))),
+    ]),
+  );
+  return { listed, marks };
+}
+
+/** Of an alarm that opened in the range. */
+function alarmNote(alarm: AlarmView, { from, to }: DashboardRange): ChartNote[] {
+  const { id, name, device, firstTriggered, severity } = alarm;
+  const at = Date.parse(firstTriggered);
+  if (at < from || at >= to) return [];
+  const isBad = severity === 'CRITICAL' || severity === 'MAJOR';
+  const color = isBad ? ('--bad' as const) : ('--warn' as const);
+  return [{ id, at, until: null, text: name, about: device?.name ?? '', by: '', color }];
+}
+
+function markOf({ at, until, color }: ChartNote, label: string | undefined): PlotMark[] {
+  if (label === undefined) return [];
+  return [{ at: at / 1_000, ...(until !== null && { until: until / 1_000 }), label, color }];
+}
+
+/** Below all tiles; nothing without notes. */
+function noteTable(
+  { listed }: ChartNotes,
+  tiles: readonly DocumentTile[],
+  range: DashboardRange,
+): DocumentTile[] {
+  if (listed.length === 0) return [];
+  const rows = listed.map(({ at, until, text, about, by }, place) => {
+    const times = [at, ...(until === null ? [] : [until])].map((ms) => momentText(ms, range.zone));
+    return [String(place + 1), times.join(' to '), about, text, by];
+  });
+  const y = Math.max(0, ...tiles.map((tile) => tile.y + tile.height));
+  const place = { title: 'Notes and alarms', x: 0, y, width: 12, height: 4 };
+  return [{ ...place, ...tableOf(['No.', 'Time', 'About', 'Note', 'By'], rows) }];
 }

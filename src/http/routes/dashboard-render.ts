@@ -15,7 +15,7 @@ import { problem } from '../../model/problem.ts';
 import type { OpenZone } from '../../query/accumulation.ts';
 import { missing } from '../../structures/missing.ts';
 import { Answer, resourceRoute, type Route, writtenAnswer } from '../edge/route.ts';
-import { alarmsOfTiles, dashboardDocument } from './dashboard-document.ts';
+import { alarmsOfTiles, dashboardDocument, notesOfCharts } from './dashboard-document.ts';
 import type { DashboardReader, ReadDashboard, ReadTile } from './dashboard-reader.ts';
 import { byId } from './record-routes.ts';
 
@@ -76,7 +76,9 @@ export async function documentOf(
 ): Promise<DashboardDocument> {
   const zone = openZone(read.range.zone) ?? missing('zone of the range');
   const alarms = await alarmsOfTiles(records, workspaceId, read.tiles, principal);
-  return dashboardDocument(name, read, { by: principal.name, at: now() }, zone, alarms);
+  const notes = await notesOfCharts(records, workspaceId, read, principal);
+  const made = { by: principal.name, at: now() };
+  return dashboardDocument(name, read, made, zone, { alarms, notes });
 }
 
 function pdfAnswer({ bytes, missing: glyphs }: WrittenPdf, name: string): Answer<never> {
