@@ -9,8 +9,11 @@ import { identify, type RequestHeaders } from '../src/access/authenticator.ts';
 import { bootstrap } from '../src/access/bootstrap.ts';
 import { composeAccess } from '../src/app/access.ts';
 import { readConfig } from '../src/app/config/config.ts';
-import { createApiKey, deleteApiKey } from '../src/inventory/members/api-keys.ts';
-import { createOAuthClient } from '../src/inventory/members/oauth-clients.ts';
+import {
+  createApiKey,
+  createOAuthClient,
+  deleteApiKey,
+} from '../src/inventory/members/machine-credentials.ts';
 import { everyPermission } from '../src/model/permission.ts';
 import type { RecordChange } from '../src/model/record.ts';
 import { openRecords } from '../src/storage/records/records.ts';

@@ -1,7 +1,7 @@
 // Dashboard of the demo: the campus at a glance, with values, charts, states, a map and the newest alarms.
 import type { JsonObject } from '../../src/model/json.ts';
 import { alarmTopic, coldStoreWord } from './alarm-rules.ts';
-import { campusTimeZone } from '../../src/model/demo-workspace.ts';
+import { campusTimeZone } from '../../src/model/workspace.ts';
 import type { Platform } from './platform.ts';
 import type { DemoWorkspace } from './setup.ts';
 

@@ -6,7 +6,7 @@ import {
   demoWorkspaceDraft,
   simulatedConnectorName,
   simulatedMark,
-} from '../../src/model/demo-workspace.ts';
+} from '../../src/model/workspace.ts';
 import { demoDeviceTypes, readDeviceType } from './device-type-folder.ts';
 import type { DemoDevice, DeviceKind } from './devices/device-kind.ts';
 import type { Platform } from './platform.ts';

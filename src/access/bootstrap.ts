@@ -1,12 +1,11 @@
 // Bootstrap: the first start creates an organization, a workspace, their owner and, on request, an API key.
 import { randomBytes } from 'node:crypto';
-import { demoWorkspaceDraft, simulatedMark } from '../model/demo-workspace.ts';
-import { emailAddressOf } from '../model/email-address.ts';
+import { defaultWorkspaceSettings, demoWorkspaceDraft, simulatedMark } from '../model/workspace.ts';
+import { emailAddressOf } from '../model/user.ts';
 import { databaseConnectorId, mailConnectorId, newId } from '../model/ids.ts';
-import type { OutputConnector } from '../model/output-connector.ts';
+import type { OutputConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { everyPermission } from '../model/permission.ts';
-import { defaultWorkspaceSettings } from '../model/workspace.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import { apiKeyRows } from '../storage/records/rows/credentials.ts';
 import { insertOrganizationMember } from '../storage/records/rows/members.ts';

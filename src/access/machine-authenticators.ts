@@ -1,18 +1,21 @@
 // Authenticators of machines: API keys and bearer tokens are checked once, and cached until they end (interface 5).
 import { type EpochMs, formatInstant } from '../model/instant.ts';
-import type { Principal } from '../model/principal.ts';
+import type { Author, Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
+  apiKeyRows,
   findApiKeyBySecretHash,
   findOAuthClientByClientId,
+  oauthClientRows,
   saveLastUses,
 } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createCacheByPart, RecordChanges } from '../structures/cache-by-part.ts';
 import { type Authenticator, grantedPrincipal } from './authenticator.ts';
 import { clockSkewSeconds, type TokenService } from './token-service.ts';
+import { principalOfMember } from './session-authenticator.ts';
 
 const tokensMax = 10_000;
 const tokenLengthMax = 4_096;
@@ -151,4 +154,26 @@ export class ApiKeyAuthenticator implements Authenticator, ChangeFollower {
     this.#uses.clear();
     await saveLastUses(this.#db, seen);
   }
+}
+
+// Stored principals: those for whom work is done later, with the permissions that they have then.
+
+/** Undefined for one that is removed or expired, or belongs to the organization no longer. */
+export async function storedPrincipal(
+  db: RecordsDb,
+  { type, id }: Pick<Author, 'type' | 'id'>,
+  organizationId: string,
+  now: EpochMs,
+): Promise<Principal | undefined> {
+  if (type === 'USER') return principalOfMember(db, id, organizationId);
+  if (type === 'API_KEY') {
+    const key = await apiKeyRows.find(db, id);
+    if (key?.organizationId !== organizationId) return undefined;
+    if (key.expiration !== null && key.expiration <= now) return undefined;
+    return grantedPrincipal('API_KEY', key);
+  }
+  const client = await oauthClientRows.find(db, id);
+  return client?.organizationId === organizationId
+    ? grantedPrincipal('OAUTH_CLIENT', client)
+    : undefined;
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose';
 import type * as OpenId from 'openid-client';
-import { emailAddressOf } from '../model/email-address.ts';
+import { emailAddressOf } from '../model/user.ts';
 import { type EpochMs, isWithin } from '../model/instant.ts';
 import { Problem, type ProblemName } from '../model/problem.ts';
 import type { ProvenPerson, ProviderFailure, SignInProvider } from '../model/sign-in-provider.ts';

@@ -5,12 +5,13 @@ import type { Permissions } from '../model/permission.ts';
 import {
   organizationRolePermissions,
   reachesAllWorkspaces,
+  type Session,
+  type User,
   workspaceRolePermissions,
-} from '../model/role.ts';
+} from '../model/user.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
-import type { Session, User } from '../model/user.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
   type OrganizationMember,

@@ -1,16 +1,19 @@
 // Alarm desk: what people do to alarms, each with its audit entry and messages in one transaction (contract 37).
-import type { Author } from '../model/principal.ts';
 import { randomUUID } from 'node:crypto';
+import type { Author } from '../model/principal.ts';
 import { change, found, type Step } from '../inventory/record-change.ts';
 import { muteOfAlarm } from '../inventory/alarms/mutes.ts';
 import {
   acknowledgedAlarm,
+  type Alarm,
+  type AlarmEvent,
+  alarmLimits,
   clearedAlarm,
   commentedAlarm,
+  endlessSource,
   mutedAlarm,
-} from '../model/alarm-transitions.ts';
-import { type Alarm, type AlarmEvent, alarmLimits, endlessSource } from '../model/alarm.ts';
-import { Problem, problem } from '../model/problem.ts';
+} from '../model/alarm.ts';
+import { problem, Problem } from '../model/problem.ts';
 import type { BlockWaits, Rule } from '../model/rule.ts';
 import type { Records } from '../storage/records/records.ts';
 import {

@@ -12,10 +12,10 @@ import {
   alarmLimits,
   alarmSeverities,
   type AlarmTrigger,
+  openedAlarm,
 } from '../model/alarm.ts';
-import { openedAlarm } from '../model/alarm-transitions.ts';
 import { addRowTrigger } from '../storage/records/engine.ts';
-import { type OpenRecords, openRecords } from '../storage/records/records.ts';
+import { openRecords, type OpenRecords } from '../storage/records/records.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import { transaction } from '../storage/records/transaction.ts';
 import { recordCount } from '../storage/records/rows/organizations.ts';

@@ -1,12 +1,18 @@
 // Alarm effects: what rules do to alarms, written in the transaction of the rules' state (contract 37).
 import {
   type Alarm,
+  type AlarmClearing,
   type AlarmEffect,
   type AlarmEvent,
+  type AlarmKeyEnd,
   alarmLimits,
   type AlarmSource,
+  type AlarmSourceEnd,
   type AlarmTrigger,
+  clearedAlarm,
   endlessSource,
+  openedAlarm,
+  triggeredAlarm,
 } from '../model/alarm.ts';
 import { newId } from '../model/ids.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
@@ -25,7 +31,6 @@ import {
 } from '../storage/records/rows/alarms.ts';
 import { recordCount } from '../storage/records/rows/organizations.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
-import { AlarmLedger, type RefusedTrigger } from './alarm-batch.ts';
 import {
   type AlarmNotificationParts,
   notifyOfAlarms,
@@ -159,4 +164,194 @@ function refusalNotes(
     });
   }
   return [...notes.values()];
+}
+
+// Alarm ledger: applies the effects of many runs in their order, so that each alarm is written once (contract 37).
+
+interface AlarmLedgerParts {
+  /** The open alarms of the keys and sources of the effects. */
+  readonly alarms: readonly Alarm[];
+  /** The rows of the sources of the effects. */
+  readonly rows: readonly AlarmSourceRow[];
+  /** Alarms that each workspace and organization may still open; unlimited without a number. */
+  readonly room: ReadonlyMap<string, number>;
+  readonly newId: () => string;
+}
+
+/** A trigger that opened no alarm, because its workspace or organization has too many. */
+interface RefusedTrigger extends AlarmTrigger {
+  readonly per: 'workspace' | 'organization';
+}
+
+interface State {
+  readonly parts: AlarmLedgerParts;
+  readonly byId: Map<string, Alarm>;
+  readonly changed: Set<string>;
+  /** Ids of open alarms. */
+  readonly byKey: Map<string, string>;
+  /** By source, the alarms that it keeps open. */
+  readonly keeping: Map<string, Map<string, AlarmSourceRow>>;
+  readonly room: Map<string, number>;
+  readonly events: AlarmEvent[];
+  /** Place of the last UPDATED event of each alarm. */
+  readonly updates: Map<string, number>;
+  readonly refused: RefusedTrigger[];
+  readonly added: Map<AlarmSourceRow, true>;
+  readonly removed: AlarmSourceRow[];
+}
+
+class AlarmLedger {
+  /** In their order. Further triggers of one alarm are one event. */
+  readonly events: readonly AlarmEvent[];
+  readonly refused: readonly RefusedTrigger[];
+  readonly removedRows: readonly AlarmSourceRow[];
+  readonly #state: State;
+
+  constructor(parts: AlarmLedgerParts) {
+    this.#state = {
+      parts,
+      byId: new Map(parts.alarms.map((alarm) => [alarm.id, alarm])),
+      changed: new Set(),
+      byKey: new Map(parts.alarms.map((alarm) => [keyOf(alarm), alarm.id])),
+      keeping: new Map(),
+      room: new Map(parts.room),
+      events: [],
+      updates: new Map(),
+      refused: [],
+      added: new Map(),
+      removed: [],
+    };
+    for (const row of parts.rows) keepingOf(this.#state, row).set(row.alarmId, row);
+    this.events = this.#state.events;
+    this.refused = this.#state.refused;
+    this.removedRows = this.#state.removed;
+  }
+
+  apply(effect: AlarmEffect): void {
+    if (effect.kind === 'TRIGGER') applyTrigger(this.#state, effect);
+    else if (effect.kind === 'SOURCE_ENDED') endSource(this.#state, effect);
+    else endKey(this.#state, effect);
+  }
+
+  /** Changed alarms; one that ends is before a new one of its key. */
+  changed(): readonly Alarm[] {
+    return [...this.#state.changed].flatMap((id) => this.#state.byId.get(id) ?? []);
+  }
+
+  addedRows(): readonly AlarmSourceRow[] {
+    return [...this.#state.added.keys()].filter(({ alarmId }) => this.#isOpen(alarmId));
+  }
+
+  #isOpen(id: string) {
+    return this.#state.byId.get(id)?.state !== 'CLEARED';
+  }
+}
+
+function keepingOf(
+  { keeping }: State,
+  { ruleId, connectorId, deviceId }: AlarmSource,
+): Map<string, AlarmSourceRow> {
+  const id = `${ruleId}\n${connectorId}\n${deviceId}`;
+  const alarms = keeping.get(id) ?? new Map<string, AlarmSourceRow>();
+  keeping.set(id, alarms);
+  return alarms;
+}
+
+function keep(state: State, alarm: Alarm): void {
+  state.byId.set(alarm.id, alarm);
+  state.changed.add(alarm.id);
+}
+
+function openOf(state: State, key: string): Alarm | undefined {
+  return state.byId.get(state.byKey.get(key) ?? '');
+}
+
+function applyTrigger(state: State, trigger: AlarmTrigger): void {
+  const key = keyOf(trigger);
+  const known = openOf(state, key);
+  const alarm = known === undefined ? open(state, trigger, key) : triggeredAlarm(known, trigger);
+  if (alarm === undefined) return;
+  keep(state, withSource(state, alarm, trigger));
+  if (known !== undefined) update(state, alarm.id, trigger);
+}
+
+/** Undefined when the workspace or the organization has no room. */
+function open(state: State, trigger: AlarmTrigger, key: string): Alarm | undefined {
+  const { workspaceId, organizationId, at, hops } = trigger;
+  const hasRoom = (id: string) => (state.room.get(id) ?? Infinity) > 0;
+  if (!hasRoom(workspaceId) || !hasRoom(organizationId)) {
+    const per = hasRoom(workspaceId) ? 'organization' : 'workspace';
+    state.refused.push({ ...trigger, per });
+    return undefined;
+  }
+  changeRoom(state, trigger, -1);
+  const alarm = openedAlarm(state.parts.newId(), trigger);
+  state.byKey.set(key, alarm.id);
+  state.events.push({ change: 'OPENED', alarm, at, hops, sampleTime: trigger.sampleTime });
+  return alarm;
+}
+
+function changeRoom(
+  { room }: State,
+  { workspaceId, organizationId }: Pick<Alarm, 'workspaceId' | 'organizationId'>,
+  by: number,
+): void {
+  for (const id of [workspaceId, organizationId]) {
+    const left = room.get(id);
+    if (left !== undefined) room.set(id, left + by);
+  }
+}
+
+function update({ byId, events, updates }: State, id: string, trigger: AlarmTrigger): void {
+  const { at, hops, sampleTime } = trigger;
+  const alarm = byId.get(id);
+  if (alarm === undefined) return;
+  const place = updates.get(id) ?? events.length;
+  updates.set(id, place);
+  events[place] = { change: 'UPDATED', alarm, at, hops, sampleTime };
+}
+
+function withSource(state: State, alarm: Alarm, { source, isEndless }: AlarmTrigger): Alarm {
+  const isFull = alarm.sources >= alarmLimits.sourcesMax;
+  const deviceId = isEndless || isFull ? endlessSource : source.deviceId;
+  const row = { ...source, deviceId, alarmId: alarm.id };
+  const keeping = keepingOf(state, row);
+  if (keeping.has(alarm.id)) return alarm;
+  keeping.set(alarm.id, row);
+  state.added.set(row, true);
+  return { ...alarm, sources: alarm.sources + 1 };
+}
+
+function endSource(state: State, effect: AlarmSourceEnd): void {
+  const keeping = keepingOf(state, effect.source);
+  for (const [alarmId, row] of keeping) {
+    keeping.delete(alarmId);
+    if (!state.added.delete(row)) state.removed.push(row);
+    const alarm = state.byId.get(alarmId);
+    if (alarm === undefined || alarm.state === 'CLEARED') continue;
+    const left = { ...alarm, sources: alarm.sources - 1 };
+    keep(state, left);
+    if (left.sources <= 0) end(state, left, effect, effect.reason);
+  }
+}
+
+function endKey(state: State, effect: AlarmKeyEnd): void {
+  const alarm = openOf(state, keyOf(effect));
+  if (alarm !== undefined) end(state, alarm, effect, effect.reason);
+}
+
+/** Its other sources are removed with it. */
+function end(
+  state: State,
+  alarm: Alarm,
+  { at, hops, sampleTime }: AlarmEffect,
+  reason: NonNullable<AlarmClearing['reason']>,
+): void {
+  const cleared = clearedAlarm(alarm, { at, by: null, reason });
+  keep(state, cleared);
+  state.byKey.delete(keyOf(alarm));
+  state.updates.delete(alarm.id);
+  changeRoom(state, alarm, 1);
+  const time = sampleTime ?? alarm.sampleTime?.last ?? null;
+  state.events.push({ change: 'CLEARED', alarm: cleared, at, hops, sampleTime: time });
 }

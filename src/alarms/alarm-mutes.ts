@@ -1,6 +1,5 @@
 // Alarm mutes: which alarms tell nobody at a moment (contract 39.4).
-import type { Alarm, AlarmEvent, AlarmMute } from '../model/alarm.ts';
-import { mutedAlarm } from '../model/alarm-transitions.ts';
+import { type Alarm, type AlarmEvent, type AlarmMute, mutedAlarm } from '../model/alarm.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { mutes, muteWindowAt } from '../model/mute.ts';
 import { openTimeZones } from '../model/time-zone.ts';

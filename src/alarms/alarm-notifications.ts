@@ -1,12 +1,13 @@
 // Alarm notifications: messages to outputs, notes for devices and live events, with the change of the alarm (contract 37).
 import { type AlarmView, alarmViews } from '../inventory/alarms/alarm-lists.ts';
-import type {
-  AlarmChange,
-  AlarmEvent,
-  AlarmMute,
-  AlarmNotification,
-  AlarmProperties,
-  NotifiedChange,
+import {
+  type AlarmChange,
+  type AlarmEvent,
+  alarmLimits,
+  type AlarmMute,
+  type AlarmNotification,
+  type AlarmProperties,
+  type NotifiedChange,
 } from '../model/alarm.ts';
 import { type DeliveryDraft, mailDelivery } from '../model/delivery.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
@@ -17,9 +18,13 @@ import { markMuted } from '../storage/records/rows/alarms.ts';
 import { findReadableProperties } from '../storage/records/rows/output-connectors.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
-import { alarmMail } from './alarm-mails.ts';
 import { mutesAt } from './alarm-mutes.ts';
-import { onCallRecipients, type RecipientOf } from './alarm-on-call.ts';
+import type { Json } from '../model/json.ts';
+import type { Mail } from '../model/mail.ts';
+import { leftOf, zoneOfOrder } from '../inventory/alarms/on-call.ts';
+import { onCallAt } from '../model/on-call.ts';
+import { ownerEmails } from '../storage/records/rows/members.ts';
+import { onCallRows } from '../storage/records/rows/on-call.ts';
 
 /** An event with the alarm as others see it. Values only, so that any part may keep it. */
 export interface ShownAlarmEvent {
@@ -237,4 +242,133 @@ export class AlarmFeed {
   publish(events: readonly ShownAlarmEvent[]): void {
     for (const event of events) for (const follow of this.#followers) follow(event);
   }
+}
+
+// Alarm mails: what a mail says about a change of an alarm (contract 39.4).
+
+/** Of a device that sends much, the mail shows the first values. */
+const valuesMax = 20;
+const valueCharactersMax = 200;
+const subjectCharactersMax = 200;
+
+const happened: Readonly<Record<NotifiedChange, string>> = {
+  OPENED: 'opened',
+  ACKNOWLEDGED: 'acknowledged',
+  CLEARED: 'cleared',
+  ESCALATED: 'not acknowledged',
+  REMINDER: 'still open',
+};
+
+/** `linkTo` is the address of the alarm in the console, `why` the line that says why somebody gets it. */
+function alarmMail(
+  { alarm, change, at }: AlarmEvent,
+  to: readonly string[],
+  {
+    linkTo,
+    why,
+  }: {
+    readonly linkTo: (workspaceId: string, alarmId: string) => string;
+    readonly why?: string | undefined;
+  },
+): Mail {
+  const { name, severity, device, rule, count, firstTriggered, lastTriggered } = alarm;
+  const what = happened[change as NotifiedChange];
+  const lines = [
+    `${name}: ${what} at ${timeText(at)}`,
+    '',
+    `Severity: ${severity}`,
+    ...(device === null ? [] : [`Device: ${device.name} (${device.deviceId})`]),
+    `Rule: ${rule.name}`,
+    `First triggered: ${timeText(firstTriggered)}`,
+    `Last triggered: ${timeText(lastTriggered)}, ${count} ${count === 1 ? 'time' : 'times'} in all`,
+    ...actorLines(alarm),
+    ...valueLines(alarm.data),
+    ...(why === undefined ? [] : ['', why]),
+    '',
+    linkTo(alarm.workspaceId, alarm.id),
+  ];
+  const subject = `${severity}: ${name}, ${what}`.replaceAll(/\s+/g, ' ');
+  return { to, subject: cut(subject, subjectCharactersMax), text: lines.join('\n') };
+}
+
+function actorLines({ acknowledged, cleared }: AlarmEvent['alarm']): string[] {
+  const lines: string[] = [];
+  if (acknowledged !== null) lines.push(`Acknowledged by: ${acknowledged.by.name}`);
+  if (cleared !== null && cleared.by !== null) lines.push(`Cleared by: ${cleared.by.name}`);
+  if (cleared !== null && cleared.reason !== null) lines.push(`Reason: ${cleared.reason}`);
+  return lines;
+}
+
+function valueLines(data: Readonly<Record<string, Json>>): string[] {
+  const entries = Object.entries(data);
+  if (entries.length === 0) return [];
+  const shown = entries.slice(0, valuesMax).map(([key, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return `  ${cut(key, valueCharactersMax)}: ${cut(text.replaceAll(/\s+/g, ' '), valueCharactersMax)}`;
+  });
+  const more = entries.length - shown.length;
+  return ['', 'Values:', ...shown, ...(more > 0 ? [`  and ${more} more`] : [])];
+}
+
+function cut(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
+}
+
+/** Readers are in many time zones: the zone stands beside the time. */
+function timeText(at: EpochMs): string {
+  return `${formatInstant(at)?.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+// Alarms and on-call orders: whose address gets the mail of a change (contract 39.4).
+
+/** An order that an output connector of the organization notifies. */
+interface NotifiedOrder {
+  readonly onCallId: string;
+  readonly organizationId: string;
+}
+
+/** `why` is a line of the mail. */
+interface OnCallRecipient {
+  readonly to: readonly string[];
+  readonly why: string;
+}
+
+type RecipientOf = (order: NotifiedOrder, change: NotifiedChange) => OnCallRecipient;
+
+/**
+ * Reads who is on call at the moment, in the transaction that changes the alarms. ESCALATED goes to
+ * whoever is next. When everybody has left, or the order is gone, the owners of the organization get
+ * the mail.
+ */
+async function onCallRecipients(
+  db: RecordsDb,
+  orders: readonly NotifiedOrder[],
+  at: EpochMs,
+): Promise<RecipientOf> {
+  const found = await onCallRows.byId(db, [...new Set(orders.map(({ onCallId }) => onCallId))]);
+  const left = await leftOf(db, [...found.values()]);
+  const owners = new Map<string, readonly string[]>();
+  const onCall = new Map(
+    [...found].map(([id, order]) => {
+      const now = onCallAt(order, zoneOfOrder(order), at, left.get(id));
+      return [id, { name: order.name, ...now }] as const;
+    }),
+  );
+  for (const { onCallId, organizationId } of orders) {
+    if ((onCall.get(onCallId)?.email ?? null) !== null || owners.has(organizationId)) continue;
+    owners.set(organizationId, await ownerEmails(db, organizationId, alarmLimits.emailsMax));
+  }
+  return ({ onCallId, organizationId }, change) => {
+    const now = onCall.get(onCallId);
+    if (now === undefined || now.email === null) {
+      const nobody =
+        now === undefined ? 'The on-call order was deleted' : `Nobody is on call: ${now.name}`;
+      const why = `${nobody}. This mail goes to the owners of the organization.`;
+      return { to: owners.get(organizationId) ?? [], why };
+    }
+    if (change === 'ESCALATED' && now.next !== null)
+      return { to: [now.next], why: `On call: ${now.name}. ${now.email} has not acknowledged.` };
+    const until = now.until === null ? '' : `, until ${formatInstant(now.until)}`;
+    return { to: [now.email], why: `On call: ${now.name}${until}` };
+  };
 }

@@ -1,8 +1,13 @@
 // Connects alarms: rules, people and time change them; outputs and live clients are notified.
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
-import { dropOldAlarms, dropSurplusAlarms, runDueAlarms } from '../alarms/alarm-timers.ts';
-import { dropOldMutes, runDueMutes } from '../alarms/mute-clock.ts';
+import {
+  dropOldAlarms,
+  dropOldMutes,
+  dropSurplusAlarms,
+  runDueAlarms,
+  runDueMutes,
+} from '../alarms/alarm-timers.ts';
 import { AlarmEnds } from '../alarms/alarm-ends.ts';
 import { AlarmDesk } from '../alarms/alarm-actions.ts';
 import {
@@ -10,8 +15,7 @@ import {
   type ApplyAlarms,
   createApplyAlarms,
 } from '../alarms/alarm-effects.ts';
-import { watchClockSteps } from '../operations/clock-steps.ts';
-import { RuleTimers } from '../rules/rule-timers.ts';
+import { RuleTimers, watchClockSteps } from '../operations/clock.ts';
 import type { EnqueueDeliveries } from '../rules/rule-writes.ts';
 import { type AlarmChange, alarmChanges, type AlarmCounts } from '../model/alarm.ts';
 import { countAlarms, moveAlarmTimes, nextAlarmTime } from '../storage/records/rows/alarms.ts';

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import type { Actor } from '../model/principal.ts';
-import { actingRequests } from './change-sharing.ts';
+import { actingRequests } from './shared-work.ts';
 
 const actor = { id: 'a' } as unknown as Actor;
 

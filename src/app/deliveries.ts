@@ -24,7 +24,7 @@ import {
 import type { ConnectorServices, OrderDownlink } from '../outputs/connectors/connector-services.ts';
 import { createConfiguredMails, type MailSender } from '../outputs/connectors/mail/mail-sender.ts';
 import type { EgressGuard } from '../outputs/egress/guard.ts';
-import { RuleBudget } from '../rules/rule-budget.ts';
+import { RuleBudget, storeWrittenSample } from '../uplinks/written-sample.ts';
 import { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import {
   existingOutputConnectors,
@@ -39,7 +39,6 @@ import { reportFilesOf } from '../storage/records/rows/reports.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { JournalFollower } from '../uplinks/followers/journal-consumer.ts';
-import { storeWrittenSample } from '../uplinks/written-sample.ts';
 import { composeDeliverer, type KeptDeliveries, outputStagesOf } from './deliverer.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';

@@ -8,7 +8,7 @@ import { createStreamRevocation } from '../access/stream-revocation.ts';
 import type { LiveNodes } from '../cluster/node-streams.ts';
 import { DataStreams, type DataStreamsOptions } from '../http/streams/data-streams.ts';
 import { mqttSocketPath } from '../http/streams/mqtt-socket.ts';
-import { OfflineWatch } from '../live/offline-watch.ts';
+import { OfflineWatch } from '../live/live-events.ts';
 import { StreamAccess } from '../live/stream-access.ts';
 import { AccessWatch, createWorkspaceWatch } from '../live/sessions/access-watch.ts';
 import type { Replay } from '../live/sessions/catch-up.ts';

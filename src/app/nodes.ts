@@ -43,12 +43,13 @@ import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-e
 import type { ClusterConfig } from './config/cluster-settings.ts';
 import type { Route } from '../http/edge/route.ts';
 import {
+  createRouter,
   deviceFinder,
   nodeOfPlace,
   PassedCaptures,
   placeOfNode,
-} from '../http/router/routed-requests.ts';
-import { createRouter, refusalWith } from '../http/router/router.ts';
+  refusalWith,
+} from '../http/router/router.ts';
 import {
   createJournalReplay,
   createReplayFeed,
@@ -69,12 +70,11 @@ import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import { CaptureSenders } from '../uplinks/capture/capture-senders.ts';
 import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
-import { shareChanges } from './change-sharing.ts';
+import { composeSharedWork, shareChanges } from './shared-work.ts';
 import { entriesOver, journalName, offerEntries, shareCopies } from './journal-copies.ts';
 import { reportCutOff, watchNodes } from './outages.ts';
 import type { Parts } from './platform-parts.ts';
-import { readElsewhere } from './remote-reads.ts';
-import { composeSharedWork } from './shared-work.ts';
+import { readElsewhere } from './device-owners.ts';
 
 export interface Cluster {
   /** What other parts need of it. */

@@ -1,7 +1,6 @@
 // What the composition hands around: parts that several others are given, and the platform that comes out.
 import type { Access } from './access.ts';
 import type { ComposedNode } from './change-following.ts';
-import type { PublicAddress } from './public-address.ts';
 import type { SharedSamples } from './samples.ts';
 import type { Config } from './config/config.ts';
 import type { JournalCopy } from '../cluster/replication/journal-copy.ts';
@@ -14,7 +13,7 @@ import type { DeviceOwnership } from '../cluster/owned-devices.ts';
 import type { OperationRunner } from '../operations/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/usage.ts';
 import type { Refusals } from '../uplinks/refusals.ts';
-import type { ReportOutcomes } from '../reports/report-outcomes.ts';
+import type { ReportOutcomes } from '../reports/report-runs.ts';
 import type { OpenCounts } from '../model/quota.ts';
 import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
@@ -140,4 +139,29 @@ export interface Parts {
   readonly useChangeSharing: (share: () => Promise<void>) => void;
   /** Sets which operations this node runs, by their leases; without it, all. */
   readonly divideOperations: (holds: (lease: LeaseName) => boolean) => void;
+}
+
+// Public address: the address of the platform in links and tokens, known when its port is bound.
+
+/** The URL of the settings while the system has not chosen the port. */
+const unbound = /^(https?):\/\/localhost:0$/;
+
+interface PublicAddress {
+  /** Without a slash at its end. */
+  readonly url: () => string;
+  /** The `aud` of tokens of devices. */
+  readonly deviceAudience: () => string;
+  /** With `PORT=0` the system chooses the port: call before the first request. */
+  readonly bound: (port: number) => void;
+}
+
+export function createPublicAddress({ publicUrl, deviceAudience }: Config): PublicAddress {
+  let bound: number | undefined;
+  const known = (url: string): string =>
+    bound === undefined ? url : url.replace(unbound, `$1://localhost:${bound}`);
+  return {
+    url: () => known(publicUrl),
+    deviceAudience: () => known(deviceAudience),
+    bound: (port) => void (bound = port),
+  };
 }

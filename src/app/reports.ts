@@ -1,20 +1,28 @@
-// Connects reports: the clock that sends those that are due, and the routes.
-import { storedPrincipal } from '../access/stored-principals.ts';
+// Connects documents of dashboards, and reports: the clock that sends those that are due, and the routes.
+import { join } from 'node:path';
+import { storedPrincipal } from '../access/machine-authenticators.ts';
 import type { Route } from '../http/edge/route.ts';
-import { reportContent } from '../http/routes/report-content.ts';
-import { reportRoutes } from '../http/routes/reports.ts';
+import { reportContent, reportRoutes } from '../http/routes/reports.ts';
 import { mailConnectorId } from '../model/ids.ts';
-import { watchClockSteps } from '../operations/clock-steps.ts';
+import { RuleTimers, watchClockSteps } from '../operations/clock.ts';
 import { createConfiguredMails } from '../outputs/connectors/mail/mail-sender.ts';
 import { ReportRuns } from '../reports/report-runs.ts';
-import { RuleTimers } from '../rules/rule-timers.ts';
 import { randomDeliveryId } from '../storage/delivery-log/record.ts';
 import { nextReportTime } from '../storage/records/rows/reports.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { Once } from '../uplinks/idempotency/idempotency.ts';
 import type { Deliveries } from './deliveries.ts';
-import type { Documents, Queries } from './documents.ts';
 import type { Parts } from './platform-parts.ts';
+import { authorize } from '../access/authorize.ts';
+import { DocumentSlots } from '../documents/document-slots.ts';
+import { DocumentThread } from '../documents/document-thread.ts';
+import { wantsVendorNames } from '../http/routes/connector-view-options.ts';
+import { DashboardReader } from '../http/routes/dashboard-reader.ts';
+import type { DeviceAccess } from '../http/routes/device-access.ts';
+import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
+import { openTimeZones } from '../model/time-zone.ts';
+import { createDevicePlaces } from '../operations/device-places.ts';
+import type { PublicHolidays } from '../query/public-holidays.ts';
 
 /** How often the node that looks after time looks for reports that others have changed. */
 const sharedLookEveryMs = 1_000;
@@ -95,5 +103,41 @@ export function composeReports(
       runs.close();
       await timers.close();
     },
+  };
+}
+
+// Connects documents of dashboards: what reads their data, and the thread that draws them.
+
+export function deviceAccess({ config, directory, records }: Parts): DeviceAccess {
+  const aliased = wantsVendorNames(config.vendorAliases);
+  return { ...createDevicePlaces(directory, records), authorize, aliased };
+}
+
+/** What the routes of queries share with documents. */
+export function composeQueries(parts: Parts, publicHolidays: PublicHolidays) {
+  const { store, now, records } = parts;
+  const calendars = new WorkspaceCalendars(records.db);
+  const { calendarOf } = calendars;
+  parts.followChanges(calendars);
+  const openZone = openTimeZones();
+  return { ...deviceAccess(parts), store, now, openZone, publicHolidays, calendarOf };
+}
+
+export type Queries = ReturnType<typeof composeQueries>;
+
+export interface Documents {
+  readonly reader: DashboardReader;
+  readonly slots: DocumentSlots;
+  readonly thread: DocumentThread;
+  readonly close: () => Promise<void>;
+}
+
+export function composeDocuments({ config, records }: Parts, queries: Queries): Documents {
+  const thread = new DocumentThread(join(config.dataDirectory, 'fonts'));
+  return {
+    reader: new DashboardReader({ ...queries, records }),
+    slots: new DocumentSlots(),
+    thread,
+    close: thread.close,
   };
 }

@@ -4,9 +4,9 @@ import { isIdentified } from '../access/authenticator.ts';
 import { relyingPartyOf } from '../access/passkey-proof.ts';
 import type { Config } from './config/config.ts';
 import { type Route, settledRoute } from '../http/edge/route.ts';
-import { alarmRoutes } from '../http/routes/alarms.ts';
+import { alarmRoutes, muteRoutes, onCallRoutes } from '../http/routes/alarms.ts';
 import { annotationRoutes } from '../http/routes/annotations.ts';
-import { askRoute } from '../http/routes/ask.ts';
+import { askRoute, searchRoute } from '../http/routes/search.ts';
 import { assetRoutes } from '../http/routes/assets.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { blobRoutes } from '../http/routes/blobs.ts';
@@ -14,8 +14,6 @@ import { captureRoute } from '../http/routes/capture.ts';
 import { withVendorEncodings } from '../http/routes/connector-view-options.ts';
 import { calculationRoutes } from '../http/routes/calculations.ts';
 import { mapRoutes, StreetMaps } from '../http/routes/maps.ts';
-import { muteRoutes } from '../http/routes/mutes.ts';
-import { onCallRoutes } from '../http/routes/on-call.ts';
 import { customFieldRoutes, tagRoutes } from '../http/routes/tags.ts';
 import {
   dashboardGroupRoutes,
@@ -53,15 +51,13 @@ import {
   healthRoutes,
   withMetricsToken,
 } from '../http/routes/health.ts';
-import { expectedRangeRoutes } from '../http/routes/expected-range.ts';
-import { kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
+import { expectedRangeRoutes, kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
 import { latestSamplesRoute, sampleQueryRoutes } from '../http/routes/sample-queries.ts';
 import { lineProtocolRoutes } from '../http/routes/line-protocol.ts';
 import { operationRoutes } from '../http/routes/operations.ts';
 import { outputConnectorRoutes } from '../http/routes/output-connectors.ts';
-import { rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
+import { deviceTraceOf, rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
 import { customLogicRoutes, ruleRoutes, ruleRunRoutes } from '../http/routes/rules.ts';
-import { searchRoute } from '../http/routes/search.ts';
 import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
 import { placeRoutes } from '../http/routes/places.ts';
 import { viewRoutes } from '../http/routes/views.ts';
@@ -75,26 +71,34 @@ import { typesOfWorkspace } from '../storage/records/rows/device-types.ts';
 import { hasDevices } from '../storage/records/rows/devices.ts';
 import { programVersion } from '../telemetry/build-info.ts';
 import type { Alarms } from './alarms.ts';
-import type { Calculations } from './calculations.ts';
+import type { Calculations, Rules } from './rules.ts';
 import { everywhere } from './shared-work.ts';
 import type { Deliveries } from './deliveries.ts';
-import { deviceAccess, type Documents, type Queries } from './documents.ts';
-import type { Reports } from './reports.ts';
-import { deviceTraceRoute } from './device-trace.ts';
+import { deviceAccess, type Documents, type Queries, type Reports } from './reports.ts';
 import type { Lora } from './lorawan.ts';
 import { createDeviceNotes } from '../uplinks/device-events.ts';
 import type { Parts } from './platform-parts.ts';
-import type { Rules } from './rules.ts';
 import type { Uplinks } from './uplinks.ts';
 import { ProviderClient } from '../access/provider.ts';
 import { apiKeyRoutes, oauthClientRoutes, tokenRoutes } from '../http/routes/tokens.ts';
 import { activityRoute, auditLogRoutes } from '../http/routes/audit-logs.ts';
 import { invitationRoutes, memberRoutes } from '../http/routes/members.ts';
-import { ownSessionRoutes, passwordResetRoutes, signInRoutes } from '../http/routes/sign-in.ts';
+import {
+  ownSessionRoutes,
+  passwordResetRoutes,
+  providerSignInRoutes,
+  signInRoutes,
+} from '../http/routes/sign-in.ts';
 import { passkeyRoutes } from '../http/routes/passkeys.ts';
-import { providerSignInRoutes } from '../http/routes/provider-sign-in.ts';
 import { secondFactorDemandRoutes, secondFactorRoutes } from '../http/routes/second-factor.ts';
 import { tokenPaths } from '../model/credential.ts';
+import { refusalLimits } from '../model/refused-uplink.ts';
+import { listAlarms } from '../storage/records/rows/alarms.ts';
+import { findUplinkMetrics } from '../storage/records/rows/device-status.ts';
+import { outputConnectorRows } from '../storage/records/rows/output-connectors.ts';
+import { listProcessingLog, refusalsSince } from '../storage/records/rows/payload-notes.ts';
+import { ruleRows, rulesUsing } from '../storage/records/rows/rules.ts';
+import type { TraceParts } from '../uplinks/device-trace.ts';
 
 interface RouteExtras {
   readonly deliveries: Deliveries;
@@ -434,4 +438,71 @@ function composeProvider(
     failed: telemetry.providerSignInFailed,
   });
   return { client, routes };
+}
+
+// Connects the trace of an uplink: what its steps read, from uplinks to deliveries (contract 39.3).
+
+/** Notes of one uplink that are looked at. */
+const notesMax = 200;
+/** Tags of a device whose rules are looked for. */
+const tagsMax = 50;
+const alarmsMax = 5;
+
+/** `settled` resolves when rules and outputs have seen what was acknowledged. */
+function deviceTraceRoute(
+  parts: Parts,
+  uplinks: Uplinks,
+  { rules, deliveries }: { readonly rules: Rules; readonly deliveries: Deliveries },
+  settled: (organizationId: string) => Promise<void>,
+): Route {
+  const { records, directory, store, config, now } = parts;
+  const { db } = records;
+  const newest = (size: number) => ({ page: 0, size, sort: [] });
+  const trace: TraceParts = {
+    routeOf: (id) => directory.byDevice(id),
+    metricsOf: async (id) => (await findUplinkMetrics(db, [id])).get(id),
+    uplinks: uplinks.raw.list,
+    async notesOf(deviceId, correlationId) {
+      const { rows } = await listProcessingLog(db, { deviceId, correlationId }, newest(notesMax));
+      return rows;
+    },
+    topics: (id) => store.topics(id),
+    async sampleAt(deviceId, topic, at) {
+      const range = { deviceId, to: at + 1, skip: 0, limit: 1, ...(topic && { topic }) };
+      return (await store.samples(range))[0];
+    },
+    refusals: (workspaceId) => refusalsSince(db, workspaceId, now() - refusalLimits.ageMsMax),
+    async rulesOf(deviceId, tagIds, max) {
+      const found = new Set((await rulesUsing(db, 'device', deviceId, max)).map(({ id }) => id));
+      for (const tagId of tagIds.slice(0, tagsMax)) {
+        if (found.size >= max) break;
+        for (const { id } of await rulesUsing(db, 'tag', tagId, max)) found.add(id);
+      }
+      return ruleRows.findAll(db, [...found].slice(0, max));
+    },
+    async rule(id, workspaceId) {
+      const rule = await ruleRows.find(db, id);
+      return rule?.workspaceId === workspaceId ? rule : undefined;
+    },
+    runsOf: rules.runsOf,
+    simulate: rules.simulate,
+    async alarmsOf({ id, organizationId, workspaceId }, deviceId) {
+      const filter = {
+        organizationId,
+        workspaceIds: [workspaceId],
+        deviceIds: [deviceId],
+        ruleIds: [id],
+      };
+      return (await listAlarms(db, filter, newest(alarmsMax))).rows;
+    },
+    async outputs(ids, workspaceId) {
+      const rows = await outputConnectorRows.findAll(records, ids);
+      return rows.filter((row) => row.workspaceId === workspaceId || row.organizationId === null);
+    },
+    deliveries: deliveries.book,
+    retentionMs: config.rawUplinkRetentionMs,
+    now,
+    clock: () => performance.now(),
+  };
+  return deviceTraceOf({ records, trace, settled });
 }

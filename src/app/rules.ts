@@ -1,17 +1,16 @@
-// Connects rules: the registry, its follower of the journal, scripts, timers, runs and simulation.
+// Connects rules and group calculations: registries, followers of the journal, scripts, timers, runs and simulation.
 import { setImmediate as pause, setTimeout as pauseFor } from 'node:timers/promises';
 import type { SharedRules } from '../cluster/shared-rules.ts';
 import type { RuleDraft } from '../contract/rules.ts';
-import { WorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
-import { draftedOutputs } from '../inventory/rules/new-outputs.ts';
-import { draftedRule } from '../inventory/rules/rules.ts';
+import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
+import { draftedOutputs, draftedRule } from '../inventory/rules/rules.ts';
 import type { AvailableOutputs } from '../outputs/connectors/available-outputs.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { calendarZone } from '../query/accumulation.ts';
 import { learnDay } from '../query/expected-range.ts';
 import { offsetsOf } from '../query/expression-reads.ts';
-import { watchClockSteps } from '../operations/clock-steps.ts';
+import { RuleTimers, watchClockSteps } from '../operations/clock.ts';
 import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
 import type { SearchedStore } from '../rules/evaluation/last-samples.ts';
 import { type FormulaStages, FormulaValues } from '../rules/evaluation/operands.ts';
@@ -28,7 +27,6 @@ import { RuleFollower, type RuleFollowerParts } from '../rules/rule-follower.ts'
 import type { RuleLaneParts } from '../rules/rule-lanes.ts';
 import { RuleRuns } from '../rules/rule-runs.ts';
 import { RuleScripts } from '../rules/rule-scripts.ts';
-import { RuleTimers } from '../rules/rule-timers.ts';
 import { SilenceWatch } from '../rules/silence-watch.ts';
 import type { RuleOutlets } from '../rules/rule-writes.ts';
 import {
@@ -43,6 +41,17 @@ import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import { everywhere } from './shared-work.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
+import { CalculationClock } from '../rules/calculations/calculation-clock.ts';
+import {
+  CalculationRegistry,
+  KnownCalculation,
+} from '../rules/calculations/calculation-registry.ts';
+import { zoneOf } from '../rules/calculations/group-results.ts';
+import { LateSamples } from '../rules/calculations/late-samples.ts';
+import { leaseOfWorkspace } from '../cluster/leases/lease-tasks.ts';
+import type { CalculationRouteParts } from '../http/routes/calculations.ts';
+import { createDevicePlaces } from '../operations/device-places.ts';
+import type { PublicHolidays } from '../query/public-holidays.ts';
 
 const entriesWaitMs = 500;
 const scriptsWaitMs = 1_500;
@@ -357,4 +366,67 @@ function workspacesWithRules(
   for (const { rule } of rules)
     if (rule.organizationId === organizationId) found.add(rule.workspaceId);
   return found;
+}
+
+// Connects group calculations: their registry, the follower that marks late samples, and the clock that computes.
+
+/** A late sample is waited for so long, so that many cost one transaction. */
+const batchWaitMs = 500;
+
+export interface Calculations {
+  readonly preview: CalculationRouteParts['previewCalculation'];
+  readonly close: () => Promise<void>;
+}
+
+export function composeCalculations(
+  parts: Parts,
+  { sampleChanges }: Uplinks,
+  publicHolidays: PublicHolidays,
+): Calculations {
+  const { records, store, directory, followers, followChanges, sharedWork, telemetry, now } = parts;
+  const { db } = records;
+  const calendars = new WorkspaceCalendars(db);
+  followChanges(calendars);
+  const { calendarOf } = calendars;
+  const openZone = openTimeZones();
+  const zones = { openZone, calendarOf };
+  const registry = new CalculationRegistry(db, (calculation) => zoneOf(calculation, zones));
+  followChanges(registry);
+  const late = new LateSamples({ db, calculationsOf: registry.ofWorkspace, store, now });
+  const follower = followers.start('calculations', {
+    handle: late.handle,
+    batchWaitMs,
+    failed: (error) => telemetry.backgroundFailed('marking late samples of calculations', error),
+  });
+  const clock = new CalculationClock({
+    db,
+    store,
+    ...zones,
+    publicHolidays,
+    fieldsOfDevice: createDevicePlaces(directory, records).fieldsOfDevice,
+    now,
+    clock: () => performance.now(),
+    calculations: registry.all,
+    isOwn: (workspaceId) => sharedWork?.holds(leaseOfWorkspace(workspaceId)) ?? true,
+    put: sampleChanges.put,
+    setRepeatingTimer,
+    failed: (error) => telemetry.backgroundFailed('computing calculations', error),
+  });
+  return {
+    async preview(calculation, periods) {
+      const known = new KnownCalculation(calculation, await zoneOf(calculation, zones));
+      const found = await clock.preview(known, periods);
+      return {
+        ...found,
+        periods: found.periods.map(({ timestamp, data }) => ({
+          timestamp: formatInstant(timestamp),
+          data,
+        })),
+      };
+    },
+    async close() {
+      await follower.close();
+      await clock.close();
+    },
+  };
 }

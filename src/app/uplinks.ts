@@ -6,7 +6,7 @@ import type { CallHandlers } from '../cluster/nodes/nodes.ts';
 import type { SampleChangesOfNode } from '../cluster/remote-sample-changes.ts';
 import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
-import { WorkspaceCalendars } from '../inventory/workspaces/workspace-calendars.ts';
+import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { parsedJson } from '../model/json-keys.ts';
@@ -18,7 +18,7 @@ import { calendarZone } from '../query/accumulation.ts';
 import { offsetsOf } from '../query/expression-reads.ts';
 import { storedNames } from '../query/inferred-schema.ts';
 import type { Emit } from '../scripting/emit.ts';
-import { ScriptMachineOnDemand, runScript, ScriptMachine } from '../scripting/script-machine.ts';
+import { runScript, ScriptMachine, ScriptMachineOnDemand } from '../scripting/script-machine.ts';
 import {
   openClickHouseUplinks,
   removeClickHouseUplinks,
@@ -81,29 +81,28 @@ import { openRawUplinks, type RawUplinks } from '../uplinks/followers/raw-uplink
 import { openStatusFollower, type StatusFollower } from '../uplinks/followers/status-follower.ts';
 import {
   createIdempotencyRecords,
-  recoverDurableParts,
-} from '../uplinks/idempotency/idempotency-recovery.ts';
-import {
   createOnceStreamed,
   idempotencyKeptMs,
   type IdempotencyRecords,
   Once,
   type OnceStreamed,
+  recoverDurableParts,
 } from '../uplinks/idempotency/idempotency.ts';
 import { removeRawUplinks } from '../uplinks/raw-uplink-list.ts';
 import { countBackfill, countUplink } from '../uplinks/uplink-counters.ts';
 import { type CalculatedDevice, CalculatedKeys } from '../uplinks/calculated-keys.ts';
-import { Recalculations, type RecalculationStages } from '../uplinks/recalculating.ts';
-import { SampleChanges } from '../uplinks/sample-changes.ts';
-import { handleUplink, type UplinkStages } from '../uplinks/uplink.ts';
-import { DeviceNames } from '../uplinks/validate/device-names.ts';
-import { validateSample, withTimeNote } from '../uplinks/validate/sample-validation.ts';
 import {
   previewRecalculation,
   type RecalculationReport,
   type RecalculationRequest,
+  Recalculations,
+  type RecalculationsStages,
 } from '../uplinks/recalculation.ts';
-import { createDeviceLeaseGuard, uplinksOfAll } from './owned-uplinks.ts';
+import { SampleChanges } from '../uplinks/sample-changes.ts';
+import { handleUplink, type UplinkStages } from '../uplinks/uplink.ts';
+import { DeviceNames } from '../uplinks/validate/device-names.ts';
+import { validateSample, withTimeNote } from '../uplinks/validate/sample-validation.ts';
+import { createDeviceLeaseGuard, uplinksOfAll } from './device-owners.ts';
 import type { Parts } from './platform-parts.ts';
 import type { SharedSamples } from './samples.ts';
 
@@ -260,7 +259,7 @@ function ownSampleChanges(
   { directory, store, newId, now }: Parts,
   { append, announce, validate, admit }: UplinkStages,
   { list, removeReceived: removeUplinks }: RawUplinks,
-  decoding: Pick<RecalculationStages, 'calculated' | 'decode'>,
+  decoding: Pick<RecalculationsStages, 'calculated' | 'decode'>,
 ): SampleChangesOfNode {
   const findRoute = (deviceId: string) => directory.byDevice(deviceId);
   const replacing = { findRoute, store, append, announce, newId, now };
@@ -278,7 +277,7 @@ async function remoteStoringOf(
 ) {
   const { ownership } = parts;
   if (ownership === undefined) return undefined;
-  const { composeRemoteStoring } = await import('./remote-storing.ts');
+  const { composeRemoteStoring } = await import('./device-owners.ts');
   return composeRemoteStoring(parts, ownership, { ...stages, list, sampleChanges });
 }
 

@@ -13,7 +13,7 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
-import { recordEndpoints } from './record-endpoints.ts';
+import { recordEndpoints } from './endpoint.ts';
 
 const annotationSortFields = ['at', 'id', 'created', 'updated', 'version'] as const;
 

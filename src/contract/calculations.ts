@@ -1,7 +1,7 @@
 // Schemas and endpoints of group calculations (contract 38.2).
 import Type, { type Static } from 'typebox';
 import { acrossNames, calculationLimits, countNames } from '../model/calculation.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, recordEndpoints } from './endpoint.ts';
 import { expressionText } from './expressions.ts';
 import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
@@ -18,7 +18,6 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
-import { recordEndpoints } from './record-endpoints.ts';
 import { accumulatorOf, dataKey, topic } from './sample-queries.ts';
 
 const across = Type.Unsafe<(typeof acrossNames)[number]>({

@@ -1,6 +1,6 @@
 // Schemas and endpoints of custom fields (contract 5).
 import Type, { type Static } from 'typebox';
-import { customFieldTypes } from '../model/custom-field.ts';
+import { customFieldTypes } from '../model/device-fields.ts';
 import type { Json } from '../model/json.ts';
 import {
   commonSortFields,
@@ -22,7 +22,7 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
-import { recordEndpoints } from './record-endpoints.ts';
+import { recordEndpoints } from './endpoint.ts';
 
 const type = oneOf(customFieldTypes);
 const options = list(Type.String({ minLength: 1, maxLength: 1_000 }));

@@ -1,8 +1,8 @@
-// Schemas and endpoints of dashboards (contract 32).
+// Schemas and endpoints of dashboards, their groups and their data (contract 32, 39).
 import Type, { type Static } from 'typebox';
 import type { JsonObject } from '../model/json.ts';
 import { dashboardConfiguration } from './dashboard-configuration.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, recordEndpoints } from './endpoint.ts';
 import {
   commonSortFields,
   pageParameters,
@@ -25,7 +25,6 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
-import { recordEndpoints } from './record-endpoints.ts';
 
 const groupFields = {
   id,
@@ -36,14 +35,14 @@ const groupFields = {
   ...auditFields,
 };
 
-export const dashboardGroupSchema = namedObject('DashboardGroup', groupFields);
+const dashboardGroupSchema = namedObject('DashboardGroup', groupFields);
 export const dashboardGroupDraft = namedObject('DashboardGroupDraft', {
   workspaceId: id,
   name,
   description: optional(text),
 });
 export type DashboardGroupDraft = Static<typeof dashboardGroupDraft>;
-export const dashboardGroupUpdate = namedObject('DashboardGroupUpdate', {
+const dashboardGroupUpdate = namedObject('DashboardGroupUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   description: optional(text),
@@ -116,7 +115,7 @@ const dashboardUpdateShown = namedObject('DashboardUpdate', {
   ...shownConfiguration,
 });
 
-export const dashboardGroupListQuery = Type.Object(workspaceListParameters());
+const dashboardGroupListQuery = Type.Object(workspaceListParameters());
 const dashboardListQuery = Type.Object({
   ...workspaceListParameters([...commonSortFields, 'groupId']),
   groupId: Type.Optional(Type.String()),
@@ -373,5 +372,134 @@ export const dashboards = {
     summary: 'Revoke all share links',
     description: 'Revokes every share link of a dashboard immediately.',
     access: change,
+  }),
+} as const;
+
+// Endpoints of dashboard groups (contract 32).
+
+export const dashboardGroups = recordEndpoints({
+  path: '/v3/dashboard-groups',
+  tag: 'Dashboards',
+  scope: 'dashboard.group',
+  record: dashboardGroupSchema,
+  list: {
+    summary: 'List dashboard groups',
+    description: 'Returns a page of the dashboard groups in the requested workspaces.',
+    query: dashboardGroupListQuery,
+    response: pageSchema(dashboardGroupSchema),
+  },
+  create: {
+    summary: 'Create a dashboard group',
+    description: 'Creates a dashboard group in a workspace.',
+    body: dashboardGroupDraft,
+  },
+  read: { summary: 'Get a dashboard group', description: 'Returns a dashboard group.' },
+  update: {
+    summary: 'Update a dashboard group',
+    description: 'Updates the name or description of a dashboard group.',
+    body: dashboardGroupUpdate,
+  },
+  remove: { summary: 'Delete a dashboard group', description: 'Deletes a dashboard group.' },
+});
+
+// Schemas and endpoint of the data of a dashboard as JSON, CSV, or PDF (contract 39).
+
+const point = Type.Union([Type.Number(), Type.Null()]);
+const label = Type.String({ description: 'Label of the series, or the name of its device.' });
+
+const renderedSeries = namedObject('RenderedSeries', {
+  deviceId: Type.String(),
+  label,
+  unit: Type.String({ description: 'Unit of the values. Empty without one.' }),
+  topic: Type.String(),
+  dataKey: Type.String({ description: 'Data key, or the text of the expression.' }),
+  timestamps: Type.Array(Type.String({ format: 'date-time' }), {
+    description: 'Start time of each bucket.',
+  }),
+  dataPoints: Type.Unsafe<Readonly<Record<string, readonly (number | null)[]>>>(
+    Type.Record(Type.String(), Type.Array(point), {
+      description: 'Values per bucket by accumulator. Null for empty buckets.',
+    }),
+  ),
+});
+
+const renderedValue = namedObject('RenderedValue', {
+  deviceId: Type.String(),
+  label,
+  topic: Type.String(),
+  dataKey: Type.String({ description: 'Data key, or the text of the expression.' }),
+  timestamp: orNull(time),
+  value: Type.Unknown({ description: 'Newest value. Null if the device has sent none.' }),
+});
+
+const renderedTile = namedObject('RenderedTile', {
+  id: Type.String({
+    description: 'Tile ID. A copy of a repeated tile has the ID `ID:value`.',
+  }),
+  kind: Type.String({ description: 'Kind of the tile.' }),
+  title: Type.String({ description: 'Title with the values of variables. Empty without one.' }),
+  series: Type.Array(renderedSeries, {
+    description: 'Values over time, in order of series and device name.',
+  }),
+  latest: Type.Array(renderedValue, {
+    description: 'Newest values, of tiles that show them.',
+  }),
+});
+
+const renderedSchema = namedObject('RenderedDashboard', {
+  range: Type.Object(
+    {
+      from: Type.String({ format: 'date-time', description: 'Start of the range, inclusive.' }),
+      to: Type.String({ format: 'date-time', description: 'End of the range, exclusive.' }),
+      timeZone: Type.String({ description: 'IANA time zone of the buckets.' }),
+    },
+    { description: 'Range of the values.' },
+  ),
+  tiles: Type.Array(renderedTile, { description: 'Tiles in the order of the dashboard.' }),
+});
+
+export type RenderedDashboard = Static<typeof renderedSchema>;
+
+export const dashboardRender = {
+  render: endpoint({
+    method: 'GET',
+    path: '/v3/dashboards/:id/render',
+    tag: 'Dashboards',
+    params: idParams,
+    summary: 'Get the data of a dashboard',
+    description:
+      'Returns what the tiles of a dashboard show: as JSON, one tile as CSV, or all of them as PDF. Set a variable with `var.NAME`, repeated for several values; without one, its default applies.',
+    access: { scope: 'dashboard', verb: 'read', resource: 'path', also: [['asset', 'read']] },
+    query: Type.Object({
+      format: Type.Optional(oneOf(['json', 'csv', 'pdf'])),
+      last: Type.Optional(
+        Type.String({
+          description:
+            'Length of the range up to now, an ISO-8601 duration. Defaults to the range of the dashboard.',
+        }),
+      ),
+      from: Type.Optional(
+        Type.String({ description: 'Start of the range, with `to` in place of `last`.' }),
+      ),
+      to: Type.Optional(Type.String({ description: 'End of the range, exclusive.' })),
+      timeZone: Type.Optional(
+        Type.String({
+          description:
+            'IANA time zone of buckets and times. Defaults to that of the dashboard, then of the workspace.',
+        }),
+      ),
+      tile: Type.Optional(
+        Type.String({ description: 'ID of the only tile to return. Required for CSV.' }),
+      ),
+    }),
+    answerTypes: {
+      'application/json': renderedSchema,
+      'text/csv': Type.String(),
+      'application/pdf': Type.String(),
+    },
+    answerHeaders: {
+      'X-Missing-Glyphs':
+        'Characters of a PDF that no font has, such as `U+4E2D`, which are drawn as boxes.',
+    },
   }),
 } as const;

@@ -7,6 +7,8 @@ import { namedObject } from './named.ts';
 import { outputConnectorSchema } from './output-connectors.ts';
 import {
   auditFields,
+  flowHealth,
+  healthParameter,
   id,
   list,
   name,
@@ -16,9 +18,8 @@ import {
   text,
   updateFields,
 } from './record-fields.ts';
-import { flowHealth, healthParameter } from './record-health.ts';
 import { dataFlowRetentionDays } from './workspaces.ts';
-import { recordEndpoints } from './record-endpoints.ts';
+import { recordEndpoints } from './endpoint.ts';
 
 const headFields = {
   id,

@@ -1,7 +1,12 @@
 // Schemas and endpoints of device connectors (contract 8).
 import Type, { type Static } from 'typebox';
 import { payloadEncodings } from '../model/device-type.ts';
-import { connectivities, connectorAuthTypes, lineProtocolLimits } from '../model/connector.ts';
+import {
+  connectivities,
+  connectorAuthTypes,
+  lineProtocolLimits,
+  sparkplugMappingLimits,
+} from '../model/connector.ts';
 import { carriers, decodingTypes } from '../model/integration.ts';
 import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
@@ -16,8 +21,7 @@ import {
   text,
   updateFields,
 } from './record-fields.ts';
-import { sparkplugDraft, sparkplugSchema } from './sparkplug.ts';
-import { recordEndpoints } from './record-endpoints.ts';
+import { recordEndpoints } from './endpoint.ts';
 
 const { deviceTemplatesMax, templateLengthMax, devicesMax } = lineProtocolLimits;
 
@@ -49,6 +53,43 @@ const lineProtocolDraft = namedObject('LineProtocolMappingDraft', {
     Type.String({ minLength: 1, maxLength: templateLengthMax, description: topicText }),
   ),
   createDevices: Type.Optional(Type.Union([creation, Type.Null()], { description: creationText })),
+});
+
+// Schemas of the Sparkplug mapping of device connectors.
+
+const { hostIdLengthMax } = sparkplugMappingLimits;
+
+const deviceTemplate = (description: string) =>
+  Type.String({ minLength: 1, maxLength: sparkplugMappingLimits.templateLengthMax, description });
+const node = deviceTemplate(
+  'Template of the device ID of an edge node. Must contain `{edge}`. Defaults to `{group}/{edge}`.',
+);
+const device = deviceTemplate(
+  'Template of the device ID of a device. Must contain `{device}`. ' +
+    'Defaults to `{group}/{edge}/{device}`.',
+);
+const topic = deviceTemplate('Topic of the samples. Defaults to `default`.');
+const hostId = Type.String({
+  pattern: '^[^/+#]+$',
+  maxLength: hostIdLengthMax,
+  description: 'Sparkplug host ID of the platform. Edge nodes can wait for its STATE message.',
+});
+const birthText = 'Creates devices for unknown births. Null rejects them.';
+
+const sparkplugSchema = namedObject('SparkplugMapping', {
+  node,
+  device,
+  topic,
+  hostId,
+  createDevices: orNull(creation),
+});
+
+const sparkplugDraft = namedObject('SparkplugMappingDraft', {
+  node: optional(node),
+  device: optional(device),
+  topic: optional(topic),
+  hostId: optional(hostId),
+  createDevices: Type.Optional(Type.Union([creation, Type.Null()], { description: birthText })),
 });
 
 export const deviceConnectorSchema = namedObject('DeviceConnector', {

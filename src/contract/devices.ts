@@ -1,4 +1,4 @@
-// Schemas and endpoints of devices (contract 4, 27).
+// Schemas and endpoints of devices and of their list (interface 4.2, contract 4, 27).
 import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
 import { connectorAuthTypes } from '../model/connector.ts';
 import {
@@ -7,10 +7,10 @@ import {
   deviceFieldsWith,
   type DeviceFieldType,
   type DeviceFieldWith,
+  filterTypes,
   type WireName,
 } from '../model/device-fields.ts';
 import { type Device, onlineStates } from '../model/device.ts';
-import { filterTypes } from '../model/filter-type.ts';
 import { decodingTypes } from '../model/integration.ts';
 import { endpoint } from './endpoint.ts';
 import { filterExpression, shownPredicate } from './filter-expression.ts';
@@ -270,26 +270,26 @@ export const assetListQuery = Type.Object({
   'customFields.ids': listParameter,
 });
 
-export const assetListPageQuery = Type.Object(listParameters(assetSortFields));
-export const assetListBody = namedObject('AssetListBody', {
+const assetListPageQuery = Type.Object(listParameters(assetSortFields));
+const assetListBody = namedObject('AssetListBody', {
   organizationId: optional(id),
   workspaceIds: optional(list(id)),
   search: optional(text),
   expression: Type.Optional(filterExpression('Filter expression.')),
 });
 
-export const filterOptionsQuery = Type.Object({
+const filterOptionsQuery = Type.Object({
   organizationId: Type.Optional(Type.String()),
   workspaceId: listParameter,
   workspaceIds: listParameter,
 });
-export const filterOptionsBody = namedObject('FilterOptionsBody', {
+const filterOptionsBody = namedObject('FilterOptionsBody', {
   organizationId: optional(id),
   workspaceIds: optional(list(id)),
 });
 
 const count = Type.Integer();
-export const filterOptionsSchema = namedObject('FilterOptions', {
+const filterOptionsSchema = namedObject('FilterOptions', {
   filterOptions: list(
     Type.Object({
       field: text,
@@ -392,5 +392,57 @@ export const devices = {
     params: idParams,
     query: processingLogQuery,
     response: pageSchema(processingLogSchema),
+  }),
+} as const;
+
+// Endpoints of the device list (interface 4.2).
+
+const assetsTag = 'Assets';
+const access = { scope: 'asset', verb: 'read', resource: 'handler' } as const;
+
+export const assets = {
+  list: endpoint({
+    method: 'GET',
+    path: '/v3/assets',
+    summary: 'List assets',
+    description:
+      'Returns a page of the devices in the requested workspaces or in the organization.',
+    tag: assetsTag,
+    access,
+    query: assetListQuery,
+    response: pageSchema(deviceSchema),
+  }),
+  search: endpoint({
+    method: 'POST',
+    path: '/v3/assets/list',
+    summary: 'Search assets',
+    description: 'Returns a page of the devices that match a search text and a filter expression.',
+    tag: assetsTag,
+    access,
+    query: assetListPageQuery,
+    body: assetListBody,
+    response: pageSchema(deviceSchema),
+  }),
+  filterOptions: endpoint({
+    method: 'GET',
+    path: '/v3/assets/filter-options-v2',
+    summary: 'Get asset filter options',
+    description:
+      'Returns the filterable fields, their filter types and values, and the predicates that each supports.',
+    tag: assetsTag,
+    access,
+    query: filterOptionsQuery,
+    response: filterOptionsSchema,
+  }),
+  searchFilterOptions: endpoint({
+    method: 'POST',
+    path: '/v3/assets/filter-options-v2',
+    summary: 'Get asset filter options',
+    description:
+      'Returns the filterable fields, their filter types and values, and the predicates that each supports.',
+    tag: assetsTag,
+    access,
+    body: filterOptionsBody,
+    response: filterOptionsSchema,
   }),
 } as const;

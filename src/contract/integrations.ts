@@ -15,7 +15,7 @@ import {
   updateFields,
 } from './record-fields.ts';
 import { deviceConnectorSchema } from './device-connectors.ts';
-import { recordEndpoints } from './record-endpoints.ts';
+import { recordEndpoints } from './endpoint.ts';
 
 /** As devices carry it. */
 export const nestedIntegrationSchema = namedObject('DeviceIntegration', {

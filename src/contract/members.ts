@@ -1,4 +1,4 @@
-// Schemas and endpoints of members of organizations and workspaces (contract 2).
+// Schemas and endpoints of members of organizations and workspaces, and of invitations (contract 2, 35).
 import Type from 'typebox';
 import type { JsonObject } from '../model/json.ts';
 import { type Permissions, type Verb, verbs } from '../model/permission.ts';
@@ -134,7 +134,7 @@ export const organizationSwitch = namedObject('OrganizationSwitch', { organizati
 export const passwordResetRequest = Type.Object({ email });
 export const passwordResetBody = Type.Object({ password: Type.String() });
 export const invitationParams = Type.Object({ token: Type.String({ maxLength: 200 }) });
-export const invitationSchema = namedObject('Invitation', {
+const invitationSchema = namedObject('Invitation', {
   email: text,
   organizationName: text,
   newUser: orNull(
@@ -144,11 +144,11 @@ export const invitationSchema = namedObject('Invitation', {
     }),
   ),
 });
-export const invitationAcceptance = namedObject('InvitationAcceptance', {
+const invitationAcceptance = namedObject('InvitationAcceptance', {
   name: optional(name),
   password,
 });
-export const acceptedSchema = namedObject('AcceptedInvitation', { id, name: text, email: text });
+const acceptedSchema = namedObject('AcceptedInvitation', { id, name: text, email: text });
 
 const tag = 'Members';
 const response = pageSchema(memberSchema);
@@ -247,5 +247,37 @@ export const workspaceMembers = {
     tag,
     access: inWorkspace('delete'),
     params: memberParams,
+  }),
+} as const;
+
+// Endpoints of invitations (contract 35).
+
+const signInTag = 'Sign-in';
+const access = { open: 'Authenticated by the token in the path.' } as const;
+
+export const invitations = {
+  read: endpoint({
+    method: 'GET',
+    path: '/v3/auth/invitations/:token',
+    summary: 'Get an invitation',
+    description: 'Returns the organization and role that an invitation grants.',
+    tag: signInTag,
+    access,
+    secretPath: true,
+    params: invitationParams,
+    response: invitationSchema,
+  }),
+  accept: endpoint({
+    method: 'POST',
+    path: '/v3/auth/invitations/:token',
+    summary: 'Accept an invitation',
+    description:
+      'Adds the invited person as a member; new users choose a name and password, existing users confirm theirs.',
+    tag: signInTag,
+    access,
+    secretPath: true,
+    params: invitationParams,
+    body: invitationAcceptance,
+    response: acceptedSchema,
   }),
 } as const;

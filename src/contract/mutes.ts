@@ -1,11 +1,11 @@
 // Schemas and endpoints of mutes (contract 39.4).
 import Type, { type Static } from 'typebox';
 import { alarmSeverities } from '../model/alarm.ts';
-import { weekdays } from '../model/local-time.ts';
+import { weekdays } from '../model/time-zone.ts';
 import { muteLimits } from '../model/mute.ts';
 import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { recordEndpoints } from './record-endpoints.ts';
+import { recordEndpoints } from './endpoint.ts';
 import {
   auditFields,
   id,

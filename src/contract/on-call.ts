@@ -1,10 +1,9 @@
 // Schemas and endpoints of on-call orders (contract 39.4).
 import Type, { type Static } from 'typebox';
 import { onCallLimits, turnLengths } from '../model/on-call.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, recordEndpoints } from './endpoint.ts';
 import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { recordEndpoints } from './record-endpoints.ts';
 import {
   auditFields,
   id,

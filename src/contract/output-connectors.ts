@@ -1,7 +1,7 @@
 // Schemas and endpoints of output connectors (contract 9).
 import Type, { type Static } from 'typebox';
 import { type PropertiesKey, typesWithProperties } from '../outputs/connectors/connector-table.ts';
-import { outputScopes } from '../model/output-connector.ts';
+import { outputScopes } from '../model/connector.ts';
 import {
   commonSortFields,
   listParameter,
@@ -11,16 +11,17 @@ import {
 import { namedObject } from './named.ts';
 import {
   auditFields,
+  healthParameter,
   id,
   name,
   object,
   oneOf,
   optional,
   orNull,
+  outputHealth,
   updateFields,
 } from './record-fields.ts';
-import { healthParameter, outputHealth } from './record-health.ts';
-import { recordEndpoints } from './record-endpoints.ts';
+import { recordEndpoints } from './endpoint.ts';
 
 /** One member per property object, with its second name where it has one. */
 function perPropertyObject<S>(schema: S): Readonly<Record<PropertiesKey, S>> {

@@ -2,12 +2,12 @@
 import Type, { type Static } from 'typebox';
 import { placeLimits } from '../model/place.ts';
 import { planPositionSchema } from './devices.ts';
-import { type BodyStream, endpoint } from './endpoint.ts';
+import { type BodyStream, endpoint, recordEndpoints } from './endpoint.ts';
 import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { healthParameter, placeHealth } from './record-health.ts';
 import {
   auditFields,
+  healthParameter,
   id,
   idParams,
   list,
@@ -15,10 +15,10 @@ import {
   object,
   optional,
   orNull,
+  placeHealth,
   text,
   updateFields,
 } from './record-fields.ts';
-import { recordEndpoints } from './record-endpoints.ts';
 
 const kind = Type.String({
   minLength: 1,

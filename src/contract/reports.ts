@@ -1,16 +1,15 @@
 // Schemas and endpoints of reports (contract 39.1).
 import Type, { type Static } from 'typebox';
-import { weekdays } from '../model/local-time.ts';
+import { weekdays } from '../model/time-zone.ts';
 import {
   reportFormats,
   reportIntervals,
   reportLimits,
   reportProblemReasons,
 } from '../model/report.ts';
-import { type BodyStream, endpoint } from './endpoint.ts';
+import { type BodyStream, endpoint, recordEndpoints } from './endpoint.ts';
 import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { recordEndpoints } from './record-endpoints.ts';
 import {
   auditFields,
   id,

@@ -1,4 +1,4 @@
-// Schemas and endpoints of rules (contract 13).
+// Schemas and endpoints of rules and custom logic blocks (contract 13, 14).
 import Type, { type Static, type TSchema } from 'typebox';
 import type { Json } from '../model/json.ts';
 import {
@@ -12,7 +12,7 @@ import {
   silenceModes,
   valueTypes,
 } from '../model/rule.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, recordEndpoints } from './endpoint.ts';
 import {
   commonSortFields,
   listParameter,
@@ -22,9 +22,9 @@ import {
 } from './list-parameters.ts';
 import { namedObject, shownAs } from './named.ts';
 import { outputConnectorDraft } from './output-connectors.ts';
-import { recordEndpoints } from './record-endpoints.ts';
 import {
   auditFields,
+  healthParameter,
   id,
   idParams,
   list,
@@ -33,11 +33,12 @@ import {
   oneOf,
   optional,
   orNull,
+  ruleHealth,
+  ruleRunOutcome,
   text,
   time,
   updateFields,
 } from './record-fields.ts';
-import { healthParameter, ruleHealth, ruleRunOutcome } from './record-health.ts';
 
 const anything = Type.Unsafe<Json>({});
 const valueType = oneOf(valueTypes);
@@ -460,3 +461,126 @@ export const ruleRuns = {
     response: simulationSchema,
   }),
 } as const;
+
+// Schemas and endpoints of custom logic blocks (contract 14).
+
+const named = { name: text, variableName: text };
+
+const fields = {
+  id,
+  customLogicId: id,
+  organizationId: id,
+  name,
+  description: orNull(text),
+  ...auditFields,
+  dataSources: list(
+    Type.Object({
+      ...named,
+      description: orNull(text),
+      defaultTopic: orNull(text),
+      defaultDataKey: orNull(text),
+      lastSample: flag,
+      triggerOnUplink: flag,
+    }),
+  ),
+  properties: list(
+    Type.Object({
+      ...named,
+      description: orNull(text),
+      defaultValue: anything,
+      type: oneOf(valueTypes),
+    }),
+  ),
+  script: Type.String(),
+};
+
+const customLogicItemSchema = namedObject('CustomLogicItem', fields);
+/** The single record tells the rules that use it. */
+const customLogicSchema = namedObject('CustomLogic', {
+  ...fields,
+  rules: list(Type.Object({ id, workspaceId: id, name, active: flag })),
+});
+
+const customLogicFields = {
+  description: optional(text),
+  dataSources: optional(
+    list(
+      Type.Object({
+        ...named,
+        name: optional(text),
+        description: optional(text),
+        defaultTopic: optional(text),
+        defaultDataKey: optional(text),
+        lastSample: optional(flag),
+        triggerOnUplink: optional(flag),
+      }),
+    ),
+  ),
+  properties: optional(
+    list(
+      Type.Object({
+        ...named,
+        name: optional(text),
+        description: optional(text),
+        defaultValue: Type.Optional(anything),
+        type: oneOf(valueTypes),
+      }),
+    ),
+  ),
+};
+
+export const customLogicDraft = namedObject('CustomLogicDraft', {
+  name,
+  organizationId: id,
+  script: Type.String(),
+  ...customLogicFields,
+});
+export type CustomLogicDraft = Static<typeof customLogicDraft>;
+const customLogicUpdate = namedObject('CustomLogicUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  script: Type.Optional(Type.String()),
+  ...customLogicFields,
+});
+export type CustomLogicUpdate = Static<typeof customLogicUpdate>;
+
+const customLogicListQuery = Type.Object({
+  ...listParameters(),
+  organizationId: Type.Optional(Type.String()),
+});
+
+const bodyBytesMax = 4 * 1024 * 1024;
+
+export const customLogic = recordEndpoints({
+  path: '/v3/rules/custom',
+  tag: 'Custom logic',
+  scope: 'customLogic',
+  record: customLogicSchema,
+  list: {
+    summary: 'List custom logic blocks',
+    description: "Returns a page of the organization's custom logic blocks.",
+    query: customLogicListQuery,
+    response: pageSchema(customLogicItemSchema),
+  },
+  create: {
+    summary: 'Create a custom logic block',
+    description: 'Creates a script that rules can use as their logic.',
+    body: customLogicDraft,
+    bodyBytesMax,
+  },
+  read: {
+    summary: 'Get a custom logic block',
+    description: 'Returns a custom logic block and the rules that use it.',
+  },
+  update: {
+    summary: 'Update a custom logic block',
+    description:
+      'Updates a custom logic block; its data sources and properties are fixed while an active rule uses it.',
+    body: customLogicUpdate,
+    bodyBytesMax,
+  },
+  remove: {
+    summary: 'Delete a custom logic block',
+    description: 'Deletes a custom logic block; fails with 409 while a rule uses it.',
+  },
+});

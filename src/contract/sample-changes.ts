@@ -16,7 +16,7 @@ import {
   text,
   time,
 } from './record-fields.ts';
-import { sampleExportFormats } from '../model/sample-export.ts';
+import { sampleExportFormats } from '../model/operation.ts';
 import type { JsonObject } from '../model/json.ts';
 import { recalculationSources } from '../model/sample-changes.ts';
 import { calculatedKeysDraft } from './device-types.ts';

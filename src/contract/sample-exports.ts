@@ -1,10 +1,6 @@
 // Schemas and endpoints of sample exports: samples of many devices as one file (contract 19).
 import Type, { type Static } from 'typebox';
-import {
-  sampleExportFormats,
-  sampleExportLimits,
-  sampleExportStates,
-} from '../model/sample-export.ts';
+import { sampleExportFormats, sampleExportLimits, sampleExportStates } from '../model/operation.ts';
 import { endpoint } from './endpoint.ts';
 import { filterExpression } from './filter-expression.ts';
 import { pageSchema, workspaceListParameters } from './list-parameters.ts';

@@ -1,4 +1,4 @@
-// Schemas and endpoints of the search over all records (contract 37).
+// Schemas and endpoints of the search over all records, and of questions (contract 37, 39.5).
 import Type from 'typebox';
 import {
   searchFields,
@@ -10,7 +10,7 @@ import {
 import { endpoint } from './endpoint.ts';
 import { listParameter } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { id, list, oneOf, orNull, text } from './record-fields.ts';
+import { id, list, object, oneOf, orNull, text } from './record-fields.ts';
 
 const searchQuery = Type.Object({
   q: Type.String({
@@ -63,5 +63,67 @@ export const searching = {
     },
     query: searchQuery,
     response: searchSchema,
+  }),
+} as const;
+
+// Schemas and endpoint of questions (contract 39.5).
+
+const reading = namedObject('Reading', {
+  kind: Type.Unsafe<'CHART' | 'VALUE' | 'DEVICES' | 'OPEN'>({
+    ...oneOf(['CHART', 'VALUE', 'DEVICES', 'OPEN'] as const),
+    description:
+      'What answers the question: a chart, one value, a list of devices, or a record to open.',
+  }),
+  sentence: Type.String({ description: 'What was understood, in the language of the question.' }),
+  series: list(
+    Type.Object({
+      deviceId: Type.Optional(id),
+      tagId: Type.Optional(id),
+      placeId: Type.Optional(id),
+      topic: text,
+      dataKey: text,
+      label: Type.String({ description: 'Name of the device, tag, or place.' }),
+      unit: orNull(text),
+    }),
+  ),
+  accumulator: orNull(text),
+  interval: orNull(
+    Type.Object({
+      from: Type.String({ format: 'date-time', description: 'Start, inclusive.' }),
+      to: Type.String({ format: 'date-time', description: 'End, exclusive.' }),
+    }),
+  ),
+  filter: orNull(object),
+  link: Type.String({ description: 'Path in the console.' }),
+});
+
+export const asking = {
+  ask: endpoint({
+    method: 'GET',
+    path: '/v3/ask',
+    summary: 'Ask a question',
+    description:
+      'Returns what a question in English or German means: data keys, devices, tags, places, times, and accumulators, such as `average temperature room 1 last week`. The best reading is first.',
+    tag: 'Search',
+    access: { scope: 'asset', verb: 'read', resource: 'handler' },
+    query: Type.Object({
+      q: Type.String({ minLength: 1, maxLength: 200, description: 'Question, up to 16 words.' }),
+      workspaceId: id,
+      timeZone: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description:
+            "IANA time zone of times such as `yesterday`. Defaults to the workspace's, else UTC.",
+        }),
+      ),
+    }),
+    response: namedObject('AskResult', {
+      readings: list(reading),
+      ignored: Type.Unsafe<readonly string[]>({
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Words of the question that were not understood.',
+      }),
+    }),
   }),
 } as const;

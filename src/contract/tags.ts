@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { pageSchema, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { auditFields, id, name, optional, orNull, text, updateFields } from './record-fields.ts';
-import { recordEndpoints } from './record-endpoints.ts';
+import { recordEndpoints } from './endpoint.ts';
 
 const tagSchema = namedObject('Tag', {
   id,

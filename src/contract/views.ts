@@ -12,7 +12,7 @@ import {
   text,
   updateFields,
 } from './record-fields.ts';
-import { recordEndpoints } from './record-endpoints.ts';
+import { recordEndpoints } from './endpoint.ts';
 
 const kind = Type.String({
   minLength: 1,

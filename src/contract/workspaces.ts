@@ -4,7 +4,7 @@ import { alarmSeverities } from '../model/alarm.ts';
 import { mapSources } from '../model/map-tiles.ts';
 import { reportProblemReasons } from '../model/report.ts';
 import { implausibleTimes, lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, recordEndpoints } from './endpoint.ts';
 import { listParameter, listParameters, pageSchema } from './list-parameters.ts';
 import { namedObject, ownObject } from './named.ts';
 import {
@@ -21,7 +21,6 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
-import { recordEndpoints } from './record-endpoints.ts';
 
 // API schema of retention, for workspaces and data flows.
 

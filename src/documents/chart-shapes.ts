@@ -8,7 +8,7 @@ import {
   valueRange,
 } from '../dashboards/plot.ts';
 import { dayMs, hourMs, minuteMs } from '../model/instant.ts';
-import { numberText, timeLabel } from './texts.ts';
+import { numberText, timeLabel } from './document.ts';
 
 export type Point = readonly [x: number, y: number];
 

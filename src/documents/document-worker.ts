@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { missing } from '../structures/missing.ts';
 import type { DrawingAnswer, DrawingQuestion } from './document-thread.ts';
 import type { DashboardDocument } from './document.ts';
-import { chartPictures } from './chart-pictures.ts';
+import { chartPictures } from './picture.ts';
 import { writePdf } from './pdf.ts';
 
 const port = parentPort ?? missing('port to the parent thread');

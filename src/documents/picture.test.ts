@@ -2,10 +2,9 @@
 import { inflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Plot } from '../dashboards/plot.ts';
-import { chartPictures, chartPicturesMax } from './chart-pictures.ts';
+import { chartPictures, chartPicturesMax, pictureOf } from './picture.ts';
 import type { DocumentTile } from './document.ts';
 import { DocumentFonts } from './fonts.ts';
-import { pictureOf } from './picture.ts';
 import type { Shape } from './chart-shapes.ts';
 
 interface Pixels {

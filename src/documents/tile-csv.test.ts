@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { csvRows, originalText } from '../structures/csv.ts';
-import { tileCsv } from './tile-csv.ts';
+import { tileCsv } from './document.ts';
 
 const rowsOf = (columns: Parameters<typeof tileCsv>[0], zone = 'UTC') =>
   [...csvRows([...tileCsv(columns, zone)].join(''), ',')].map(({ cells }) => cells);

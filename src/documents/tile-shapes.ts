@@ -4,7 +4,7 @@ import { type Heatmap, shareOf } from '../dashboards/heatmap.ts';
 import type { Histogram } from '../dashboards/histogram.ts';
 import type { PlotColor } from '../dashboards/plot.ts';
 import { stateColors, type StateRow } from '../dashboards/states.ts';
-import type { DrawnTile } from './document.ts';
+import { type DrawnTile, numberText, timeLabel, valueText } from './document.ts';
 import {
   type Box,
   chartShapes,
@@ -15,7 +15,6 @@ import {
   shortened,
   timeAxis,
 } from './chart-shapes.ts';
-import { numberText, timeLabel, valueText } from './texts.ts';
 
 /** What is drawn of a tile in the box, from back to front. */
 export function shapesOf(tile: DrawnTile, box: Box, zone: string): readonly Shape[] {

@@ -1,7 +1,8 @@
-// Device connectors: transport, authentication and decoding of the uplinks of a data flow (contract 8).
+// Connectors: what a data flow joins, with the transport, authentication and decoding of uplinks (contract 8, 9, 10).
 import type { PayloadEncoding } from './device-type.ts';
 import type { Carrier, DecodingType } from './integration.ts';
 import type { AuditFields } from './record.ts';
+import type { JsonObject } from './json.ts';
 
 export const connectivities = ['LORA', 'MQTT', 'HTTP', 'COAP'] as const;
 export type Connectivity = (typeof connectivities)[number];
@@ -112,3 +113,51 @@ export const sparkplugMappingLimits = {
   /** Of `createDevices.devicesMax`. */
   devicesMax: 100_000,
 } as const;
+
+// Output connectors: the destinations of samples from a data flow or a rule (contract 9).
+
+export const outputScopes = ['DATA_FLOW', 'RULE_ACTION'] as const;
+export type OutputScope = (typeof outputScopes)[number];
+
+export interface OutputConnector extends AuditFields {
+  readonly id: string;
+  /** Null for the global database connector. */
+  readonly organizationId: string | null;
+  readonly workspaceId: string | null;
+  readonly name: string;
+  readonly scope: OutputScope;
+  /**
+   * The name of a row of the connector table; a record of another release may have a name that has
+   * no row here.
+   */
+  readonly type: string;
+  readonly sendConsecutiveAlerts: boolean;
+  readonly invokeRuleEngine: boolean;
+  readonly useCustomPayload: boolean;
+  readonly customPayload: string | null;
+  /** The properties of its type, secrets in clear; null for types without any. */
+  readonly properties: JsonObject | null;
+}
+
+// Data flow: one device connector, at most one device type and the outputs for its samples (contract 10).
+
+/** `*` for every topic. */
+export interface FlowOutput {
+  readonly outputConnectorId: string;
+  readonly topic: string;
+}
+
+export interface DataFlow extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly deviceConnectorId: string;
+  readonly deviceTypeId: string | null;
+  readonly outputs: readonly FlowOutput[];
+  /** The body of an uplink becomes the sample's data unchanged. */
+  readonly passThrough: boolean;
+  /** Samples are kept for so many days; null as its workspace says. */
+  readonly retentionDays: number | null;
+}

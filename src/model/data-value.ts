@@ -1,6 +1,6 @@
 // Data values: the value of a data key in a sample, by the exact name or by path, and the keys that a sample has (contract 35).
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
-import { keysOfKnown } from './large-objects.ts';
+import { keysOfKnown } from './json-keys.ts';
 
 /**
  * Undefined when the sample has no such key. At every depth a key that itself contains dots wins,

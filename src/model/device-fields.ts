@@ -3,6 +3,7 @@ import { connectivities } from './connector.ts';
 import type { Device } from './device.ts';
 import type { Json } from './json.ts';
 import type { AuditFields } from './record.ts';
+import type { EpochMs } from './instant.ts';
 
 // LoRa fields: the parts of a device's LoRa properties that lists can filter by, by dotted name (contract 4).
 
@@ -198,3 +199,46 @@ export function deviceFieldsWith<Flag extends keyof DeviceField>(
 export function isKeyed(row: DeviceFieldRow): row is DeviceFieldRow<KeyedDeviceField> {
   return row.filterable === true && (row.type.kind === 'name' || row.type.kind === 'text');
 }
+
+// Custom fields: additional fields that a workspace defines, and their values for a device (contract 5).
+
+export const customFieldTypes = ['NUMBER', 'STRING', 'DATE', 'JSON', 'GPS_COORDINATES'] as const;
+export type CustomFieldType = (typeof customFieldTypes)[number];
+
+export interface CustomFieldMeta extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  /** Unique within the workspace. */
+  readonly name: string;
+  readonly description: string | null;
+  readonly type: CustomFieldType;
+  /** Every device of the workspace has a value. */
+  readonly required: boolean;
+  /** The only texts a STRING field takes; null for any. */
+  readonly selectOptions: readonly string[] | null;
+}
+
+/**
+ * A device's value: a number, a string, an ISO-8601 date-time, any JSON, or {latitude, longitude},
+ * by the field's type.
+ */
+export interface CustomFieldValue {
+  readonly meta: CustomFieldMeta;
+  readonly value: Json;
+  readonly created: EpochMs;
+  readonly updated: EpochMs | null;
+}
+
+// Filter types: the kinds of values that a filterable field has, one or more (interface 2.9).
+
+export const filterTypes = [
+  'STRING',
+  'NUMBER',
+  'DATE',
+  'BOOLEAN',
+  'ENUM',
+  'LIST',
+  'CUSTOM_FIELD',
+] as const;
+export type FilterType = (typeof filterTypes)[number];

@@ -1,6 +1,6 @@
 // Addresses that two people have never become one.
 import { expect, test } from 'vitest';
-import { emailAddressOf } from './email-address.ts';
+import { emailAddressOf } from './user.ts';
 
 test.each([
   [' Ada@Example.ORG\n', 'ada@example.org'],

@@ -1,7 +1,7 @@
 // Entry trace: the origin, the processing and the notes of the samples of a journal entry, for its followers (contract 27).
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
-import { jsonInSteps } from './large-objects.ts';
+import { jsonInSteps } from './json-keys.ts';
 import type { KeptPayload } from './payload.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';
 

@@ -3,10 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isExact, parseReadings } from './exact-json.ts';
-import { parseJsonText } from './json-keys.ts';
+import { jsonInSteps, keysOfKnown, parseJsonText } from './json-keys.ts';
 import type { Json, JsonObject } from './json.ts';
 import { parseLargeJson } from './large-json.ts';
-import { jsonInSteps, keysOfKnown } from './large-objects.ts';
 
 /** A gap that is longer than what is parsed at once. */
 const gap = ' '.repeat(300_000);

@@ -4,9 +4,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { isExact, rememberExact } from './exact-json.ts';
-import { jsonDepthMax, JsonFault, parsedJson, parseJsonText } from './json-keys.ts';
+import { jsonDepthMax, JsonFault, parsedJson, parseJsonText, rememberLarge } from './json-keys.ts';
 import { isJsonWhitespace, type Json, jsonBytes } from './json.ts';
-import { rememberLarge } from './large-objects.ts';
 
 /** A group ends with the member that makes it this long. */
 const groupBytes = 32 * 1024;

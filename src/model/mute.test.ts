@@ -1,9 +1,8 @@
 // Mutes against the clock of their zone, minute by minute, over both changes of the clock (contract 39.4).
 import { expect, test } from 'vitest';
 import { minuteMs } from './instant.ts';
-import { type Weekday, weekdays } from './local-time.ts';
+import { openTimeZones, type Weekday, weekdays } from './time-zone.ts';
 import { muteWindowAt, nextMuteStart, type WeeklyMute } from './mute.ts';
-import { openTimeZones } from './time-zone.ts';
 
 const zoneOf = openTimeZones();
 

@@ -1,9 +1,18 @@
 // Mutes: when alarms of a workspace tell nobody, once or every week (contract 39.4).
 import { type Alarm, type AlarmSeverity, severityRank } from './alarm.ts';
 import { dayMs, type EpochMs } from './instant.ts';
-import { localDayOf, localTimeMs, type Weekday, weekdayOf, weekdays } from './local-time.ts';
+import {
+  lastMomentBeforeLocal,
+  localDayOf,
+  localTimeMs,
+  momentOfLocal,
+  offsetAt,
+  type TimeZone,
+  type Weekday,
+  weekdayOf,
+  weekdays,
+} from './time-zone.ts';
 import type { AuditFields } from './record.ts';
-import { lastMomentBeforeLocal, momentOfLocal, offsetAt, type TimeZone } from './time-zone.ts';
 
 export const muteLimits = {
   /** Mutes of a workspace that are not over. */

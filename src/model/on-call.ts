@@ -1,5 +1,5 @@
 // On-call orders: who gets the messages of alarms at a moment, and who takes over (contract 39.4).
-import { emailAddressOf } from './email-address.ts';
+import { emailAddressOf } from './user.ts';
 import { dayMs, type EpochMs } from './instant.ts';
 import type { AuditFields } from './record.ts';
 import { momentOfLocal, offsetAt, type TimeZone } from './time-zone.ts';

@@ -1,6 +1,6 @@
 // Problem table: a code never changes its meaning, so no two rows share a number or a name.
 import { expect, test } from 'vitest';
-import { problems } from './problem.ts';
+import { problems } from './problem-table.ts';
 
 const codes = Object.values(problems).map(({ code, status }) => {
   const [number = '', ...words] = code.split('_');

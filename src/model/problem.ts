@@ -1,42 +1,7 @@
-// Problem table: one stable code, one status and one message per problem, by area in the files *-problems.ts.
-// Code throws a Problem by the name of the row, and the HTTP edge makes the body.
-import { accessProblems } from './access-problems.ts';
-import { inventoryProblems } from './inventory-problems.ts';
-import type { ProblemRow } from './problem-row.ts';
-import { exportProblems, queryProblems } from './query-problems.ts';
-import { damageProblems, nodeProblems, recordsProblems } from './records-problems.ts';
-import { quotaProblems, requestProblems } from './request-problems.ts';
-import { alarmProblems, deliveryProblems, ruleProblems } from './rule-problems.ts';
-import {
-  backfillProblems,
-  intakeProblems,
-  loraProblems,
-  transportProblems,
-  uplinkProblems,
-} from './uplink-problems.ts';
+// Problem: an error with a stable code, which code throws by the name of its row; the HTTP edge makes the body.
+import { problems } from './problem-table.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
-
-/** Every row, by the name with which the code creates it. */
-export const problems = {
-  ...requestProblems,
-  ...accessProblems,
-  ...inventoryProblems,
-  ...uplinkProblems,
-  ...backfillProblems,
-  ...loraProblems,
-  ...transportProblems,
-  ...intakeProblems,
-  ...queryProblems,
-  ...ruleProblems,
-  ...alarmProblems,
-  ...deliveryProblems,
-  ...exportProblems,
-  ...recordsProblems,
-  ...damageProblems,
-  ...quotaProblems,
-  ...nodeProblems,
-} as const satisfies Record<string, ProblemRow>;
 
 export type ProblemName = keyof typeof problems;
 type DetailsOf<N extends ProblemName> = (typeof problems)[N]['message'] extends (

@@ -1,9 +1,8 @@
 // Runs of reports against the clock of their zone, minute by minute, over both changes of the clock (contract 39.1).
 import { expect, test } from 'vitest';
 import { dayMs, minuteMs } from './instant.ts';
-import { weekdays } from './local-time.ts';
+import { openTimeZones, weekdays } from './time-zone.ts';
 import { lastRunIn, nextRunAfter, type ReportSchedule } from './report.ts';
-import { openTimeZones } from './time-zone.ts';
 
 const zoneOf = openTimeZones();
 

@@ -1,10 +1,18 @@
 // Reports: dashboards that are mailed every day, week or month, and when (contract 39.1).
 import { dayMs, type EpochMs, hourMs, minuteMs } from './instant.ts';
 import { parseIsoDuration } from './iso-duration.ts';
-import { localDayOf, localTimeMs, type Weekday, weekdayOf, weekdays } from './local-time.ts';
+import {
+  localDayOf,
+  localTimeMs,
+  momentOfLocal,
+  offsetAt,
+  type TimeZone,
+  type Weekday,
+  weekdayOf,
+  weekdays,
+} from './time-zone.ts';
 import type { Author } from './principal.ts';
 import type { AuditFields } from './record.ts';
-import { momentOfLocal, offsetAt, type TimeZone } from './time-zone.ts';
 
 export const reportLimits = {
   perWorkspaceMax: 100,

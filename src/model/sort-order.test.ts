@@ -1,6 +1,6 @@
 // Sort order: several fields, stability and unknown fields, for lists in memory.
 import { expect, test } from 'vitest';
-import { inSortOrder } from './sort-order.ts';
+import { inSortOrder } from './page.ts';
 
 const items = [
   { name: 'b', at: 1 },

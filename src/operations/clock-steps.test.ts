@@ -1,6 +1,6 @@
 // Clock steps with a clock that a test sets.
 import { expect, test } from 'vitest';
-import { watchClockSteps } from './clock-steps.ts';
+import { watchClockSteps } from './clock.ts';
 
 test.each([
   ['back 5 s', -5_000, [5_000]],

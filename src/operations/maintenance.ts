@@ -1,7 +1,7 @@
 // Maintenance: runs its tasks one after the other, repeatedly. A failed task does not stop the others.
 import { type EpochMs, minuteMs } from '../model/instant.ts';
 import type { SetTimer } from '../structures/timers.ts';
-import { retentionTimes } from '../inventory/workspaces/retention.ts';
+import { retentionTimes } from '../inventory/workspaces/workspaces.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { readRetentionRules } from '../storage/records/rows/workspaces.ts';
 import type { Samples } from '../storage/samples/samples.ts';

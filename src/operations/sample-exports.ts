@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { change } from '../inventory/record-change.ts';
 import { isDiskFull } from '../model/errors.ts';
 import { Problem, problem } from '../model/problem.ts';
-import { exportFileName, type SampleExport, sampleExportLimits } from '../model/sample-export.ts';
+import { exportFileName, type SampleExport, sampleExportLimits } from '../model/operation.ts';
 import {
   type ExportCursor,
   type ExportFile,

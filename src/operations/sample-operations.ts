@@ -1,12 +1,11 @@
 // Sample operations: delete or recalculate samples device by device, in pieces, also after a restart (contract 38).
-import { auditDeletion } from '../inventory/operations/sample-deletion.ts';
+import { auditDeletion, auditRecalculation } from '../inventory/operations/sample-changes.ts';
 import { actorOfOperation } from '../inventory/operations/operations.ts';
-import { auditRecalculation } from '../inventory/operations/sample-recalculation.ts';
 import { change, type Step } from '../inventory/record-change.ts';
 import type { Actor } from '../model/principal.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Operation, OperationAction, OperationPlan } from '../model/operation.ts';
-import { Problem, problem } from '../model/problem.ts';
+import { problem, Problem } from '../model/problem.ts';
 import type {
   DeletionOutcome,
   DeletionRequest,

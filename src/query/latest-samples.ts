@@ -7,7 +7,7 @@ import type { Sample } from '../model/sample.ts';
 import { type SharedDashboard, sharedKeys } from '../model/shared-dashboard.ts';
 import type { UnreadableSamples } from '../storage/samples/sample-store.ts';
 import type { ReadingStore } from './accumulation.ts';
-import type { EndsTally } from './summaries/facets/ends.ts';
+import type { EndsTally } from './summaries/facets.ts';
 
 /** Limits of the search for values that the newest samples do not have. */
 const searchLimits = {

@@ -1,13 +1,12 @@
 // The samples query, exports and the inferred schema on a plain list of samples.
 import { afterAll, describe, expect, test } from 'vitest';
-import { type FilledStore, filledStore } from '../../tests/oracle/filled-store.ts';
+import { filledStore, type FilledStore } from '../../tests/oracle/filled-store.ts';
 import type { JsonObject } from '../model/json.ts';
 import { Problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import { inferSchema } from './inferred-schema.ts';
 import { rawSeries, seriesText } from './legacy-series.ts';
-import { sampleExport } from './sample-export.ts';
-import { sampleAnswer, sampleScan } from './sample-query.ts';
+import { sampleAnswer, sampleExport, sampleScan } from './sample-query.ts';
 
 const filled: FilledStore[] = [];
 

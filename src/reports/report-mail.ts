@@ -1,5 +1,5 @@
 // Report mail: a dashboard as HTML with pictures in line, as text, and as attached files (contract 39.1).
-import { chartPicturesMax, shownPicture } from '../documents/chart-pictures.ts';
+import { chartPicturesMax, shownPicture } from '../documents/picture.ts';
 import {
   type DashboardDocument,
   type DocumentTile,

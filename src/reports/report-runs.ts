@@ -1,12 +1,17 @@
 // Report runs: reports that are due, and those that are sent on request; one organization after the other (contract 39.1).
 import { randomBytes } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
-import { failedState, reportProblem, stoppedState } from '../inventory/workspaces/report-states.ts';
+import {
+  failedState,
+  noteRefusedMail,
+  reportProblem,
+  stoppedState,
+} from '../inventory/workspaces/report-states.ts';
 import { change, type Step } from '../inventory/record-change.ts';
 import { type DeliveryDraft, mailDelivery } from '../model/delivery.ts';
 import { dayMs, type EpochMs, formatInstant } from '../model/instant.ts';
 import { holds, type Principal, principalIn } from '../model/principal.ts';
-import { Problem, problem } from '../model/problem.ts';
+import { problem, Problem } from '../model/problem.ts';
 import {
   lastRunIn,
   nextRunAfter,
@@ -28,7 +33,10 @@ import {
 } from '../storage/records/rows/reports.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
-import { type ReportContent, type ReportMail, reportMail } from './report-mail.ts';
+import { type ReportContent, reportMail, type ReportMail } from './report-mail.ts';
+import type { TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
+import { hasFormOfId, mailConnectorId } from '../model/ids.ts';
+import { createSerialQueue } from '../structures/serial-queue.ts';
 
 const zoneOf = openTimeZones();
 /** Organizations that have their turn before it is asked again what is due. */
@@ -36,7 +44,7 @@ const turnsMax = 50;
 const rowsPerStep = 500;
 const tokenBytes = 32;
 
-export interface ReportRunParts {
+interface ReportRunParts {
   readonly records: Records;
   /** The setting without which no mail can be sent; undefined when all are there. */
   readonly missingSetting: string | undefined;
@@ -344,4 +352,39 @@ function missedText(due: EpochMs, run: EpochMs, now: EpochMs): string {
   if (now - run > reportLimits.lateMsMax)
     return `The run of ${formatInstant(run)} was skipped, because it was more than 12 hours late.`;
   return `Runs from ${formatInstant(due)} on were missed. This one was due at ${formatInstant(run)}.`;
+}
+
+// Report outcomes: mails of reports that a mail server refused for good (contract 39.1).
+
+export class ReportOutcomes {
+  readonly #records: Records;
+  readonly #failed: (error: unknown) => void;
+  /** One after the other: several mails of a report are refused in one moment. */
+  readonly #turns = createSerialQueue();
+
+  constructor(parts: { readonly records: Records; readonly failed: (error: unknown) => void }) {
+    this.#records = parts.records;
+    this.#failed = parts.failed;
+  }
+
+  /** Call for every attempt of a delivery. */
+  tried({ delivery, outcome }: TriedDelivery): void {
+    const { connectorId, deviceId: reportId, context } = delivery;
+    if (connectorId !== mailConnectorId || outcome.state !== 'DEAD') return;
+    if (!hasFormOfId('report', reportId)) return;
+    const run = context.timestamp === undefined ? null : Date.parse(context.timestamp);
+    const recipient = context.mail?.to.join(', ') ?? '';
+    const refused = { reportId, run, recipient, reason: outcome.reason ?? 'without a reason' };
+    this.#turns.run(() => this.#note(refused)).catch(this.#failed);
+  }
+
+  /** Resolves when all outcomes so far are in the records. */
+  readonly close = (): Promise<void> => this.#turns.idle();
+
+  async #note(refused: Parameters<typeof noteRefusedMail>[1]): Promise<void> {
+    await change(this.#records, async (step) => {
+      if (await noteRefusedMail(step.db, refused, step.now()))
+        step.announce({ kind: 'report', id: refused.reportId, action: 'updated' });
+    });
+  }
 }

@@ -8,9 +8,8 @@ import {
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { TemplateContext } from '../model/template-context.ts';
-import type { AlarmOutput } from './evaluation/alarm-outputs.ts';
+import type { AlarmOutput, CompiledRule } from './evaluation/compiled-rule.ts';
 import type { AlarmSources } from './evaluation/alarm-sources.ts';
-import type { CompiledRule } from './evaluation/compiled-rule.ts';
 import type { RuleEvaluation, RuleSample } from './evaluation/rule-reading.ts';
 import { clearsAlarm, type ScriptOutcome } from './evaluation/script-run.ts';
 import { renderAlarm } from '../outputs/templates/alarm-templates.ts';

@@ -8,7 +8,12 @@ import type { Sample } from '../model/sample.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
-import { type CompiledRule, compileRule, inputsOf } from './evaluation/compiled-rule.ts';
+import {
+  type CompiledRule,
+  compileRule,
+  inputsInWorkspace,
+  inputsOf,
+} from './evaluation/compiled-rule.ts';
 import { type DevicePlan, planDevice } from './evaluation/device-plan.ts';
 import {
   evaluateDue,
@@ -32,13 +37,12 @@ import {
 } from './evaluation/script-run.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 import { hasFormOfId } from '../model/ids.ts';
-import type { OutputConnector } from '../model/output-connector.ts';
+import type { OutputConnector } from '../model/connector.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { findOpenOutputConnectors } from '../storage/records/rows/output-connectors.ts';
 import { devicesOfPlace, groupsOfDevices } from '../storage/records/rows/places.ts';
 import { customLogicRows, ruleRows } from '../storage/records/rows/rules.ts';
 import { deviceIdsOfTag } from '../storage/records/rows/tags.ts';
-import { inputsInWorkspace } from './evaluation/rule-loader.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { UnreadableRecord } from '../model/errors.ts';
 

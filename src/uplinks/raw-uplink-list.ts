@@ -2,11 +2,10 @@
 import { rmSync } from 'node:fs';
 import { formatInstant, parseInstant, restorePlus } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { type Page, pageOf, type PageRequest } from '../model/page.ts';
+import { type Page, pageOf, type PageRequest, refuseUnknownFields } from '../model/page.ts';
 import { payloadHexOf, type ReadEncoding } from '../model/payload.ts';
 import { problem } from '../model/problem.ts';
 import type { RawUplink } from '../model/uplink.ts';
-import { refuseUnknownFields } from '../model/sort-order.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
 import type { RawUplinks } from './followers/raw-uplink-follower.ts';

@@ -10,7 +10,7 @@ import type { RecalculationPlace } from '../model/sample-changes.ts';
 import { entryOf } from '../storage/samples/conformance/sample-entries.ts';
 import { openTestSamples } from '../storage/samples/testing-samples.ts';
 import { CalculatedKeys } from './calculated-keys.ts';
-import { Recalculations } from './recalculating.ts';
+import { Recalculations } from './recalculation.ts';
 
 /** RECALCULATED_STREAMS=1000 compares as many as the first comparison did. */
 const streams = Number(process.env['RECALCULATED_STREAMS'] ?? 10);

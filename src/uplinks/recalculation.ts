@@ -1,13 +1,35 @@
-// Recalculation preview: stored samples, or decoded raw uplinks, with the calculated keys that they would get (contract 38.1).
+// Recalculation: stored samples, or raw uplinks decoded again, with the calculated keys of today; previewed or written (contract 38).
 import { isDeepStrictEqual } from 'node:util';
 import type { CalculatedKey } from '../model/device-type.ts';
-import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { earliest, type EpochMs, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
 import { parseBound } from '../model/timestamp.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { CalculatedKeys } from './calculated-keys.ts';
-import { replayLimits, type ReplayReport, type ReplayRequest } from './decoder-test.ts';
+import {
+  decodeAgain,
+  replayLimits,
+  type ReplayReport,
+  type ReplayRequest,
+  type ReplayStages,
+  stateBefore,
+} from './decoder-test.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import { notStoredReason } from '../model/kept-samples.ts';
+import { problem } from '../model/problem.ts';
+import { dataBefore, isInRange, type StoredEnd } from '../model/replacement.ts';
+import type {
+  RecalculationOutcome,
+  RecalculationPiece,
+  RecalculationPlace,
+  SampleRecalculation,
+} from '../model/sample-changes.ts';
+import type { RawUplink } from '../model/uplink.ts';
+import { markCalculated, sameSampleData } from '../storage/samples/same-data.ts';
+import { uplinkOf } from './capture/capture.ts';
+import { endOfTimes, Replacements, type ReplacementStages } from './replacements.ts';
+import type { UplinkStages } from './uplink.ts';
 
 const durationMsMax = 10_000;
 const differencesMax = 50;
@@ -165,4 +187,317 @@ class Report {
     const unchanged = samples - changed;
     return { samples, changed, unchanged, complete, differences: this.#differences };
   }
+}
+
+// Recalculations: stored samples, or samples of raw uplinks that are decoded again, written with the calculated keys of today (contract 38).
+
+/** Raw uplinks of one piece. */
+const uplinksPerPiece = 50;
+/** No run of a piece begins later. */
+const pieceMsMax = 2_000;
+/** Clocks go back by less: uplinks are looked for from this long before the newest one on. */
+const clockStepMs = 5_000;
+
+export interface RecalculationsStages
+  extends ReplacementStages,
+    Pick<ReplayStages, 'list' | 'decode'>,
+    Pick<UplinkStages, 'validate' | 'admit'> {
+  readonly calculated: CalculatedKeys;
+}
+
+/** Of devices of this node. */
+export class Recalculations {
+  readonly #on: RecalculationsStages;
+  readonly #replacements: Replacements;
+
+  constructor(on: RecalculationsStages, rowsPerPiece?: number) {
+    this.#on = on;
+    this.#replacements = new Replacements(on, rowsPerPiece);
+  }
+
+  /**
+   * Computes the next piece. A piece that was computed already changes nothing. Throws Problem 404 for an unknown device, 400 for
+   * one of another type, and what `Replacements` does.
+   */
+  readonly recalculate = async (piece: RecalculationPiece): Promise<RecalculationOutcome> => {
+    const { deviceId, recalculation } = piece;
+    const { deviceTypeId, source } = recalculation;
+    const route = await this.#on.findRoute(deviceId);
+    if (route.type?.id !== deviceTypeId)
+      throw problem('invalidRequest', {
+        reason: `Device ${deviceId} is not of device type ${deviceTypeId}`,
+      });
+    const { calculatedKeys } = route.type;
+    if (source === 'UPLINKS') return this.#uplinks(piece, route, calculatedKeys);
+    return this.#samples(piece, calculatedKeys);
+  };
+
+  async #samples(
+    { deviceId, recalculation, place }: RecalculationPiece,
+    keys: readonly CalculatedKey[],
+  ): Promise<RecalculationOutcome> {
+    const from = place?.at ?? recalculation.from ?? earliest;
+    const to = recalculation.to ?? endOfTimes;
+    const read = await this.#replacements.readPiece(deviceId, { from, to });
+    const computed = await this.#computed(deviceId, keys, read.samples, 'stored');
+    const changed = computed.filter(
+      (sample, at) => !isDeepStrictEqual(sample.data, read.samples[at]?.data),
+    );
+    const written = await this.#write(deviceId, changed, computed, read.before);
+    // What came meanwhile may have been computed from values that have changed now.
+    const isDone = written === 0 || (await this.#isEnd(deviceId, read.before, written));
+    const next = isDone ? read.to : from;
+    return {
+      samples: changed.length,
+      keptUplinks: 0,
+      next: next < to ? { at: next, done: [], state: {} } : null,
+    };
+  }
+
+  async #computed(
+    deviceId: string,
+    keys: readonly CalculatedKey[],
+    samples: readonly Sample[],
+    source: 'stored' | 'decoded',
+  ): Promise<readonly Sample[]> {
+    const computed: Sample[] = [];
+    const anew = this.#on.calculated.recalculated(deviceId, keys, [samples], source);
+    for await (const batch of anew) computed.push(...batch);
+    return computed;
+  }
+
+  /** Replaces what is stored around the changed samples. Returns how many are written. */
+  async #write(
+    deviceId: string,
+    changed: readonly Pick<Sample, 'timestamp'>[],
+    samples: readonly Sample[],
+    before: StoredEnd,
+  ): Promise<number> {
+    if (changed.length === 0) return 0;
+    const times = changed.map(({ timestamp }) => timestamp);
+    // All topics, because formulas see the samples of one instant in the order of storing.
+    const range = { topics: null, from: Math.min(...times), to: Math.max(...times) + 1 };
+    const rows = samples.filter(({ topic, timestamp }) => isInRange(range, topic, timestamp));
+    await this.#replacements.replace(
+      deviceId,
+      { cause: 'RECALCULATED', ranges: [range], before },
+      rows,
+    );
+    return rows.length;
+  }
+
+  /** Whether nothing was stored since but what was written. Others count in some stores. */
+  async #isEnd(deviceId: string, { order }: StoredEnd, written: number): Promise<boolean> {
+    const end = await this.#on.store.endOf(deviceId);
+    return end.order <= order + written;
+  }
+
+  // Raw uplinks.
+
+  async #uplinks(
+    { deviceId, recalculation, place }: RecalculationPiece,
+    route: UplinkRoute,
+    keys: readonly CalculatedKey[],
+  ): Promise<RecalculationOutcome> {
+    const { list, now } = this.#on;
+    const { uplinks, isLast } = await this.#nextUplinks(deviceId, recalculation, place);
+    const [first] = uplinks;
+    if (first === undefined) return { samples: 0, keptUplinks: 0, next: null };
+    const endsAt = now() + pieceMsMax;
+    let state = place?.state ?? (await stateBefore(first, { list }));
+    let keptUplinks = 0;
+    const changes: Change[] = [];
+    const done: RecalculationPlace['done'][number][] = [];
+    for (const raw of uplinks) {
+      if (raw !== first && now() > endsAt) break;
+      const decoded = await this.#decoded(raw, route, state);
+      state = decoded.state;
+      done.push({ id: raw.id, at: raw.receivedAt });
+      if (decoded.failed || raw.samples === null) keptUplinks += 1;
+      else
+        changes.push(
+          ...raw.samples.map((sample) => ({ uplinkId: raw.id, kind: 'old', sample }) as const),
+          ...decoded.samples.map((sample) => ({ uplinkId: raw.id, kind: 'new', sample }) as const),
+        );
+    }
+    const ordered = changes.toSorted((a, b) => a.sample.timestamp - b.sample.timestamp);
+    const samples = await this.#put(deviceId, keys, ordered);
+    const isEnd = isLast && done.length === uplinks.length;
+    const known = [...(place?.done ?? []), ...done];
+    const at = known.reduce((newest, one) => Math.max(newest, one.at), place?.at ?? earliest);
+    const lately = known.filter((one) => one.at >= at - clockStepMs);
+    return { samples, keptUplinks, next: isEnd ? null : { at, done: lately, state } };
+  }
+
+  /** The oldest ones behind the place. */
+  async #nextUplinks(
+    deviceId: string,
+    { from, to }: SampleRecalculation,
+    place: RecalculationPlace | null,
+  ): Promise<{ readonly uplinks: readonly RawUplink[]; readonly isLast: boolean }> {
+    const { list } = this.#on;
+    const begin = Math.max(from ?? earliest, place === null ? earliest : place.at - clockStepMs);
+    const range = { deviceId, from: begin, to: to ?? endOfTimes };
+    const done = new Set(place?.done.map(({ id }) => id));
+    for (let limit = uplinksPerPiece; ; limit *= 2) {
+      const { total } = await list({ ...range, skip: 0, limit: 0 });
+      const skip = Math.max(0, total - limit);
+      const { uplinks } = await list({ ...range, skip, limit });
+      const next = uplinks.toReversed().filter(({ id }) => !done.has(id));
+      if (next.length > 0 || skip === 0) return { uplinks: next, isLast: skip === 0 };
+    }
+  }
+
+  /** Throws Problem 400 without a decoder: what a transport made of a payload is not known any more. */
+  async #decoded(raw: RawUplink, route: UplinkRoute, state: JsonObject) {
+    const { decode, validate, admit, now } = this.#on;
+    const uplink = uplinkOf(raw.payload, route, raw.id, raw.receivedAt);
+    const { script, device, implausibleTimes } = uplink;
+    if (script === null)
+      throw problem('invalidRequest', {
+        reason: `Device ${raw.deviceId} has no decoder. Use the source SAMPLES.`,
+      });
+    const receivedAt = implausibleTimes === 'RECEIPT' ? raw.receivedAt : undefined;
+    const encoding = route.type?.meta.encoding ?? null;
+    const again = await decodeAgain(
+      raw,
+      device,
+      { code: script.code, encoding, state },
+      { decode, validate: (sample) => validate(sample, receivedAt) },
+    );
+    const validated = again.samples.map((sample) => ({ sample, notes: [], metrics: {} }));
+    const samples = (await admit(raw.deviceId, validated))
+      .map(({ sample }) => sample)
+      .filter((sample) => notStoredReason(sample, uplink, now()) === undefined);
+    return { ...again, samples };
+  }
+
+  /** Oldest first. Where too much is stored in between, in two parts. */
+  async #put(
+    deviceId: string,
+    keys: readonly CalculatedKey[],
+    changes: readonly Change[],
+  ): Promise<number> {
+    const [first, last] = [changes[0]?.sample, changes.at(-1)?.sample];
+    if (first === undefined || last === undefined) return 0;
+    const span = { from: first.timestamp, to: last.timestamp + 1 };
+    const { samples, before, to } = await this.#replacements.readPiece(deviceId, span);
+    if (to < span.to) {
+      const near = changes.filter(({ sample }) => sample.timestamp < to);
+      const far = changes.slice(near.length);
+      return (await this.#put(deviceId, keys, near)) + (await this.#put(deviceId, keys, far));
+    }
+    const names = keys.map(({ key }) => key);
+    const places = placesOf(samples, changes, { names, at: this.#on.now() });
+    const rows = [...places.values()]
+      .flatMap(({ left }) => left)
+      .toSorted((a, b) => a.timestamp - b.timestamp);
+    const computed = await this.#computed(deviceId, keys, rows, 'decoded');
+    // What lies between stays as it is.
+    const written = computed.map((sample, at) => {
+      const row = rows[at] ?? sample;
+      return places.get(nameOf(row))?.isTouched === true ? sample : row;
+    });
+    const after = Map.groupBy(written, nameOf);
+    let changed = 0;
+    const touched: Sample[] = [];
+    for (const [name, { stored, left }] of places) {
+      const count = differing(stored, after.get(name) ?? []);
+      const [one] = [...stored, ...left];
+      if (count === 0 || one === undefined) continue;
+      changed += count;
+      touched.push(one);
+    }
+    await this.#write(deviceId, touched, written, before);
+    return changed;
+  }
+}
+
+/** A sample that an uplink led to, or leads to now. */
+interface Change {
+  readonly uplinkId: string;
+  readonly kind: 'old' | 'new';
+  readonly sample: Sample;
+}
+
+/** Samples of one topic and instant. */
+interface Place {
+  readonly stored: readonly Sample[];
+  left: Sample[];
+  /** Whether an uplink led to one of them. */
+  isTouched: boolean;
+}
+
+/** Places in the order of time, with what changes leave of them. */
+function placesOf(
+  samples: readonly Sample[],
+  changes: readonly Change[],
+  { names, at }: { readonly names: readonly string[]; readonly at: EpochMs },
+): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  for (const [name, stored] of Map.groupBy(samples, nameOf))
+    places.set(name, { stored, left: [...stored], isTouched: false });
+  const ids = new Set(changes.map(({ uplinkId }) => uplinkId));
+  const corrected = new Set<string>();
+  // What an earlier recalculation made of the uplinks goes; what a user has corrected stays.
+  for (const [name, place] of places) {
+    const again = place.left.filter(({ meta }) => ids.has(decodedFrom(meta)));
+    if (again.some(isCorrected)) corrected.add(name);
+    place.left = place.left.filter((sample) => !again.includes(sample) || isCorrected(sample));
+  }
+  for (const { kind, sample } of changes) {
+    if (kind === 'new') continue;
+    const place = places.get(nameOf(sample));
+    if (place === undefined) continue;
+    const data = { ...sample.data };
+    markCalculated(data, names);
+    const { topic, timestamp } = sample;
+    const isOld = (other: JsonObject): boolean => sameSampleData(other, data);
+    if (place.left.some(({ meta }) => dataBefore(meta, topic, timestamp).some(isOld)))
+      corrected.add(nameOf(sample));
+    const found = place.left.findIndex((stored) => isOld(stored.data));
+    if (found >= 0) place.left.splice(found, 1);
+    place.isTouched = true;
+  }
+  for (const { kind, sample, uplinkId } of changes) {
+    const name = nameOf(sample);
+    if (kind === 'old' || corrected.has(name)) continue;
+    const place = places.get(name) ?? { stored: [], left: [], isTouched: true };
+    places.set(name, place);
+    place.isTouched = true;
+    const data = { ...sample.data };
+    markCalculated(
+      data,
+      names.filter((key) => !Object.hasOwn(data, key)),
+    );
+    if (place.left.some((other) => sameSampleData(other.data, data))) continue;
+    const before = place.stored.find((other) => sameSampleData(other.data, data));
+    const svcRecalculation = { at: formatInstant(at), uplinkId };
+    place.left.push(
+      before === undefined
+        ? { ...sample, meta: { ...sample.meta, svcRecalculation } }
+        : { ...before, data: sample.data },
+    );
+  }
+  for (const name of corrected) {
+    const { stored } = places.get(name) ?? { stored: [] };
+    places.set(name, { stored, left: [...stored], isTouched: false });
+  }
+  return places;
+}
+
+function isCorrected({ meta }: Sample): boolean {
+  return meta?.['svcCorrection'] !== undefined;
+}
+
+/** The uplink of a sample that a recalculation decoded; an empty text for others. */
+function decodedFrom(meta: JsonObject | undefined): string {
+  const told = meta?.['svcRecalculation'] as { readonly uplinkId?: string } | undefined;
+  return told?.uplinkId ?? '';
+}
+
+/** How many samples of one list are not in the same place of the other. */
+function differing(some: readonly Sample[], others: readonly Sample[]): number {
+  const [longer, shorter] = some.length > others.length ? [some, others] : [others, some];
+  return longer.filter((sample, at) => !isDeepStrictEqual(sample.data, shorter[at]?.data)).length;
 }

@@ -10,9 +10,9 @@ import {
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
-import { keysOfKnown } from '../model/large-objects.ts';
+import { keysOfKnown } from '../model/json-keys.ts';
 import { isTooOld, notStoredReason } from '../model/kept-samples.ts';
-import { problems } from '../model/problem.ts';
+import { problems } from '../model/problem-table.ts';
 import type { Sample } from '../model/sample.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import type { EarlyRun, Uplink } from '../model/uplink.ts';

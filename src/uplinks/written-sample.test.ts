@@ -2,9 +2,8 @@
 import { expect, test } from 'vitest';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import { type Problem, problem } from '../model/problem.ts';
-import { RuleBudget } from '../rules/rule-budget.ts';
-import { storeWrittenSample, type WrittenSampleStages } from './written-sample.ts';
+import { problem, type Problem } from '../model/problem.ts';
+import { RuleBudget, storeWrittenSample, type WrittenSampleStages } from './written-sample.ts';
 
 const written = {
   deviceId: 'd2',

@@ -3,11 +3,11 @@ import type { WriteSample, WrittenSample } from '../outputs/connectors/connector
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import { Problem, problem } from '../model/problem.ts';
+import { problem, Problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import { validateSample } from './validate/sample-validation.ts';
-import type { RuleBudget } from '../rules/rule-budget.ts';
 import type { Validated } from './uplink.ts';
+import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
 
 type Written = Awaited<ReturnType<WriteSample>>;
 
@@ -97,5 +97,34 @@ function entryOf(
       ...note,
     })),
     trace: { ruleHops, ...(!invokeRules && { rulesSkipped: true }) },
+  };
+}
+
+// The budget of samples that rules make from one uplink: depth is limited by hops, breadth is limited here (contract 36).
+
+/**
+ * Uplinks whose samples are counted at the same time; the longest inactive ones are evicted first.
+ */
+const uplinksMax = 100_000;
+
+/**
+ * Counts restart with a start of the platform; how deep a chain goes does not, so a restart adds
+ * `max` at most.
+ */
+export class RuleBudget {
+  readonly max: number;
+  readonly #made: BoundedMap<string, number>;
+
+  constructor(max: number, keptMax = uplinksMax) {
+    this.max = max;
+    this.#made = createBoundedMap<string, number>(keptMax);
+  }
+
+  /** False when rules made as many samples from the uplink already; else it is counted. */
+  readonly take = (organizationId: string, correlationId: string): boolean => {
+    const key = `${organizationId} ${correlationId}`;
+    const count = this.#made.get(key) ?? 0;
+    this.#made.set(key, Math.min(this.max, count + 1));
+    return count < this.max;
   };
 }

@@ -6,8 +6,7 @@ import { composeAccess, guardOf } from '../../src/app/access.ts';
 import { readConfig } from '../../src/app/config/config.ts';
 import { Answer, type Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
-import { openedAlarm } from '../../src/model/alarm-transitions.ts';
-import type { AlarmTrigger } from '../../src/model/alarm.ts';
+import { type AlarmTrigger, openedAlarm } from '../../src/model/alarm.ts';
 import { newId } from '../../src/model/ids.ts';
 import {
   type Permissions,
@@ -16,7 +15,7 @@ import {
   type Verb,
   verbsOfScope,
 } from '../../src/model/permission.ts';
-import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
+import { openRecords, type OpenRecords } from '../../src/storage/records/records.ts';
 import { saveAlarms } from '../../src/storage/records/rows/alarms.ts';
 import { apiKeyRows, oauthClientRows } from '../../src/storage/records/rows/credentials.ts';
 import { insertDeliveries } from '../../src/storage/records/rows/deliveries.ts';
@@ -27,9 +26,9 @@ import {
   type AccessWorld,
   addMember,
   type Fixtures,
+  mailSettings,
   makeFixtures,
   signIn,
-  mailSettings,
   startAccessWorld,
 } from './access-world.ts';
 import type { Cell, PlaceName } from './route-cell.ts';

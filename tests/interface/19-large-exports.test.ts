@@ -10,9 +10,9 @@ import {
   createSampleExport,
   findExport,
   readSampleExport,
-} from '../../src/inventory/exports/sample-exports.ts';
+} from '../../src/inventory/operations/sample-exports.ts';
 import type { Sample } from '../../src/model/sample.ts';
-import { sampleExportLimits } from '../../src/model/sample-export.ts';
+import { sampleExportLimits } from '../../src/model/operation.ts';
 import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { createShapeInterner } from '../../src/storage/log/data-shape.ts';

@@ -1,6 +1,6 @@
 // Contract 37: a demo workspace after a restart sends again and has its rules.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { simulatedMark } from '../../src/model/demo-workspace.ts';
+import { simulatedMark } from '../../src/model/workspace.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 const path = '/v3/workspaces/demo';

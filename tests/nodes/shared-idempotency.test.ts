@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
-  Once,
+  createIdempotencyRecords,
   type FirstAnswer,
   type IdempotentCall,
+  Once,
 } from '../../src/uplinks/idempotency/idempotency.ts';
-import { createIdempotencyRecords } from '../../src/uplinks/idempotency/idempotency-recovery.ts';
 import {
   createSharedIdempotency,
   sharedIdempotency,

@@ -1,6 +1,6 @@
 // Compares what the store finds for random expressions with what the slow reference says of every device.
 import { deviceFilterOf } from '../../src/inventory/devices/assets.ts';
-import { deviceViews } from '../../src/inventory/devices/device-view.ts';
+import { deviceViews } from '../../src/inventory/devices/devices.ts';
 import { findDeviceIds, listDevices } from '../../src/storage/records/rows/device-lists.ts';
 import { isMet } from './filter-reference.ts';
 import { filterNow, openFilteredInventory, principal, randomFrom } from './filtered-inventory.ts';

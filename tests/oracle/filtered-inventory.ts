@@ -13,7 +13,7 @@ import { createPlace } from '../../src/inventory/devices/places.ts';
 import { createTag } from '../../src/inventory/devices/tags.ts';
 import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { fitsConnector } from '../../src/model/connector.ts';
-import type { CustomFieldType } from '../../src/model/custom-field.ts';
+import type { CustomFieldType } from '../../src/model/device-fields.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { openRecords } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';

@@ -31,7 +31,7 @@ import {
 import { outputConnectorRoutes } from '../../src/http/routes/output-connectors.ts';
 import { customLogicRoutes, ruleRoutes } from '../../src/http/routes/rules.ts';
 import type { TellNetworkServer } from '../../src/inventory/devices/registration.ts';
-import { createApiKey } from '../../src/inventory/members/api-keys.ts';
+import { createApiKey } from '../../src/inventory/members/machine-credentials.ts';
 import { runOperationChunk } from '../../src/inventory/operations/operations.ts';
 import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
@@ -44,8 +44,7 @@ import { operationRows, unfinishedOperations } from '../../src/storage/records/r
 import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { telemetryOf } from '../../src/telemetry/testing-telemetry.ts';
-import { createIdempotencyRecords } from '../../src/uplinks/idempotency/idempotency-recovery.ts';
-import { Once } from '../../src/uplinks/idempotency/idempotency.ts';
+import { createIdempotencyRecords, Once } from '../../src/uplinks/idempotency/idempotency.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any

@@ -1,5 +1,5 @@
 // Restricted API keys: fewer rights than those of the world, and another organization.
-import { createApiKey } from '../../src/inventory/members/api-keys.ts';
+import { createApiKey } from '../../src/inventory/members/machine-credentials.ts';
 import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import type { Principal } from '../../src/model/principal.ts';

@@ -1,6 +1,6 @@
 // People counters: JSON over HTTP with counters that restart at zero on Sunday night.
 import type { EpochMs } from '../../../src/model/instant.ts';
-import { campusTimeZone } from '../../../src/model/demo-workspace.ts';
+import { campusTimeZone } from '../../../src/model/workspace.ts';
 import { dayMs, instantOf, localTime, minuteMs } from '../physics/local-time.ts';
 import { busyness, type OpeningHours } from '../physics/presence.ts';
 import { periodic } from '../physics/schedule.ts';

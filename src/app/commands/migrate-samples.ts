@@ -7,7 +7,10 @@ import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
 import { DataFolderError } from '../../storage/data-folder/data-folder.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { countUplinks, uplinkTable } from '../../storage/raw-uplinks/clickhouse/uplink-table.ts';
+import {
+  countUplinks,
+  uplinkTable,
+} from '../../storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
 import { verifyRawUplinks } from '../../storage/raw-uplinks/embedded/stored-folder.ts';
 import { countStored, keptCondition } from '../../storage/samples/clickhouse/moved-rows.ts';
 import { sampleTables } from '../../storage/samples/clickhouse/sample-tables.ts';
@@ -22,9 +25,7 @@ import {
   readMove,
   type SamplesEngineName,
 } from '../samples-move.ts';
-import { moveAll } from './sample-mover.ts';
-import { ToClickHouse } from './samples-to-clickhouse.ts';
-import { ToFolder } from './samples-to-folder.ts';
+import { moveAll, ToClickHouse, ToFolder } from './sample-mover.ts';
 import { onStoppedFolder } from './stopped-folder.ts';
 
 export interface SamplesMigration {

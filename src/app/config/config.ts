@@ -23,9 +23,8 @@ import { type ClusterConfig, readCluster } from './cluster-settings.ts';
 import type { MapTiles } from '../../model/map-tiles.ts';
 import type { GroupRole, SignInProvider } from '../../model/sign-in-provider.ts';
 import { type Quotas, quotasFrom } from '../../model/quota.ts';
-import { emailAddressOf } from '../../model/email-address.ts';
+import { emailAddressOf, organizationRoles, workspaceRoles } from '../../model/user.ts';
 import { hasFormOfId } from '../../model/ids.ts';
-import { organizationRoles, workspaceRoles } from '../../model/user.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const vendorAliasModes = ['header', 'always', 'off'] as const;

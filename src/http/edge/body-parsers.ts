@@ -7,14 +7,11 @@ import { problem } from '../../model/problem.ts';
 import { utf8Fault } from '../../structures/utf8.ts';
 import { isJsonDocument, jsonPayload, readPayload } from '../../transports/payload-reader.ts';
 import { charged, type EdgeRequest, endLarge, routeOf, stateOf, turnOf } from './exchange.ts';
-import {
-  parseJsonBody,
-  parseLargeJsonBody,
-  parseLargeReadingsBody,
-  parseReadingsBody,
-} from './json-body.ts';
 import { bodyChunks, bytesOf } from './request-body.ts';
 import { bodyBytesMaxDefault, type Route } from './route.ts';
+import { JsonFault, parsedJson, parseJsonText } from '../../model/json-keys.ts';
+import { parseReadings } from '../../model/exact-json.ts';
+import { parseLargeJson } from '../../model/large-json.ts';
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json$/;
 /** Values of JSON, one a line. */
@@ -196,4 +193,59 @@ function refuseNul(value: Json | undefined, place: string): void {
 function membersOf(value: Json | undefined): readonly (readonly [string, Json])[] {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isRecord ? Object.entries(value) : [];
+}
+
+// JSON bodies: well-formed and not too deep, else an error with the position.
+
+/**
+ * Parses a body; undefined for an empty one. Throws Problem `invalidJson` with the reason and
+ * place.
+ */
+function parseJsonBody(text: string): Json | undefined {
+  return parsedText(text, parsedJson);
+}
+
+/** The same for readings of devices: see `parseReadings`. */
+function parseReadingsBody(text: string): Json | undefined {
+  return parsedText(text, parseReadings);
+}
+
+function parsedText(text: string, parse: (text: string) => unknown): Json | undefined {
+  if (text.length === (text.charCodeAt(0) === 0xfeff ? 1 : 0)) return undefined;
+  try {
+    return parseJsonText(text, parse);
+  } catch (error) {
+    throw invalidJson(error);
+  }
+}
+
+/** The same for a body of any length, in turns of the event loop that are short. */
+function parseLargeJsonBody(bytes: Uint8Array): Promise<Json | undefined> {
+  return parsedLargeBody(bytes, parsedJson);
+}
+
+/** The same for readings of devices. */
+function parseLargeReadingsBody(
+  bytes: Uint8Array,
+  inTurn: Parameters<typeof parseLargeJson>[2],
+): Promise<Json | undefined> {
+  return parsedLargeBody(bytes, parseReadings, inTurn);
+}
+
+async function parsedLargeBody(
+  bytes: Uint8Array,
+  parse: (text: string) => Json,
+  inTurn?: Parameters<typeof parseLargeJson>[2],
+): Promise<Json | undefined> {
+  if (bytes.length === 0) return undefined;
+  try {
+    return await parseLargeJson(bytes, parse, inTurn);
+  } catch (error) {
+    throw invalidJson(error);
+  }
+}
+
+function invalidJson(error: unknown): unknown {
+  if (error instanceof JsonFault) return problem('invalidJson', { reason: error.message });
+  return error;
 }

@@ -1,7 +1,7 @@
 // CoAP errors: the body of interface 7, and which errors are logged.
 import { expect, test } from 'vitest';
 import { problem } from '../../model/problem.ts';
-import { createCoapErrors } from './error-body.ts';
+import { createCoapErrors } from './responses.ts';
 
 function bodyOf(error: unknown) {
   const seen: unknown[] = [];

@@ -16,11 +16,16 @@ import {
   stateOf,
 } from './exchange.ts';
 import { bodyChunks, utf8Chunks } from './request-body.ts';
-import { requestChecks, type RequestChecks } from './request-validation.ts';
+import {
+  ignoredHeader,
+  requestChecks,
+  type RequestChecks,
+  unknownMembers,
+  unknownReason,
+} from './request-validation.ts';
 import { sendOutput } from './responses.ts';
 import { EdgeMessage } from '../threads/edge-exchange.ts';
 import { bodyBytesMaxDefault, type EdgeWork, type Route, type RouteInput } from './route.ts';
-import { ignoredHeader, unknownMembers, unknownReason } from './unknown-members.ts';
 import { listOf } from './list-query.ts';
 
 type Input = RouteInput<unknown, unknown, unknown>;

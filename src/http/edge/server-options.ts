@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { problem, type Problem } from '../../model/problem.ts';
-import { answerOnSocket, errorBody } from './error-body.ts';
+import { answerOnSocket, errorBody } from './responses.ts';
 import { isSecure } from './security-headers.ts';
 
 /**

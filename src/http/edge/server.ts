@@ -16,7 +16,14 @@ import {
 } from './admission.ts';
 import { addBodyParsers, jsonBodyOf, payloadOf } from './body-parsers.ts';
 import type { ServeScreen } from './console.ts';
-import { answerReports, type EdgeEvents, type ReportAnswer } from './reports.ts';
+import {
+  type AnswerParts,
+  answerReports,
+  type EdgeEvents,
+  type ReportAnswer,
+  sendFailure,
+  setEdgeHeaders,
+} from './responses.ts';
 import {
   addRoute,
   admitRequest,
@@ -24,7 +31,6 @@ import {
   servedRoute,
   type ServedRoute,
 } from './request-handling.ts';
-import { type AnswerParts, sendFailure, setEdgeHeaders } from './responses.ts';
 import { bodyBytesMaxDefault, type Route } from './route.ts';
 import { addContentPolicy, addCors, corsHeaders, type SetCorsHeaders } from './security-headers.ts';
 import {

@@ -1,7 +1,7 @@
 // Unknown members of bodies: found at any depth, with the name that was probably meant.
 import Type from 'typebox';
 import { expect, test } from 'vitest';
-import { ignoredHeader, nearestOf, unknownMembers, unknownReason } from './unknown-members.ts';
+import { ignoredHeader, nearestOf, unknownMembers, unknownReason } from './request-validation.ts';
 
 const schema = Type.Object({
   uplinkScript: Type.Optional(Type.String()),

@@ -1,4 +1,4 @@
-// Routes of alarms: lists, and what people do to them (contract 37).
+// Routes of alarms: lists, and what people do to them; of mutes and of on-call orders (contract 37, 39.4).
 import type { Static } from 'typebox';
 import { type alarmBulkBody, alarms } from '../../contract/alarms.ts';
 import type { AlarmAction, AlarmDesk } from '../../alarms/alarm-actions.ts';
@@ -14,9 +14,26 @@ import { restorePlus } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
-import { byId, createdOnce, type RecordParts } from './record-routes.ts';
+import { byId, createdOnce, type RecordParts, recordRoutes } from './record-routes.ts';
+import { mutes } from '../../contract/mutes.ts';
+import {
+  createMute,
+  deleteMute,
+  listMutes,
+  readMute,
+  updateMute,
+} from '../../inventory/alarms/mutes.ts';
+import { onCalls } from '../../contract/on-call.ts';
+import {
+  createOnCall,
+  deleteOnCall,
+  listOnCalls,
+  readOnCall,
+  readOnCallNow,
+  updateOnCall,
+} from '../../inventory/alarms/on-call.ts';
 
-export interface AlarmParts extends RecordParts {
+interface AlarmParts extends RecordParts {
   readonly desk: AlarmDesk;
   /** Resolves when the alarms of acknowledged samples can be read, or soon. */
   readonly settled: (organizationId: string) => Promise<void>;
@@ -122,4 +139,39 @@ async function actOnMany(
 function unknownAlarm(id: string) {
   const { message: reason, code: errorCode } = problem('notFound', { what: 'alarm', id });
   return { id, reason, errorCode };
+}
+
+// Routes of mutes (contract 39.4).
+
+export function muteRoutes(parts: RecordParts): Route[] {
+  const { records } = parts;
+  return recordRoutes(parts, mutes, {
+    kind: 'mute',
+    list: ({ query }, principal) =>
+      listMutes(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+    create: (step, { body }) => createMute(step, body),
+    read: (id) => readMute(records, id),
+    update: (id, { body }) => updateMute(records, id, body),
+    remove: (id) => deleteMute(records, id),
+  });
+}
+
+// Routes of on-call orders (contract 39.4).
+
+export function onCallRoutes(parts: RecordParts): Route[] {
+  const { records } = parts;
+  return [
+    ...recordRoutes(parts, onCalls, {
+      kind: 'onCall',
+      list: ({ query }, principal) =>
+        listOnCalls(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+      create: (step, { body }) => createOnCall(step, body),
+      read: (id) => readOnCall(records, id),
+      update: (id, { body }) => updateOnCall(records, id, body),
+      remove: (id) => deleteOnCall(records, id),
+    }),
+    resourceRoute(onCalls.now, byId(parts, 'onCall'), ({ params, query }) =>
+      readOnCallNow(records, params.id, query.at),
+    ),
+  ];
 }

@@ -1,16 +1,15 @@
 // Routes of the asset list (interface 4.2, contract 4).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
-import { assets } from '../../contract/assets.ts';
-import type { assetListQuery } from '../../contract/devices.ts';
+import { type assetListQuery, assets } from '../../contract/devices.ts';
 import { type AssetFilter, filterOptions, listAssets } from '../../inventory/devices/assets.ts';
-import { vendorDevice } from '../../inventory/devices/device-view.ts';
+import { vendorDevice } from '../../inventory/devices/devices.ts';
 import { type LoraField, loraFields } from '../../model/device-fields.ts';
 import { type PageRequest, pageSizeAssets } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { type Route, route } from '../edge/route.ts';
+import { route, type Route } from '../edge/route.ts';
 import type { RecordParts } from './record-routes.ts';
 
 interface AssetParts extends RecordParts {

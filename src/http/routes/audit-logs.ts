@@ -1,7 +1,7 @@
 // Routes of the audit log and of the activity of workspaces (contract 26, 36, 37).
 import { Readable } from 'node:stream';
 import { activity, auditLogs } from '../../contract/audit-logs.ts';
-import { exportAuditLog, readActivity, readAuditLog } from '../../inventory/audit/audit-log.ts';
+import { exportAuditLog, readActivity, readAuditLog } from '../../inventory/audit/audit.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { Answer, route, type Route } from '../edge/route.ts';
 import type { RecordParts } from './record-routes.ts';

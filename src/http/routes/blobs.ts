@@ -10,9 +10,8 @@ import {
   sha256Of,
 } from '../../inventory/workspaces/blobs.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { uploadedFile } from '../edge/multipart.ts';
+import { bytesOf, uploadedFile } from '../edge/request-body.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
-import { bytesOf } from '../edge/request-body.ts';
 import { byId, createdOnce, type RecordParts } from './record-routes.ts';
 
 export function blobRoutes(parts: RecordParts): Route[] {

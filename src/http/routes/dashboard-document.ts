@@ -11,7 +11,7 @@ import {
   tableRowsMax,
   type TileContent,
 } from '../../documents/document.ts';
-import { momentText, valueText } from '../../documents/texts.ts';
+import { momentText, valueText } from '../../documents/document.ts';
 import { type AlarmView, listAlarms } from '../../inventory/alarms/alarm-lists.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 import { listAnnotations } from '../../inventory/workspaces/annotations.ts';

@@ -1,31 +1,28 @@
 // Routes of dashboards, their versions and shares, and their groups (contract 32, 39).
-import { dashboardGroups } from '../../contract/dashboard-groups.ts';
-import { dashboards } from '../../contract/dashboards.ts';
+import { dashboardGroups, dashboards } from '../../contract/dashboards.ts';
 import { importGrafana } from '../../dashboards/grafana.ts';
 import { findDeviceType } from '../../inventory/data-flows/device-types.ts';
 import { listReach } from '../../inventory/list-scope.ts';
 import { type Inventory, placeOf } from '../../inventory/record-crud.ts';
 import {
-  createDashboardGroup,
-  deleteDashboardGroup,
-  listDashboardGroups,
-  readDashboardGroup,
-  updateDashboardGroup,
-} from '../../inventory/workspaces/dashboard-groups.ts';
-import {
   createDashboard,
+  createDashboardGroup,
   dashboardOfType,
   deleteDashboard,
+  deleteDashboardGroup,
   isShared,
+  listDashboardGroups,
   listDashboards,
   listDashboardVersions,
   readDashboard,
+  readDashboardGroup,
   readDashboardVersion,
   readShares,
   restoreDashboard,
   shareDashboard,
   unshareDashboard,
   updateDashboard,
+  updateDashboardGroup,
 } from '../../inventory/workspaces/dashboards.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import type { Principal } from '../../model/principal.ts';

@@ -1,6 +1,11 @@
 // Routes of device types and of the device type library (contract 7).
 import type { Static } from 'typebox';
-import { deviceTypeLibrary, deviceTypes } from '../../contract/device-types.ts';
+import {
+  deviceTypeLibrary,
+  deviceTypes,
+  type scriptPayload,
+  scripts,
+} from '../../contract/device-types.ts';
 import {
   createDeviceType,
   deleteDeviceType,
@@ -15,7 +20,6 @@ import { listOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
 import type { ViewOptionsParts } from './connector-view-options.ts';
 import { byOrganization, type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
-import { type scriptPayload, scripts } from '../../contract/run-script.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

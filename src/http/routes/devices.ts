@@ -9,6 +9,7 @@ import {
   readDevice,
   readDeviceByDeviceId,
   updateDevice,
+  vendorDevice,
 } from '../../inventory/devices/devices.ts';
 import {
   deregisterDeleted,
@@ -16,7 +17,6 @@ import {
   type TellNetworkServer,
 } from '../../inventory/devices/registration.ts';
 import { readProcessingLog } from '../../inventory/devices/downlinks.ts';
-import { vendorDevice } from '../../inventory/devices/device-view.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { answeredOnce, byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
@@ -42,8 +42,7 @@ import { listReach } from '../../inventory/list-scope.ts';
 import { readOperation } from '../../inventory/operations/operations.ts';
 import { sha256Of } from '../../inventory/workspaces/blobs.ts';
 import { problem } from '../../model/problem.ts';
-import { uploadedFile } from '../edge/multipart.ts';
-import { bytesOf } from '../edge/request-body.ts';
+import { bytesOf, uploadedFile } from '../edge/request-body.ts';
 import type { OperationParts } from './operations.ts';
 
 const reasonMax = 500;

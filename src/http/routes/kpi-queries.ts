@@ -1,4 +1,4 @@
-// Routes of KPIs: per device, per tag and for lists of devices (interface 4.4, 4.5, contract 21).
+// Routes of KPIs: per device, per tag and for lists of devices; expected ranges and forecasts (interface 4.4, 4.5, contract 21, 38).
 import type { Static } from 'typebox';
 import {
   batchKpi,
@@ -16,7 +16,7 @@ import { type QueriedDevice, readAccumulation } from '../../query/accumulation.t
 import type { Source } from '../../query/bucket-plan.ts';
 import { accumulatedKpi, type DeviceKpi, deviceKpis } from '../../query/kpi.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
-import { resourceRoute, type Route, route } from '../edge/route.ts';
+import { resourceRoute, route, type Route } from '../edge/route.ts';
 import {
   deviceInPath,
   placeInPath,
@@ -25,6 +25,9 @@ import {
   tagInPath,
 } from './device-access.ts';
 import { type AskedParts, askedValues } from './expressions.ts';
+import { expectations } from '../../contract/expected-range.ts';
+import { expectedRange } from '../../query/expected-range.ts';
+import { forecasts } from '../../query/forecast.ts';
 
 export interface KpiQueryParts extends AskedParts {
   readonly now: () => number;
@@ -171,4 +174,37 @@ export async function devicePage<T>(
   const { page, size } = request;
   const shown = devices.slice(page * size, (page + 1) * size);
   return pageOf(await computed(shown), devices.length, request);
+}
+
+// Routes of expected ranges and forecasts (contract 38).
+
+export function expectedRangeRoutes(parts: KpiQueryParts): Route[] {
+  return [
+    resourceRoute(
+      expectations.expected,
+      deviceInPath(parts),
+      async ({ params: { deviceId }, body }) =>
+        expectedRange(await queriedDevice(deviceId, parts), body, parts),
+    ),
+    route(expectations.forecast, async ({ query, body }, principal) => {
+      const { deviceIds, tagId, ...asked } = body;
+      const devices = await devicesOf(deviceIds ?? undefined, tagId ?? undefined, principal, parts);
+      return devicePage(devices, query, (shown) => forecasts(shown, asked, parts.now(), parts));
+    }),
+  ];
+}
+
+async function devicesOf(
+  deviceIds: readonly string[] | undefined,
+  tagId: string | undefined,
+  principal: Principal,
+  parts: KpiQueryParts,
+): Promise<readonly QueriedDevice[]> {
+  if ((deviceIds === undefined) === (tagId === undefined))
+    throw problem('invalidRequest', {
+      reason: 'body: set exactly one of deviceIds and tagId',
+    });
+  if (tagId === undefined) return readableDevices(deviceIds ?? [], principal, parts);
+  parts.authorize(principal, 'asset', 'read', await parts.placeOfTag(tagId));
+  return parts.devicesOfTag(tagId);
 }

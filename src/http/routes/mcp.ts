@@ -7,9 +7,8 @@ import { allEndpoints } from '../../contract/endpoint-table.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { Answer, type Route, type RouteInput, route } from '../edge/route.ts';
-import type { McpHandler } from '../mcp/mcp-handler.ts';
-import { type Ask, type ToolCaller, ToolRefusal } from '../mcp/tool.ts';
+import { Answer, route, type Route, type RouteInput } from '../edge/route.ts';
+import { type Ask, type McpHandler, type ToolCaller, ToolRefusal } from '../mcp/mcp-handler.ts';
 
 interface McpParts {
   /** Requests of an organization wait when others of it are in progress. */

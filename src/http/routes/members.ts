@@ -1,13 +1,14 @@
 // Routes of members of organizations and workspaces (contract 2).
-import { organizationMembers, workspaceMembers } from '../../contract/members.ts';
+import { invitations, organizationMembers, workspaceMembers } from '../../contract/members.ts';
 import {
   acceptInvitation,
   choosesPassword,
   findOpenInvitation,
   type InvitationMail,
+  type Inviter,
+  listMembers,
   type OpenInvitation,
 } from '../../inventory/members/invitations.ts';
-import { type Inviter, listMembers } from '../../inventory/members/member-invitations.ts';
 import {
   addOrganizationMember,
   addWorkspaceMember,
@@ -23,7 +24,6 @@ import { resourceRoute, route, type Route } from '../edge/route.ts';
 import { answeredOnce, byId, type RecordParts } from './record-routes.ts';
 import { isPassword, newPasswordHash } from '../../access/password.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';
-import { invitations } from '../../contract/invitations.ts';
 import { problem } from '../../model/problem.ts';
 
 type MemberParts = RecordParts &

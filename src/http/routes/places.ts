@@ -13,9 +13,8 @@ import { exportPlaces, importPlaces, refuseUnlessCsv } from '../../inventory/imp
 import { listReach } from '../../inventory/list-scope.ts';
 import { holds } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { uploadedFile } from '../edge/multipart.ts';
-import { bytesOf } from '../edge/request-body.ts';
-import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
+import { bytesOf, uploadedFile } from '../edge/request-body.ts';
+import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { byId, type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
 
 export function placeRoutes(parts: RecordParts): Route[] {

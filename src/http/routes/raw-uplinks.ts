@@ -1,8 +1,8 @@
-// Routes of raw uplinks and of the dry run of a decoder (contract 35).
+// Routes of raw uplinks, of their trace, and of the dry run of a decoder (contract 35, 39.3).
 import type { Static } from 'typebox';
-import { rawUplinks, type replayRequest } from '../../contract/raw-uplinks.ts';
+import { deviceTrace, rawUplinks, type replayRequest } from '../../contract/raw-uplinks.ts';
 import { devicesOfType, readDeviceType } from '../../inventory/data-flows/device-types.ts';
-import type { Principal } from '../../model/principal.ts';
+import { holds, type Principal } from '../../model/principal.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../../storage/raw-uplinks/raw-uplink-store.ts';
 import { replayLimits, type ReplayReport, type ReplayRequest } from '../../uplinks/decoder-test.ts';
 import { listRawUplinks } from '../../uplinks/raw-uplink-list.ts';
@@ -10,6 +10,9 @@ import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import type { DeviceAccess } from './device-access.ts';
 import { byId, type RecordParts } from './record-routes.ts';
+import { formatInstantOrNull, restorePlus } from '../../model/instant.ts';
+import { parseOptionalBound } from '../../model/timestamp.ts';
+import { traceDevice, type TraceParts } from '../../uplinks/device-trace.ts';
 
 interface RawUplinkParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
   readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;
@@ -64,4 +67,35 @@ async function devicesOf(
   for (const id of named) authorize(principal, 'asset', 'update', await placeOfDevice(id));
   if (named.length > 0) return named;
   return devicesOfType(records, principal, typeId, replayLimits.devicesMax);
+}
+
+// Route of the trace of an uplink (contract 39.3).
+
+interface DeviceTraceParts extends Pick<RecordParts, 'records'> {
+  readonly trace: TraceParts;
+  /** Resolves when rules and outputs of the organization have seen what was acknowledged. */
+  readonly settled: (organizationId: string) => Promise<void>;
+}
+
+export function deviceTraceOf(parts: DeviceTraceParts): Route {
+  const { trace, settled } = parts;
+  return resourceRoute(
+    deviceTrace.read,
+    byId(parts, 'device'),
+    async ({ params: { id }, query: { at, ...asked } }, principal) => {
+      const moment = parseOptionalBound('at', at === undefined ? undefined : restorePlus(at));
+      const { device } = await trace.routeOf(id);
+      // The workers report their own failures; what is stored can still be read.
+      await settled(device.organizationId).catch(() => undefined);
+      const reach = {
+        rules: holds(principal, 'rule', 'read', device.workspaceId),
+        deliveries: holds(principal, 'dataFlow', 'read', device.workspaceId),
+      };
+      const found = await traceDevice(id, { ...asked, at: moment }, reach, trace);
+      const steps = found.steps.map((step) => ({ ...step, at: formatInstantOrNull(step.at) }));
+      const { deviceId, name } = device;
+      const { verdict } = found;
+      return { device: { id, deviceId, name }, at: formatInstantOrNull(found.at), verdict, steps };
+    },
+  );
 }

@@ -1,7 +1,7 @@
 // Routes of rules, their runs and simulation, and of custom logic blocks (contract 13, 14).
 import type { Static } from 'typebox';
-import { customLogic } from '../../contract/custom-logic.ts';
 import {
+  customLogic,
   type ruleDraft,
   ruleRuns,
   type ruleRunSchema,
@@ -19,18 +19,18 @@ import {
   updateCustomLogic,
 } from '../../inventory/rules/custom-logic.ts';
 import { change } from '../../inventory/record-change.ts';
-import { hasNewOutputs, withNewOutputs } from '../../inventory/rules/new-outputs.ts';
 import {
   createRule,
   deleteRule,
+  hasNewOutputs,
   listRules,
   readRule,
   updateRule,
+  withNewOutputs,
 } from '../../inventory/rules/rules.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { pageOf } from '../../model/page.ts';
+import { inSortOrder, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
-import { inSortOrder } from '../../model/sort-order.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';

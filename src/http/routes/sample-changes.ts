@@ -1,12 +1,14 @@
-// Routes that delete and correct stored samples (contract 38).
+// Routes that delete, correct and recalculate stored samples (contract 38).
 import type { Static } from 'typebox';
-import { sampleChanges } from '../../contract/sample-changes.ts';
+import { recalculation, sampleChanges } from '../../contract/sample-changes.ts';
 import {
   acceptSampleDeletion,
+  acceptSampleRecalculation,
   auditCorrection,
   devicesToDeleteFrom,
+  devicesToRecalculate,
   exportsWith,
-} from '../../inventory/operations/sample-deletion.ts';
+} from '../../inventory/operations/sample-changes.ts';
 import { readOperation } from '../../inventory/operations/operations.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -22,8 +24,15 @@ import { parseBound, timestampOf } from '../../model/timestamp.ts';
 import type { CountedTopic } from '../../storage/samples/sample-store.ts';
 import type { RawUplinks } from '../../uplinks/followers/raw-uplink-follower.ts';
 import { Answer, resourceRoute, type Route } from '../edge/route.ts';
-import { byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
+import { byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
+import {
+  calculatedKeysFrom,
+  devicesOfType,
+  readDeviceType,
+} from '../../inventory/data-flows/device-types.ts';
+import { replayLimits } from '../../uplinks/decoder-test.ts';
+import type { RecalculationReport, RecalculationRequest } from '../../uplinks/recalculation.ts';
 
 interface SampleChangeParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice'> {
   /** Begins the work of an accepted operation. */
@@ -204,4 +213,98 @@ function instantOf<T extends string | null | undefined>(
   if (at === undefined)
     throw problem('invalidRequest', { reason: `${field} must be an ISO-8601 date-time` });
   return at;
+}
+
+// Routes that recalculate stored samples, or show what would change (contract 38).
+
+interface RecalculationParts
+  extends RecordParts,
+    Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
+  readonly preview: (request: RecalculationRequest) => Promise<RecalculationReport>;
+  /** Begins the work of an accepted operation. */
+  readonly start: (id: string) => void;
+}
+
+type Body = Static<(typeof recalculation)['recalculate']['body']>;
+
+export function recalculationRoute(parts: RecalculationParts): Route {
+  const { records } = parts;
+  return resourceRoute(
+    recalculation.recalculate,
+    byId(parts, 'deviceType'),
+    async (input, principal) => {
+      const { params, body } = input;
+      const deviceIds = body.deviceIds ?? [];
+      const [from, to] = [boundOf('from', body.from), boundOf('to', body.to)];
+      if (from !== null && to !== null && from >= to) {
+        const reason = `from (${formatInstant(from)}) must be before to (${formatInstant(to)})`;
+        throw problem('badInterval', { reason });
+      }
+      for (const id of deviceIds) await authorizeDevice(id, principal, parts);
+      // `otherAnswers` describes it.
+      if (body.dryRun === true)
+        return new Answer(
+          200,
+          (await recalculationPreview(params.id, body, principal, parts)) as never,
+        );
+      if (body.calculatedKeys !== undefined)
+        throw problem('invalidRequest', {
+          reason: 'body: calculatedKeys are for a dry run. Save them in the device type first.',
+        });
+      await readDeviceType(records, params.id);
+      const devices = await devicesToRecalculate(records, principal, params.id, {
+        deviceIds,
+        workspaceId: body.workspaceId ?? undefined,
+      });
+      const plan = { deviceTypeId: params.id, source: body.source, from, to };
+      const operation = await createdOnce(
+        parts,
+        { input, principal },
+        (step) => acceptSampleRecalculation(step, principal, plan, devices),
+        (id) => readOperation(records, id),
+      );
+      parts.start(operation.id);
+      return operation;
+    },
+  );
+}
+
+async function authorizeDevice(
+  id: string,
+  principal: Principal,
+  { authorize, placeOfDevice }: RecalculationParts,
+): Promise<void> {
+  const place = await placeOfDevice(id);
+  authorize(principal, 'asset', 'update', place);
+  authorize(principal, 'asset', 'delete', place);
+}
+
+async function recalculationPreview(
+  typeId: string,
+  body: Body,
+  principal: Principal,
+  parts: RecalculationParts,
+): Promise<RecalculationReport> {
+  const { records } = parts;
+  const { source, calculatedKeys, from, to } = body;
+  const deviceIds = body.deviceIds ?? [];
+  const type = await readDeviceType(records, typeId);
+  const { devicesMax } = replayLimits;
+  if (deviceIds.length > devicesMax)
+    throw problem('invalidRequest', {
+      reason: `body: a dry run can include at most ${devicesMax} devices`,
+    });
+  const found =
+    deviceIds.length > 0
+      ? deviceIds
+      : await devicesOfType(records, principal, typeId, devicesMax, body.workspaceId ?? undefined);
+  for (const id of found) await authorizeDevice(id, principal, parts);
+  return parts.preview({
+    source,
+    deviceIds: found,
+    keys: calculatedKeys === undefined ? type.calculatedKeys : calculatedKeysFrom(calculatedKeys),
+    code: type.uplinkScript?.code ?? null,
+    from: from ?? undefined,
+    to: to ?? undefined,
+  });
 }

@@ -11,7 +11,7 @@ import {
   findExport,
   listSampleExports,
   readSampleExport,
-} from '../../inventory/exports/sample-exports.ts';
+} from '../../inventory/operations/sample-exports.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -20,7 +20,7 @@ import {
   exportFileName,
   type SampleExport,
   type SampleExportFormat,
-} from '../../model/sample-export.ts';
+} from '../../model/operation.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';

@@ -5,19 +5,19 @@ import { type latestSamplesBody, samples } from '../../contract/sample-queries.t
 import { type EpochMs, newestUntil, restorePlus } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { sharedTopics } from '../../model/shared-dashboard.ts';
+import { type SharedDashboard, sharedTopics } from '../../model/shared-dashboard.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import { openTimeZone } from '../../model/time-zone.ts';
-import type { SharedDashboard } from '../../model/shared-dashboard.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import type { ReadingStore } from '../../query/accumulation.ts';
 import { type DeclaredSchemas, inferSchema, withCalculated } from '../../query/inferred-schema.ts';
 import { latestOfDevices, type Moment, samplesOfShare } from '../../query/latest-samples.ts';
-import { exportTypes, sampleExport } from '../../query/sample-export.ts';
 import {
   everyTopic,
+  exportTypes,
   rangeOf,
   sampleAnswer,
+  sampleExport,
   type SampleQueryBody,
   sampleScan,
   samplesJson,

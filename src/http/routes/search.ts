@@ -1,11 +1,27 @@
-// Route of the search over all records (contract 37).
-import { searching } from '../../contract/search.ts';
+// Routes of the search over all records, and of questions (contract 37, 39.5).
+import { asking, searching } from '../../contract/search.ts';
 import { search } from '../../inventory/search/search.ts';
 import { problem } from '../../model/problem.ts';
 import { type SearchKind, searchKinds } from '../../model/search.ts';
 import { listOf, listScopeOf } from '../edge/list-query.ts';
-import { type Route, route } from '../edge/route.ts';
+import { route, type Route } from '../edge/route.ts';
 import type { RecordParts } from './record-routes.ts';
+import { ask, type AskedKey, type AskParts } from '../../inventory/search/ask.ts';
+import type { DeviceType } from '../../model/device-type.ts';
+import type { JsonObject } from '../../model/json.ts';
+import {
+  type CalendarOf,
+  type OpenZone,
+  type ReadingStore,
+  zoneOf,
+} from '../../query/accumulation.ts';
+import {
+  declaredSchemas,
+  inferSchema,
+  type TopicSchema,
+  withCalculated,
+} from '../../query/inferred-schema.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
 
 export function searchRoute({ records }: RecordParts): Route {
   return route(searching.search, ({ query }, principal) =>
@@ -27,4 +43,65 @@ function kindNamed(name: string): SearchKind {
   throw problem('invalidRequest', {
     reason: `query kinds: unknown kind ${name}; valid kinds: ${known}`,
   });
+}
+
+// Route of questions: what their words mean among the names and data keys of a workspace (contract 39.5).
+
+interface AskRouteParts extends Pick<AskParts, 'records' | 'now'> {
+  readonly store: ReadingStore;
+  /** The device types that devices of the workspace have. */
+  readonly typesOfWorkspace: (workspaceId: string, max: number) => Promise<readonly DeviceType[]>;
+  readonly typeOfDevice: (deviceId: string) => Promise<DeviceType | null>;
+  readonly calendarOf: CalendarOf;
+  readonly openZone: OpenZone;
+}
+
+/** Types of a workspace whose keys are known. */
+const typesMax = 200;
+const typesKept = 1_000;
+
+export function askRoute(parts: AskRouteParts): Route {
+  const { records, store, now, typesOfWorkspace, typeOfDevice } = parts;
+  /** By type and version, because schemas are large. */
+  const known = createBoundedMap<string, readonly AskedKey[]>(typesKept);
+  const keysOfType = (type: DeviceType): readonly AskedKey[] => {
+    const name = `${type.id} ${type.version}`;
+    const kept = known.use(name);
+    if (kept !== undefined) return kept;
+    const schemas = withCalculated('', declaredSchemas(type.schemas), type.calculatedKeys);
+    const keys = keysOf(schemas);
+    known.set(name, keys);
+    return keys;
+  };
+  const askParts: AskParts = {
+    records,
+    now,
+    async keysOfWorkspace(workspaceId) {
+      const types = await typesOfWorkspace(workspaceId, typesMax);
+      return types.flatMap(keysOfType);
+    },
+    async keysOfDevice(deviceId) {
+      const type = await typeOfDevice(deviceId);
+      const schemas = await inferSchema(deviceId, type?.schemas ?? {}, store, now());
+      return keysOf(withCalculated(deviceId, schemas, type?.calculatedKeys ?? []));
+    },
+  };
+  return route(asking.ask, ({ query: { q, workspaceId, timeZone } }, principal) => {
+    const zone = () => zoneOf(timeZone, { id: '', workspaceId }, parts.calendarOf, parts.openZone);
+    return ask(askParts, principal, { q, workspaceId, zone });
+  });
+}
+
+function keysOf(schemas: Readonly<Record<string, TopicSchema>>): AskedKey[] {
+  return Object.entries(schemas).flatMap(([topic, { properties }]) =>
+    Object.entries(properties).map(([dataKey, property]) => {
+      const { title, unit } = (property ?? {}) as JsonObject;
+      return {
+        topic,
+        dataKey,
+        title: typeof title === 'string' ? title : null,
+        unit: typeof unit === 'string' ? unit : null,
+      };
+    }),
+  );
 }

@@ -1,25 +1,38 @@
-// Routes of sign-out and the own account (contract 35).
+// Routes of sign-in, sign-out and the own account (contract 35).
 import {
   readAccount,
   readCaller,
   readPreferences,
   replacePreferences,
 } from '../../access/caller.ts';
-import { endSessionUrlOf, idTokenOf, type ProviderClient } from '../../access/provider.ts';
+import {
+  endSessionsOfProvider,
+  endSessionUrlOf,
+  failureOf,
+  idTokenOf,
+  newTransaction,
+  openTransaction,
+  type ProviderClient,
+  providerCookieName,
+  sealTransaction,
+  transactionSeconds,
+} from '../../access/provider.ts';
 import {
   authenticateUser,
   changePassword,
   endSession,
   endSessions,
+  type PasswordResetMail,
+  preparePasswordReset,
+  resetPassword,
   startSession,
   switchOrganization,
 } from '../../access/sign-in.ts';
-import { ownSessions, passwordReset, signIn } from '../../contract/sign-in.ts';
+import { ownSessions, passwordReset, providerSignIn, signIn } from '../../contract/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
-import type { Principal } from '../../model/principal.ts';
+import type { Actor, Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { Answer, route, type Route, type RouteInput } from '../edge/route.ts';
-import { clearedCookies, sessionCookies } from '../edge/session-cookies.ts';
+import { Answer, type InputOf, route, type Route, type RouteInput } from '../edge/route.ts';
 import { newChallenge, relyingPartyOf, signatureOptions } from '../../access/passkey-proof.ts';
 import {
   checkSecondFactor,
@@ -29,23 +42,26 @@ import {
   secondFactorsOf,
   userOfFirstStep,
 } from '../../access/second-factor.ts';
-import { csrfTokenOf, sessionTokenOf } from '../../access/session-authenticator.ts';
+import {
+  cookieNames,
+  cookieValue,
+  csrfTokenOf,
+  sessionLifetimeMs,
+  sessionTokenOf,
+} from '../../access/session-authenticator.ts';
 import { type Attempts, siteOf } from '../../access/sign-in-throttle.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
-import { emailAddressOf } from '../../model/email-address.ts';
+import { emailAddressOf, type SignInKind, type User } from '../../model/user.ts';
 import { formatInstant } from '../../model/instant.ts';
-import type { SignInKind, User } from '../../model/user.ts';
 import { endOwnSession, isRecentSession, listOwnSessions } from '../../access/own-sessions.ts';
 import { unpagedOf } from '../../model/page.ts';
 import type { FieldChange } from '../../model/audit-entry.ts';
 import { ownerOf } from './second-factor.ts';
-import {
-  type PasswordResetMail,
-  preparePasswordReset,
-  resetPassword,
-} from '../../access/password-reset.ts';
 import { TokenBuckets } from '../../access/token-buckets.ts';
 import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
+import { admitPerson, userOfPerson } from '../../inventory/members/provider-members.ts';
+import { newId } from '../../model/ids.ts';
+import type { ProviderFailure, SignInProvider } from '../../model/sign-in-provider.ts';
 
 interface SignInParts extends LoginParts {
   /** Undefined without a provider. */
@@ -380,4 +396,180 @@ export function passwordResetRoutes(parts: {
       return undefined;
     }),
   ];
+}
+
+// Routes of sign-in by the provider: to it, back with a session, and its notification of a logout.
+
+interface ProviderSignInParts {
+  readonly records: Inventory;
+  readonly provider: SignInProvider;
+  readonly client: ProviderClient;
+  readonly publicUrl: () => string;
+  readonly now: () => number;
+  readonly attempts: Attempts;
+  readonly secure: boolean;
+  readonly actAs: <T>(actor: Actor, work: () => T) => T;
+  /** Reports why a sign-in failed; the browser gets only the kind of failure. */
+  readonly failed: (failure: ProviderFailure, error: unknown) => void;
+}
+
+export function providerSignInRoutes(parts: ProviderSignInParts): Route[] {
+  return [startRoute(parts), callbackRoute(parts), backChannelRoute(parts)];
+}
+
+function startRoute(parts: ProviderSignInParts): Route {
+  const { records, client, now, secure } = parts;
+  return route(providerSignIn.start, async ({ query }) => {
+    const transaction = newTransaction(query.to);
+    try {
+      const location = (await client.begin(transaction)).href;
+      const sealed = sealTransaction(records.sealer, transaction, now());
+      return new Answer(302, undefined, {
+        location,
+        'set-cookie': providerCookieOf(sealed, secure),
+      });
+    } catch (error) {
+      return refused(parts, error);
+    }
+  });
+}
+
+function callbackRoute(parts: ProviderSignInParts): Route {
+  const { attempts } = parts;
+  return route(providerSignIn.callback, async (input) => {
+    try {
+      // Each costs a request to the provider, so that failures of one network are counted.
+      return await attempts.run(
+        { ip: input.ip },
+        () => backSignedIn(parts, input),
+        () => false,
+      );
+    } catch (error) {
+      return refused(parts, error);
+    }
+  });
+}
+
+type CallbackInput = InputOf<typeof providerSignIn.callback>;
+
+async function backSignedIn(
+  parts: ProviderSignInParts,
+  { headers, query, ip, requestId }: CallbackInput,
+): Promise<Answer<unknown>> {
+  const { records, provider, client, publicUrl, now, secure, actAs } = parts;
+  const sealed = cookieValue(headers.cookie, providerCookieName(secure));
+  const transaction = openTransaction(records.sealer, sealed, now());
+  if (transaction === undefined || query.state !== transaction.state)
+    throw problem('signInExpired');
+  // Never the Host header: the provider compares the address.
+  const came = new URL(publicUrl() + providerSignIn.callback.path);
+  for (const [name, value] of Object.entries(query)) came.searchParams.set(name, String(value));
+  const { person, providerSession, idToken } = await client.finish(came, transaction);
+  refuseOtherDomains(provider, person.email);
+  const known = await userOfPerson(records, person);
+  const id = known?.id ?? newId('user');
+  const name = known?.name ?? person.name ?? person.email ?? person.subject;
+  const actor: Actor = { type: 'USER', id, name, requestId, ip };
+  const user = await actAs(actor, () => admitPerson(records, person, provider.roles, id));
+  const { session, sessionToken } = await startSession(records, user, {
+    now: now(),
+    signInKind: 'PROVIDER',
+    from: { ip, userAgent: headers['user-agent'] },
+    replaced: sessionTokenOf(headers.cookie, secure),
+    provider: { providerSession, idToken: records.sealer.seal(idToken) },
+  });
+  const { organizationId } = session;
+  const changes = [{ field: 'signInKind', after: 'PROVIDER' }];
+  await auditAction(records, actor, { organizationId, action: 'LOGIN', user, changes });
+  return new Answer(302, undefined, {
+    location: publicUrl() + transaction.to,
+    'set-cookie': [...sessionCookies(sessionToken, secure), clearedProviderCookie(secure)],
+  });
+}
+
+/** Throws 403 where the settings name domains and the address is of none of them. */
+function refuseOtherDomains({ allowedDomains }: SignInProvider, email: string | undefined): void {
+  if (allowedDomains.length === 0) return;
+  if (email === undefined) throw problem('emailNotVerified');
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  if (!allowedDomains.includes(domain)) throw problem('noEntry');
+}
+
+/** The sign-in page says in words what the kind of failure means. */
+function refused(
+  { publicUrl, secure, failed }: ProviderSignInParts,
+  error: unknown,
+): Answer<unknown> {
+  const failure = failureOf(error);
+  failed(failure, error);
+  return new Answer(302, undefined, {
+    location: `${publicUrl()}/sign-in?problem=${failure}`,
+    'set-cookie': clearedProviderCookie(secure),
+  });
+}
+
+function backChannelRoute({ records, client, attempts, failed }: ProviderSignInParts): Route {
+  return route(providerSignIn.backChannelLogout, async ({ body, ip }) => {
+    const token = new URLSearchParams(typeof body === 'string' ? body : '').get('logout_token');
+    if (token === null)
+      throw problem('invalidRequest', { reason: 'body logout_token: is required' });
+    try {
+      const ended = await attempts.run(
+        { ip },
+        () => client.readLogoutToken(token),
+        () => false,
+      );
+      await endSessionsOfProvider(records, ended);
+    } catch (error) {
+      failed(failureOf(error), error);
+      throw problem('invalidRequest', { reason: 'body logout_token: is not valid' });
+    }
+    return new Answer(200);
+  });
+}
+
+// Session cookies of the console: one that scripts cannot read, and one that they must (contract 35).
+
+/** `set-cookie` values; `secure` when the platform is reached by https. */
+function sessionCookies(sessionToken: string, secure: boolean): string[] {
+  const seconds = sessionLifetimeMs / 1_000;
+  const names = cookieNames(secure);
+  return [
+    cookie(names.session, sessionToken, seconds, `; HttpOnly${secureFlag(secure)}`),
+    cookie(names.csrf, csrfTokenOf(sessionToken), seconds, secureFlag(secure)),
+  ];
+}
+
+/** Makes browsers forget both. */
+function clearedCookies(secure: boolean): string[] {
+  const names = cookieNames(secure);
+  return [
+    cookie(names.session, '', 0, `; HttpOnly${secureFlag(secure)}`),
+    cookie(names.csrf, '', 0, secureFlag(secure)),
+  ];
+}
+
+/**
+ * Lax, because the browser comes back from another site. Sent nowhere but to the end of the
+ * sign-in.
+ */
+function providerCookieOf(sealed: string, secure: boolean): string {
+  return providerCookieFor(sealed, transactionSeconds, secure);
+}
+
+function clearedProviderCookie(secure: boolean): string {
+  return providerCookieFor('', 0, secure);
+}
+
+function providerCookieFor(value: string, seconds: number, secure: boolean): string {
+  const flags = `; HttpOnly${secureFlag(secure)}`;
+  return `${providerCookieName(secure)}=${value}; Path=/v3/auth/oidc; Max-Age=${seconds}; SameSite=Lax${flags}`;
+}
+
+function cookie(name: string, value: string, seconds: number, flags: string): string {
+  return `${name}=${value}; Path=/; Max-Age=${seconds}; SameSite=Strict${flags}`;
+}
+
+function secureFlag(secure: boolean): string {
+  return secure ? '; Secure' : '';
 }

@@ -1,24 +1,21 @@
 // Routes of the token service (interface 4.10, contract 25, RFC 6749).
 import type { SigningKeys, TokenService } from '../../access/token-service.ts';
-import { tokenService } from '../../contract/tokens.ts';
+import { oauthClients, tokenService } from '../../contract/oauth-clients.ts';
 import type { Problem } from '../../model/problem.ts';
 import { tokenPaths } from '../../model/credential.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { apiKeys } from '../../contract/api-keys.ts';
-import { oauthClients } from '../../contract/oauth-clients.ts';
 import {
   createApiKey,
-  deleteApiKey,
-  listApiKeys,
-  readApiKey,
-} from '../../inventory/members/api-keys.ts';
-import {
   createOAuthClient,
+  deleteApiKey,
   deleteOAuthClient,
+  listApiKeys,
   listOAuthClients,
+  readApiKey,
   readOAuthClient,
   rotateClientSecret,
-} from '../../inventory/members/oauth-clients.ts';
+} from '../../inventory/members/machine-credentials.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { answeredOnce, byId, byOrganization, type RecordParts } from './record-routes.ts';
 

@@ -10,19 +10,20 @@ import {
   ensureDemoWorkspace,
   keepDemoDeviceTypes,
 } from '../../inventory/workspaces/demo-workspace.ts';
-import { type EffectSources, readRetentionEffect } from '../../inventory/workspaces/retention.ts';
+import {
+  createWorkspace,
+  type EffectSources,
+  listWorkspaces,
+  readRetentionEffect,
+  readWorkspace,
+  updateWorkspace,
+  workspaceAccess,
+} from '../../inventory/workspaces/workspaces.ts';
 import { readUsage, type UsageSources } from '../../inventory/workspaces/usage.ts';
 import {
   type OverviewSources,
   readOverview,
 } from '../../inventory/workspaces/workspace-overview.ts';
-import {
-  createWorkspace,
-  listWorkspaces,
-  readWorkspace,
-  updateWorkspace,
-  workspaceAccess,
-} from '../../inventory/workspaces/workspaces.ts';
 import { type Scope, scopes, type Verb, verbs } from '../../model/permission.ts';
 import { problem } from '../../model/problem.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { type Problem, problem } from '../../model/problem.ts';
-import { answerOnSocket, errorBody, traceIdOf } from '../edge/error-body.ts';
+import { answerOnSocket, errorBody, traceIdOf } from '../edge/responses.ts';
 import { firstOf } from '../edge/admission.ts';
 import { isSecure } from '../edge/security-headers.ts';
 

@@ -8,7 +8,7 @@ import {
   parseInstant,
 } from '../../model/instant.ts';
 import { fixedDurationMs } from '../../model/iso-duration.ts';
-import { isLocalTime, weekdays } from '../../model/local-time.ts';
+import { isLocalTime, openTimeZones, weekdays } from '../../model/time-zone.ts';
 import {
   type Mute,
   type MutedWhat,
@@ -17,10 +17,9 @@ import {
   nextMuteStart,
   type WeeklyMute,
 } from '../../model/mute.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { openTimeZones } from '../../model/time-zone.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { endMuteOfAlarms } from '../../storage/records/rows/alarms.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
@@ -28,7 +27,7 @@ import { countMutes, muteRows } from '../../storage/records/rows/mutes.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
 import { ruleRows } from '../../storage/records/rows/rules.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
 import { auditView, change, type Step } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 

@@ -1,6 +1,6 @@
 // On-call orders: create, read, list, update and delete, and who is on call (contract 39.4).
 import type { OnCallDraft, OnCallUpdate } from '../../contract/on-call.ts';
-import { emailAddressOf } from '../../model/email-address.ts';
+import { emailAddressOf } from '../../model/user.ts';
 import { formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import { isMailAddress } from '../../model/mail.ts';
 import {

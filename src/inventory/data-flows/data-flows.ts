@@ -1,7 +1,6 @@
 // Data flows: create, read, list, update, delete (contract 10).
 import type { DataFlowDraft, DataFlowUpdate } from '../../contract/data-flows.ts';
-import type { DeviceConnector } from '../../model/connector.ts';
-import type { DataFlow, FlowOutput } from '../../model/data-flow.ts';
+import type { DataFlow, DeviceConnector, FlowOutput } from '../../model/connector.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import { newId } from '../../model/ids.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';

@@ -5,7 +5,7 @@ import type {
 } from '../../contract/output-connectors.ts';
 import { databaseConnectorId, mailConnectorId, newId } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
-import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
+import type { OutputConnector, OutputScope } from '../../model/connector.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

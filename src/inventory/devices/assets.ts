@@ -1,8 +1,11 @@
 // Asset list: devices by access, filters, search and expression, page by page, and the options of its filters (interface 4.2, contract 4).
-import type { CustomFieldMeta } from '../../model/custom-field.ts';
+import {
+  type CustomFieldMeta,
+  type FilterType,
+  filterTypes,
+  type LoraField,
+} from '../../model/device-fields.ts';
 import type { Device, OnlineState } from '../../model/device.ts';
-import { type FilterType, filterTypes } from '../../model/filter-type.ts';
-import type { LoraField } from '../../model/device-fields.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import { formatPath } from '../../model/place.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -32,7 +35,7 @@ import type { DeviceFilter } from '../../storage/records/rows/device-columns.ts'
 import { pathsOf, placeRows } from '../../storage/records/rows/places.ts';
 import { listDevices } from '../../storage/records/rows/device-lists.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { deviceViews } from './device-view.ts';
+import { deviceViews } from './devices.ts';
 
 export interface AssetFilter extends ListScope {
   readonly search?: string | undefined;

@@ -20,7 +20,7 @@ import { change } from '../record-change.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
 import { createCustomField } from './device-field-values.ts';
 import { changeDevice, changeDevices, type DeviceChange } from './device-batch.ts';
-import { deviceViews } from './device-view.ts';
+import { deviceViews } from './devices.ts';
 import { createTag } from './tags.ts';
 
 const now = Date.UTC(2026, 0, 1);

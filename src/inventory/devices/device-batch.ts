@@ -1,7 +1,7 @@
 // Device batches: changes of many devices in one transaction, checked one after the other and written together (contract 4, 19).
 import type { DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
 import { type DeviceConnector, fitsConnector } from '../../model/connector.ts';
-import type { CustomFieldMeta } from '../../model/custom-field.ts';
+import type { CustomFieldMeta } from '../../model/device-fields.ts';
 import { type Device, firstRegistration } from '../../model/device.ts';
 import { idSequence } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';

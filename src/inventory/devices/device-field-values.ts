@@ -5,8 +5,6 @@ import {
   type CustomFieldType,
   customFieldTypes,
   type CustomFieldValue,
-} from '../../model/custom-field.ts';
-import {
   type DeviceFieldName,
   deviceFieldRows,
   type DeviceFieldWith,

@@ -1,7 +1,6 @@
 // Flow route cache: data flows with their connector, device type and outputs, each shared by its devices.
 import { defaultWorkspaceSettings, type ImplausibleTimes } from '../../model/workspace.ts';
-import type { DeviceConnector } from '../../model/connector.ts';
-import type { DataFlow } from '../../model/data-flow.ts';
+import type { DataFlow, DeviceConnector } from '../../model/connector.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import { UnreadableRecord } from '../../model/errors.ts';
 import type { Records } from '../../storage/records/records.ts';

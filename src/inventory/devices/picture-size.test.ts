@@ -1,7 +1,7 @@
 // Tests of picture sizes: headers of each format, and files that end or lie anywhere.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pictureSize, pictureTypes } from './picture-size.ts';
+import { pictureSize, pictureTypes } from './places.ts';
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 const padded = (head: string) => Buffer.concat([bytes(head), Buffer.alloc(40)]);

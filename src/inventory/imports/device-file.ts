@@ -1,8 +1,11 @@
 // Device files, CSV or JSON: names instead of ids, so that a file fits any workspace (contract 4).
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CustomFieldValue } from '../../model/custom-field.ts';
-import { deviceFieldsWith, type DeviceFieldType } from '../../model/device-fields.ts';
+import {
+  type CustomFieldValue,
+  deviceFieldsWith,
+  type DeviceFieldType,
+} from '../../model/device-fields.ts';
 import type { Device } from '../../model/device.ts';
 import { errorMessage } from '../../model/errors.ts';
 import { parsedJson } from '../../model/json-keys.ts';

@@ -1,15 +1,19 @@
 // Device import: checks every line of a file, looks names up, and starts an operation when no line has a problem (contract 4).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Connectivity, fitsConnector } from '../../model/connector.ts';
-import type { CustomFieldMeta } from '../../model/custom-field.ts';
-import { deviceFields, deviceFieldsWith, type DeviceFieldType } from '../../model/device-fields.ts';
-import { connectivityReason } from '../../model/inventory-problems.ts';
+import {
+  type CustomFieldMeta,
+  deviceFields,
+  deviceFieldsWith,
+  type DeviceFieldType,
+} from '../../model/device-fields.ts';
+import { connectivityReason } from '../../model/problem-table.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { formatPath, parsePath } from '../../model/place.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
-import { fold } from '../../query/filters/filter-values.ts';
+import { fold } from '../../query/filters/predicates.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { findCustomFields } from '../../storage/records/rows/custom-fields.ts';
 import { findWorkspaceDataFlows } from '../../storage/records/rows/data-flows.ts';

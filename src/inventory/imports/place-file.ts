@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { idSequence } from '../../model/ids.ts';
 import { formatPath, parsePath, placeLimits, type PlaceRecord } from '../../model/place.ts';
 import { Problem, problem } from '../../model/problem.ts';
-import { fold } from '../../query/filters/filter-values.ts';
+import { fold } from '../../query/filters/predicates.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { placesByName } from '../../storage/records/rows/devices.ts';
 import {

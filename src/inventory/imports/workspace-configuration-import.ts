@@ -28,20 +28,26 @@ import type { ConfiguredMute } from '../../contract/mutes.ts';
 import type { DashboardDraft } from '../../contract/dashboards.ts';
 import type { WorkspaceUpdate } from '../../contract/workspaces.ts';
 import { serviceIdsOf } from '../../storage/records/rows/devices.ts';
-import { createDashboardGroup, updateDashboardGroup } from '../workspaces/dashboard-groups.ts';
-import { createDashboard, updateDashboard } from '../workspaces/dashboards.ts';
+import {
+  createDashboard,
+  createDashboardGroup,
+  updateDashboard,
+  updateDashboardGroup,
+} from '../workspaces/dashboards.ts';
 import { readWorkspace, updateWorkspace } from '../workspaces/workspaces.ts';
-import { type NamedKind, recordsNamed, renamedConfiguration } from './configured-dashboards.ts';
 import {
   calculationFromConfigured,
+  connectorsNamedBy,
   devicesOfCalculation,
   devicesOfRule,
-  connectorsNamedBy,
   inOrderOfNaming,
   missingDevices,
+  muteFromConfigured,
+  type NamedKind,
+  recordsNamed,
+  renamedConfiguration,
   ruleFromConfigured,
   targetsFromConfigured,
-  muteFromConfigured,
   withNamedRecords,
 } from './workspace-configuration-parts.ts';
 import {

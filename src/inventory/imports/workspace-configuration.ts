@@ -21,16 +21,17 @@ import { listCalculations } from '../rules/calculations.ts';
 import { listCustomLogic } from '../rules/custom-logic.ts';
 import { listRules } from '../rules/rules.ts';
 import { physicalIdsOf } from '../../storage/records/rows/devices.ts';
-import { listDashboardGroups } from '../workspaces/dashboard-groups.ts';
-import { listDashboards } from '../workspaces/dashboards.ts';
+import { listDashboardGroups, listDashboards } from '../workspaces/dashboards.ts';
 import { readWorkspace } from '../workspaces/workspaces.ts';
-import { type NamedKind, recordsNamed, renamedConfiguration } from './configured-dashboards.ts';
 import {
   configuredCalculations,
+  configuredMutes,
   configuredRules,
   configuredTargets,
   customLogicNames,
-  configuredMutes,
+  type NamedKind,
+  recordsNamed,
+  renamedConfiguration,
   withNamedRecords,
 } from './workspace-configuration-parts.ts';
 

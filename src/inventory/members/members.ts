@@ -20,7 +20,7 @@ import { organizationRows } from '../../storage/records/rows/organizations.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { placeIn } from '../record-crud.ts';
-import { assertRoleWithinOwn, refuseHigherWorkspaceRole } from './grant.ts';
+import { assertRoleWithinOwn, refuseHigherWorkspaceRole } from './machine-credentials.ts';
 import {
   type InvitedMember,
   type Inviter,
@@ -30,7 +30,7 @@ import {
   readMemberView,
   renewedLink,
   userOfAddress,
-} from './member-invitations.ts';
+} from './invitations.ts';
 
 interface MemberOfOrganization {
   readonly organizationId: string;

@@ -1,8 +1,7 @@
 // Second factors of members: an organization demands them, and a member who lost every one starts again.
 import { type Actor, isClosed, type Principal } from '../../model/principal.ts';
-import { emailAddressOf } from '../../model/email-address.ts';
+import { emailAddressOf, type OrganizationRole, type User } from '../../model/user.ts';
 import { problem } from '../../model/problem.ts';
-import type { OrganizationRole, User } from '../../model/user.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
@@ -20,7 +19,7 @@ import {
 import { findUserByEmail, userRows } from '../../storage/records/rows/users.ts';
 import { auditAction } from '../audit/audit.ts';
 import { change, found, type Step } from '../record-change.ts';
-import { assertRoleWithinOwn } from './grant.ts';
+import { assertRoleWithinOwn } from './machine-credentials.ts';
 
 /**
  * Removes app, passkeys and recovery codes of the member, and ends the member's sessions. Throws

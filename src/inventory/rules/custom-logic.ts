@@ -1,5 +1,5 @@
 // Custom logic blocks: create, read, list, update, delete (contract 14).
-import type { CustomLogicDraft, CustomLogicUpdate } from '../../contract/custom-logic.ts';
+import type { CustomLogicDraft, CustomLogicUpdate } from '../../contract/rules.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../model/json.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';

@@ -6,7 +6,6 @@ import { parseGeoFence } from '../../model/geo-fence.ts';
 import { parseInstant } from '../../model/instant.ts';
 import { fixedDurationMs } from '../../model/iso-duration.ts';
 import { problem } from '../../model/problem.ts';
-import { readSchedule } from '../../model/rule-schedule.ts';
 import {
   blockDurations,
   comparedAs,
@@ -25,6 +24,7 @@ import {
   silenceDurations,
   type ValueType,
 } from '../../model/rule.ts';
+import { readSchedule } from '../../model/rule-schedule.ts';
 import { parseTagCombination, tagCombinationMax } from '../../model/tag.ts';
 import { checkVariables } from './custom-logic.ts';
 

@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../model/ids.ts';
 import { formatInstantOrNull } from '../../model/instant.ts';
-import type { OutputConnector } from '../../model/output-connector.ts';
+import type { OutputConnector } from '../../model/connector.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
-import { problem } from '../../model/problem.ts';
+import { problem, Problem } from '../../model/problem.ts';
 import type { Rule, RuleInput } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
@@ -19,6 +19,8 @@ import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import {
   type ConnectorViewer,
   type ConnectorViewOptions,
+  draftedOutputConnector,
+  insertOutputConnector,
   typeName,
 } from '../data-flows/output-connectors.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
@@ -32,18 +34,19 @@ import {
   type Step,
 } from '../record-change.ts';
 import { checkRecordQuota } from '../workspaces/usage.ts';
-import type { RuleUpdate } from '../../contract/rules.ts';
-import type { RuleDraft } from '../../contract/rules.ts';
+import type { RuleActionDraft, RuleDraft, RuleUpdate } from '../../contract/rules.ts';
 import {
   actionsFrom,
+  checkActions,
   devicesNamed,
-  usualKeysOf,
   inputsFrom,
   invalidRule,
   logicFrom,
   nextExecutionOf,
   timerFrom,
+  usualKeysOf,
 } from './rule-draft.ts';
+import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 
 async function view(
   records: Records,
@@ -207,7 +210,7 @@ async function checkRuleReferences(
       { kind: 'device', id, field: 'logic.logicBlocks' },
       rule.workspaceId,
     );
-  await checkActions(step, rule, outputs);
+  await checkActionTargets(step, rule, outputs);
   await checkUsualKeys(step, rule);
   const { customLogic } = rule.logic;
   if (customLogic === null) return;
@@ -306,7 +309,7 @@ async function checkWorkspace(
   throw problem('unknownReference', { field: `body ${field}`, what: kind, id, place: 'workspace' });
 }
 
-async function checkActions(
+async function checkActionTargets(
   step: Step,
   { actions, workspaceId }: Rule,
   outputs: readonly OutputConnector[],
@@ -400,5 +403,102 @@ function inputView({ timer, logic }: Rule, input: RuleInput, name: string | unde
     device: input.type === 'DEVICE',
     trigger: sources.some(({ triggerOnUplink }) => !timer.enabled || triggerOnUplink),
     tag: input.type === 'ASSET_TAG' || input.type === 'TAG_COMBINATION',
+  };
+}
+
+// New outputs of rules: actions whose output connector is created with the rule, in its transaction (contract 39.4).
+
+type Logic = RuleDraft['logic'];
+
+/** The parts of a rule that name output connectors. */
+interface Acting {
+  readonly actions?: readonly RuleActionDraft[] | null | undefined;
+  readonly logic?: Logic | null | undefined;
+}
+
+/** Whether an action of the rule is an output connector that does not exist yet. */
+export function hasNewOutputs({ actions }: Acting): boolean {
+  return actions?.some(({ outputConnector }) => outputConnector) === true;
+}
+
+/**
+ * The rule with ids in place of new output connectors, and these, checked and not stored. Throws a
+ * Problem that names the place in the body.
+ */
+export async function draftedOutputs<T extends Acting>(
+  records: Records,
+  available: AvailableOutputs,
+  workspaceId: string,
+  rule: T,
+): Promise<{ readonly rule: T; readonly outputs: readonly OutputConnector[] }> {
+  if (!hasNewOutputs(rule)) return { rule, outputs: [] };
+  const actions = rule.actions ?? [];
+  checkActions(actions);
+  const ids = new Map<string, string>();
+  const outputs: OutputConnector[] = [];
+  const named: RuleActionDraft[] = [];
+  for (const [i, action] of actions.entries()) {
+    const { outputConnector, ...rest } = action;
+    if (!outputConnector) {
+      named.push(action);
+      continue;
+    }
+    if (action.id)
+      throw invalidRule(`actions.${i}`, 'must have either id or outputConnector, not both');
+    const draft = { ...outputConnector, workspaceId, scope: 'RULE_ACTION' } as const;
+    const output = await draftedOutputConnector(records, available, draft).catch(
+      (error: unknown) => {
+        throw at(`actions.${i}.outputConnector`, error);
+      },
+    );
+    ids.set(`new:${i}`, output.id);
+    outputs.push(output);
+    named.push({ ...rest, id: output.id });
+  }
+  const renamed = { actions: named, ...(rule.logic && { logic: withNewIds(rule.logic, ids) }) };
+  return { rule: { ...rule, ...renamed }, outputs };
+}
+
+/** The same with the output connectors stored in the open transaction. */
+export async function withNewOutputs<T extends Acting>(
+  step: Step,
+  available: AvailableOutputs,
+  workspaceId: string,
+  sent: T,
+): Promise<T> {
+  const { rule, outputs } = await draftedOutputs(step, available, workspaceId, sent);
+  for (const output of outputs) await insertOutputConnector(step, output);
+  return rule;
+}
+
+/** A Problem about a body, with the place of that body in the request. */
+function at(place: string, error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
+  const message = error.message.replace(/^body /, `body ${place}.`);
+  return new Problem(error.problem, error.details, message);
+}
+
+function withNewIds(logic: Logic, ids: ReadonlyMap<string, string>): Logic {
+  const named = (actionIds: readonly string[] | null | undefined) =>
+    (actionIds ?? []).map((id) => ids.get(id) ?? id);
+  const { logicBlocks, geoFenceLogicBlock, silenceLogicBlock, customLogic } = logic;
+  return {
+    ...logic,
+    ...(logicBlocks && {
+      logicBlocks: logicBlocks.map((block) => ({ ...block, actionIds: named(block.actionIds) })),
+    }),
+    ...(geoFenceLogicBlock && {
+      geoFenceLogicBlock: {
+        ...geoFenceLogicBlock,
+        insideActionIds: named(geoFenceLogicBlock.insideActionIds),
+        outsideActionIds: named(geoFenceLogicBlock.outsideActionIds),
+      },
+    }),
+    ...(silenceLogicBlock && {
+      silenceLogicBlock: { ...silenceLogicBlock, actionIds: named(silenceLogicBlock.actionIds) },
+    }),
+    ...(customLogic && {
+      customLogic: { ...customLogic, actionIds: named(customLogic.actionIds) },
+    }),
   };
 }

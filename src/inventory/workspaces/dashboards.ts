@@ -1,8 +1,16 @@
 // Dashboards: create, read, list, update, delete, and the links that share one (contract 32, 42).
-import type { DashboardDraft, DashboardUpdate } from '../../contract/dashboards.ts';
 import { randomBytes } from 'node:crypto';
+import type {
+  DashboardDraft,
+  DashboardGroupDraft,
+  DashboardUpdate,
+} from '../../contract/dashboards.ts';
 import type { AuditAction, FieldChange } from '../../model/audit-entry.ts';
-import { type Dashboard, dashboardVersionsMax } from '../../model/arrangements.ts';
+import {
+  type Dashboard,
+  type DashboardGroup,
+  dashboardVersionsMax,
+} from '../../model/arrangements.ts';
 import { newId } from '../../model/ids.ts';
 import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -15,6 +23,7 @@ import {
   dashboardGroupRows,
   dashboardRows,
   type DashboardShare,
+  dashboardsOfGroup,
   dashboardVersionsOf,
   findDashboardVersion,
   insertDashboardVersion,
@@ -31,7 +40,15 @@ import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { transaction } from '../../storage/records/transaction.ts';
 import { auditEntry } from '../audit/audit.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { auditView, change, found, orCurrent, type Step } from '../record-change.ts';
+import {
+  auditView,
+  change,
+  found,
+  orCurrent,
+  type RecordUpdate,
+  type Step,
+  usersNamedMax,
+} from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 import { stopReportsOf } from './report-states.ts';
 
@@ -400,4 +417,52 @@ function endOf(expires: string | null | undefined, now: number): number | null {
   throw problem('invalidRequest', {
     reason: 'body expires: must be a future ISO-8601 date-time',
   });
+}
+
+// Dashboard groups: create, read, list, update, delete (contract 32).
+
+const groupView = (record: DashboardGroup) => ({ ...record, ...auditView(record) });
+
+const groupCrud = new Crud<DashboardGroup>(
+  'dashboardGroup',
+  'dashboard group',
+  () => dashboardGroupRows,
+);
+
+export async function createDashboardGroup(records: Records, draft: DashboardGroupDraft) {
+  const record = await groupCrud.create(records, async (step, fields) => ({
+    ...fields,
+    ...(await placeIn(step, draft.workspaceId)),
+    name: draft.name,
+    description: draft.description ?? null,
+  }));
+  return groupView(record);
+}
+
+export async function readDashboardGroup(records: Records, id: string) {
+  return groupView(await groupCrud.read(records, id));
+}
+
+export async function listDashboardGroups(
+  records: Records,
+  principal: Principal,
+  filter: ListScope & { readonly search?: string | undefined },
+  page: PageRequest,
+) {
+  const reach = await listReach(records, principal, filter);
+  const { rows, total } = await dashboardGroupRows.list(
+    records.db,
+    { ...reach, search: filter.search },
+    page,
+  );
+  return pageOf(rows.map(groupView), total, page);
+}
+
+export async function updateDashboardGroup(records: Records, id: string, sent: RecordUpdate) {
+  return groupView(await groupCrud.update(records, id, sent, () => ({})));
+}
+
+/** Throws 409 for a group that has dashboards, naming some of them. */
+export function deleteDashboardGroup(records: Records, id: string): Promise<void> {
+  return groupCrud.remove(records, id, (step) => dashboardsOfGroup(step.db, id, usersNamedMax));
 }

@@ -1,8 +1,8 @@
 // Demo workspace: created once in an organization, and deleted with all that is in it (contract 37).
-import { demoWorkspaceDraft } from '../../model/demo-workspace.ts';
+import { demoWorkspaceDraft } from '../../model/workspace.ts';
 import type { Scope } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
-import { Problem, problem } from '../../model/problem.ts';
+import { problem, Problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
   contentsInOrder,
@@ -27,8 +27,7 @@ import { change } from '../record-change.ts';
 import { deleteCalculation } from '../rules/calculations.ts';
 import { deleteRule, updateRule } from '../rules/rules.ts';
 import { deleteBlob } from './blobs.ts';
-import { deleteDashboardGroup } from './dashboard-groups.ts';
-import { deleteDashboard } from './dashboards.ts';
+import { deleteDashboard, deleteDashboardGroup } from './dashboards.ts';
 import { createWorkspace, deleteWorkspace } from './workspaces.ts';
 
 /** A workspace with more of one kind is not deleted by one request. */

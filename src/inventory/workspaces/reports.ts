@@ -1,11 +1,11 @@
 // Reports: create, read, list, update, delete, and the links with which recipients leave one (contract 39.1).
 import type { ReportDraft, ReportUpdate, ScheduleDraft } from '../../contract/reports.ts';
-import { emailAddressOf } from '../../model/email-address.ts';
+import { emailAddressOf } from '../../model/user.ts';
 import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
-import { isLocalTime } from '../../model/local-time.ts';
+import { isLocalTime, openTimeZones } from '../../model/time-zone.ts';
 import { isMailAddress } from '../../model/mail.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import {
@@ -15,13 +15,12 @@ import {
   reportLimits,
   type ReportSchedule,
 } from '../../model/report.ts';
-import { openTimeZones } from '../../model/time-zone.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { dashboardRows } from '../../storage/records/rows/dashboards.ts';
 import { countReports, findReportMail, reportRows } from '../../storage/records/rows/reports.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { auditEntry } from '../audit/audit.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
 import { auditView, change, nextVersion, type Step } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 import { fixedValues } from './dashboards.ts';

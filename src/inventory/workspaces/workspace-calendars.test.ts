@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultWorkspaceSettings } from '../../model/workspace.ts';
-import { type OpenRecords, openRecords } from '../../storage/records/records.ts';
+import { openRecords, type OpenRecords } from '../../storage/records/records.ts';
 import { testEngine } from '../../storage/records/testing-engine.ts';
 import { organizationRows } from '../../storage/records/rows/organizations.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
-import { WorkspaceCalendars } from './workspace-calendars.ts';
-import { createWorkspace, updateWorkspace } from './workspaces.ts';
+import { createWorkspace, updateWorkspace, WorkspaceCalendars } from './workspaces.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const organization = {

@@ -17,11 +17,21 @@ import {
   type Workspace,
   type WorkspaceSettings,
 } from '../../model/workspace.ts';
-import type { Records } from '../../storage/records/records.ts';
-import { workspaceContents, workspaceRows } from '../../storage/records/rows/workspaces.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import {
+  readRetentionRules,
+  type RetentionRules,
+  workspaceContents,
+  workspaceRows,
+} from '../../storage/records/rows/workspaces.ts';
 import { ownOrganization } from '../list-scope.ts';
 import { auditView, orCurrent } from '../record-change.ts';
 import { Crud } from '../record-crud.ts';
+import { dayMs, type EpochMs } from '../../model/instant.ts';
+import type { RetentionTimes, WorkspaceUsage } from '../../storage/samples/sample-store.ts';
+import type { ChangeFollower, RecordChange } from '../../model/record.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { RecordChanges } from '../../structures/cache-by-part.ts';
 
 type SettingsDraft = {
   readonly [K in Exclude<keyof WorkspaceSettings, 'map'>]?: WorkspaceSettings[K] | undefined;
@@ -176,4 +186,78 @@ function checkCalendar({ workingHours, holidays }: WorkspaceSettings): void {
 
 function refused(reason: string) {
   return problem('invalidRequest', { reason: `body settings.${reason}` });
+}
+
+// Retention: from which time on samples are kept, and the effect of another retention (contract 37).
+
+/** The times before which samples are not kept now. A deleted data flow has no rule. */
+export function retentionTimes(
+  { workspaces, dataFlows }: RetentionRules,
+  now: EpochMs,
+): RetentionTimes {
+  const times = (days: ReadonlyMap<string, number>) =>
+    new Map([...days].map(([id, count]) => [id, now - count * dayMs] as const));
+  return { workspaces: times(workspaces), dataFlows: times(dataFlows) };
+}
+
+// Retention effect: what a workspace stores, and about how much of it another retention would drop (contract 37).
+
+export interface EffectSources {
+  /** By workspace. */
+  readonly usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>;
+  readonly previewExpiry: (workspaceId: string, rules: RetentionTimes) => Promise<WorkspaceUsage>;
+  readonly now: () => EpochMs;
+}
+
+/** `retentionDays` in place of the rule of the workspace; undefined is without limit. */
+export async function readRetentionEffect(
+  { db }: Records,
+  workspaceId: string,
+  retentionDays: number | undefined,
+  { usage, previewExpiry, now }: EffectSources,
+): Promise<{ readonly stored: WorkspaceUsage; readonly expired: WorkspaceUsage }> {
+  const { dataFlows } = await readRetentionRules(db);
+  const workspaces = new Map(retentionDays === undefined ? [] : [[workspaceId, retentionDays]]);
+  const expired = await previewExpiry(
+    workspaceId,
+    retentionTimes({ workspaces, dataFlows }, now()),
+  );
+  const stored = (await usage()).get(workspaceId) ?? { samples: 0, bytes: 0 };
+  return { stored, expired };
+}
+
+// Workspace calendars: the settings that queries need, in memory until their workspace changes.
+
+const workspacesMax = 10_000;
+
+/** A changed workspace is read again. */
+export class WorkspaceCalendars implements ChangeFollower {
+  readonly #db: RecordsDb;
+  readonly #known = createBoundedMap<string, WorkspaceSettings>(workspacesMax);
+  readonly #changes = new RecordChanges();
+  /** The settings of the workspace; the default ones when it does not exist. */
+  readonly calendarOf = (workspaceId: string): WorkspaceSettings | Promise<WorkspaceSettings> =>
+    this.#known.use(workspaceId) ?? this.#load(workspaceId);
+  readonly recordChanged = ({ kind, id }: RecordChange): void => {
+    if (kind !== 'workspace') return;
+    this.#changes.add(id);
+    this.#known.delete(id);
+  };
+  readonly changesMissed = (): void => {
+    this.#changes.addAll();
+    this.#known.clear();
+  };
+
+  constructor(db: RecordsDb) {
+    this.#db = db;
+  }
+
+  async #load(workspaceId: string): Promise<WorkspaceSettings> {
+    const { revision } = this.#changes;
+    const settings = (await workspaceRows.find(this.#db, workspaceId))?.settings;
+    // Settings that changed while they were being read must not stay in memory.
+    if (settings !== undefined && !this.#changes.hasChanged(workspaceId, revision))
+      this.#known.set(workspaceId, settings);
+    return settings ?? defaultWorkspaceSettings;
+  }
 }

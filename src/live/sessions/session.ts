@@ -6,7 +6,13 @@ import { isJsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { QuotaCount } from '../../model/quota.ts';
 import { CatchUp, type Replay } from './catch-up.ts';
-import type { ClientMessageType, MessageContext } from './client-message.ts';
+import {
+  type ClientMessageType,
+  type MessageContext,
+  ping,
+  subscribe,
+  unsubscribe,
+} from './subscribe.ts';
 import type {
   AccessChanges,
   AssetsOfPlace,
@@ -26,13 +32,12 @@ import {
 import { type PlaceWatch, SessionPlaces } from './place-watch.ts';
 import type { Outbox } from './send-buffer.ts';
 import {
-  SessionWorkspaces,
-  SessionSubscriptions,
   itemOf,
+  SessionSubscriptions,
+  SessionWorkspaces,
   workspaceItemOf,
 } from './session-subscriptions.ts';
 import { later } from './stream-position.ts';
-import { ping, subscribe, unsubscribe } from './subscribe.ts';
 import type { WorkspaceReader } from './workspace-fan-out.ts';
 
 // Every message a client may send: one row each (interface 6).

@@ -1,10 +1,12 @@
 // `subscribe`, `unsubscribe` and `ping`: opens the subscriptions that are allowed, and acknowledges what is open (interface 6, contract 30 and 35).
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Static, TSchema } from 'typebox';
 import {
   type AcknowledgedItem,
   type AcknowledgementMessage,
   PingMessage,
   type ReplyTo,
+  type ServerMessage,
   SubscribeMessage,
   type SubscriptionItem,
   UnsubscribeMessage,
@@ -13,12 +15,27 @@ import { readCursor } from '../../model/cursor.ts';
 import { type EpochMs, formatInstant, parseInstant } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { defaultTopic } from '../../model/sample.ts';
-import { clientMessage, type MessageContext } from './client-message.ts';
 import { refusal } from './live-limits.ts';
 import type { ReplayRequest } from './replay-pass.ts';
-import { inTableOrder, type WorkspaceTarget } from './session-subscriptions.ts';
-import { readPlaceText, type ReplayStart } from './stream-position.ts';
+import {
+  inTableOrder,
+  type SessionSubscriptions,
+  type SessionWorkspaces,
+  type WorkspaceTarget,
+} from './session-subscriptions.ts';
+import { type Coverage, readPlaceText, type ReplayStart } from './stream-position.ts';
 import type { WorkspaceGrant } from './workspace-fan-out.ts';
+import { compileSchema } from '../../structures/schema-compiler.ts';
+import type { CatchUp } from './catch-up.ts';
+import type {
+  AccessChanges,
+  AssetsOfPlace,
+  AssetsOfTag,
+  FindAssets,
+  Followable,
+  FollowDevices,
+} from './session-access.ts';
+import type { PlaceWatch, SessionPlaces } from './place-watch.ts';
 
 // Acknowledgements: what is open after a message, as a list or as a number (interface 6, contract 37).
 
@@ -453,4 +470,63 @@ function startOf(since: string | undefined, what: string): ReplayStart | undefin
   throw refusal('INVALID_SUBSCRIPTION', {
     reason: `${what}: since must be a cursor or an ISO-8601 date-time`,
   });
+}
+
+// The shape of a client message type, and what a handler sees of the session.
+
+export interface MessageContext {
+  readonly subscriptions: SessionSubscriptions;
+  readonly workspaces: SessionWorkspaces;
+  readonly places: SessionPlaces;
+  readonly catchUp: CatchUp;
+  readonly now: () => EpochMs;
+  readonly closed: () => boolean;
+  readonly reply: (message: ServerMessage) => void;
+  /** The same for a message that is a text already. */
+  readonly replyText: (text: string) => void;
+  /**
+   * Who asks: by the token of the message, else by the credential of the connection, checked again.
+   * Throws a Problem.
+   */
+  readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
+  /** Those of the devices that exist and may be read. */
+  readonly findAssets: FindAssets;
+  readonly assetsOfTag: AssetsOfTag;
+  readonly assetsOfPlace: AssetsOfPlace;
+  readonly followable: Followable;
+  readonly access: AccessChanges;
+  readonly placeChanges: PlaceWatch;
+  readonly follow?: FollowDevices | undefined;
+  /** What a subscription that begins now covers. */
+  readonly liveCoverage: (assetId: string) => Coverage;
+}
+
+export interface ClientMessageType {
+  /** Checks the message against its schema and handles it; throws LiveRefusal. */
+  receive(
+    message: unknown,
+    replyTo: ReplyTo | undefined,
+    context: MessageContext,
+  ): void | Promise<void>;
+}
+
+/** A row of the table of client messages. */
+function clientMessage<S extends TSchema>(
+  schema: S,
+  handle: (
+    message: Static<S>,
+    replyTo: ReplyTo | undefined,
+    context: MessageContext,
+  ) => void | Promise<void>,
+): ClientMessageType {
+  let validator: ReturnType<typeof compileSchema<S>> | undefined;
+  return {
+    receive(message, replyTo, context) {
+      validator ??= compileSchema(schema);
+      if (validator.Check(message)) return handle(message, replyTo, context);
+      const [error] = validator.Errors(message);
+      const place = error?.instancePath || '/';
+      throw refusal('INVALID_MESSAGE', { reason: `${place} ${error?.message}` });
+    },
+  };
 }

@@ -1,5 +1,5 @@
 // Available outputs: the types that an installation delivers to, and the checks of a connector that is saved (contract 9).
-import type { OutputConnector } from '../../model/output-connector.ts';
+import type { OutputConnector } from '../../model/connector.ts';
 import { problem } from '../../model/problem.ts';
 import { canBeJson, parseTemplate } from '../templates/template.ts';
 import type { ConnectorServices } from './connector-services.ts';

@@ -1,7 +1,7 @@
 // Connector type: the properties, the checks and the sender of one kind of output, as one row of the table.
 import Type, { type TObject, type TProperties } from 'typebox';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
+import type { OutputConnector, OutputScope } from '../../model/connector.ts';
 import type { ConnectorServices } from './connector-services.ts';
 import type { PropertyReader } from './property-parser.ts';
 import type { Target } from './target.ts';

@@ -8,8 +8,7 @@ import { deliveryOf, type WaitingDelivery, waitingRecord } from './attempts/wait
 import type { DeliveryBook, DeliveryFilter } from '../../inventory/data-flows/deliveries.ts';
 import type { Delivery } from '../../model/delivery.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { PageRequest } from '../../model/page.ts';
-import { compareBy } from '../../model/sort-order.ts';
+import { compareBy, type PageRequest } from '../../model/page.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { DeliveryIntake } from './delivery-intake.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Sample } from '../../model/sample.ts';
-import type { SampleExportPlan } from '../../model/sample-export.ts';
+import type { SampleExportPlan } from '../../model/operation.ts';
 import type { ExportProgress } from './export-file.ts';
 import { type DevicePage, type PartLimits, type ReadRange, readPart } from './next-part.ts';
 import { PartColumnsContent } from './part-columns.ts';

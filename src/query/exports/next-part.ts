@@ -1,6 +1,6 @@
 // Next part: samples of an export from a cursor on, until they fill a part of its file.
 import type { EpochMs } from '../../model/instant.ts';
-import type { SampleExportPlan } from '../../model/sample-export.ts';
+import type { SampleExportPlan } from '../../model/operation.ts';
 import type { ExportCursor, ExportProgress } from './export-file.ts';
 
 export interface PartLimits {

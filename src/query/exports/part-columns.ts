@@ -1,5 +1,5 @@
 // Part columns: the samples of a part of an export as columns, copied from those of the store, for the thread that encodes them.
-import type { SampleExportPlan } from '../../model/sample-export.ts';
+import type { SampleExportPlan } from '../../model/operation.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { dataOf, leafKinds } from '../../storage/log/data-shape.ts';
 import type { SampleColumn, SampleColumns, SampleRun } from '../../storage/samples/sample-store.ts';

@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { gzip } from 'node:zlib';
-import type { SampleExportFormat, SampleExportPlan } from '../../model/sample-export.ts';
+import type { SampleExportFormat, SampleExportPlan } from '../../model/operation.ts';
 import type { PartContent } from './next-part.ts';
 import {
   buffersOf,

@@ -3,12 +3,12 @@ import {
   deviceFieldsWith,
   type DeviceFieldType,
   type DeviceFieldWith,
+  type FilterType,
   type LoraField,
   loraFields,
   type WireName,
 } from '../../model/device-fields.ts';
 import { onlineStates } from '../../model/device.ts';
-import type { FilterType } from '../../model/filter-type.ts';
 import { type MetricField, metricFields } from '../../model/uplink-metrics.ts';
 
 export interface AssetField {

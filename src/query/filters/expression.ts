@@ -1,5 +1,5 @@
 // Filter expressions: read as clients send them into conditions that the records store turns into SQL (interface 2.9).
-import type { FilterType } from '../../model/filter-type.ts';
+import type { FilterType } from '../../model/device-fields.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import {
@@ -8,9 +8,15 @@ import {
   assetFieldNamed,
   assetFields,
 } from './asset-fields.ts';
-import { valueFor } from './filter-values.ts';
-import { type PredicateName, predicateNames, predicates, predicatesOf } from './predicates.ts';
-import type { FilterValue, Question } from './predicate.ts';
+import {
+  type FilterValue,
+  type PredicateName,
+  predicateNames,
+  predicates,
+  predicatesOf,
+  type Question,
+  valueFor,
+} from './predicates.ts';
 
 export const expressionLimits = { depthMax: 3, filtersMax: 200, valuesMax: 5_000 } as const;
 

@@ -12,10 +12,7 @@ import {
   mergeTallies,
 } from './accumulators.ts';
 import type { Tally } from './facet.ts';
-import { counts } from './facets/counts.ts';
-import { ends } from './facets/ends.ts';
-import { ranks } from './facets/ranks.ts';
-import { numbers } from './facets.ts';
+import { counts, ends, numbers, ranks } from './facets.ts';
 import { type CountedSlots, slotMs } from './occupied-slots.ts';
 
 interface Point {

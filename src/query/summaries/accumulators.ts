@@ -6,15 +6,21 @@ import type { Json } from '../../model/json.ts';
 import { sumOf } from './compensated-sum.ts';
 import { countDistinct } from './distinct-set.ts';
 import type { Facet, Tally } from './facet.ts';
-import { count } from './facets/count.ts';
-import { counts, type CountsTally, modeOf } from './facets/counts.ts';
-import { distinct } from './facets/distinct.ts';
-import { ends } from './facets/ends.ts';
-import { numbers } from './facets.ts';
-import { occupied } from './facets/occupied.ts';
-import { isApproximate, quantileOf, ranks } from './facets/ranks.ts';
-import { spread } from './facets/spread.ts';
-import { truths } from './facets/truths.ts';
+import {
+  count,
+  counts,
+  type CountsTally,
+  distinct,
+  ends,
+  isApproximate,
+  modeOf,
+  numbers,
+  occupied,
+  quantileOf,
+  ranks,
+  spread,
+  truths,
+} from './facets.ts';
 import { type CountedSlots, occupiedCount } from './occupied-slots.ts';
 
 interface Accumulator {

@@ -2,21 +2,28 @@
 import type { AlarmProperties } from '../../model/alarm.ts';
 import { type GeoFence, parseGeoFence } from '../../model/geo-fence.ts';
 import { checkedDurationMs } from '../../model/iso-duration.ts';
-import type { OutputConnector } from '../../model/output-connector.ts';
-import { readSchedule, type RuleSchedule } from '../../model/rule-schedule.ts';
-import type {
-  CustomLogicBlock,
-  LogicBlock,
-  Rule,
-  RuleDataSource,
-  SilenceLogicBlock,
+import type { OutputConnector } from '../../model/connector.ts';
+import {
+  type CustomLogicBlock,
+  type LogicBlock,
+  type Rule,
+  type RuleDataSource,
+  type SilenceLogicBlock,
 } from '../../model/rule.ts';
+import { readSchedule, type RuleSchedule } from '../../model/rule-schedule.ts';
 import { combinationHolds, parseTagCombination } from '../../model/tag.ts';
-import { type AlarmOutput, compileAlarms } from './alarm-outputs.ts';
 import type { BlockHold } from './condition-states.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
 import { Formulas, operandsOf, ownKeysOf, type PlacedFormula } from './operands.ts';
 import { isWholeSample, type RuleEvaluation } from './rule-reading.ts';
+import { alarmTemplates, type AlarmTemplates } from '../../outputs/templates/alarm-templates.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import { customLogicRows } from '../../storage/records/rows/rules.ts';
+import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
+import {
+  findOpenOutputConnectors,
+  findReadableProperties,
+} from '../../storage/records/rows/output-connectors.ts';
 
 /** The samples that a data source takes: those of a topic that have one of the keys. */
 export interface Watch {
@@ -104,7 +111,7 @@ export interface CompiledRule {
   readonly byTag: boolean;
 }
 
-export interface RuleParts {
+interface RuleParts {
   readonly connectors: ReadonlyMap<string, Pick<OutputConnector, 'sendConsecutiveAlerts'>>;
   readonly customLogic: ReadonlyMap<string, CustomLogicBlock>;
   /** Of connectors that open alarms; none for a simulation. */
@@ -287,4 +294,99 @@ function compileLogic(
     insideActionIds,
     outsideActionIds,
   };
+}
+
+// Alarm outputs: the actions of a rule that open alarms, prepared for evaluation (contract 37).
+
+export interface AlarmOutput {
+  readonly properties: AlarmProperties;
+  readonly templates: AlarmTemplates;
+  readonly clearAfterMs: number | null;
+  readonly escalateAfterMs: number | null;
+  readonly remindEveryMs: number | null;
+  /** Indexes of the logic blocks with this action. */
+  readonly blocks: readonly number[];
+}
+
+/** By the id of the output connector; empty for most rules. */
+function compileAlarms(
+  { actions, logic }: Pick<Rule, 'actions' | 'logic'>,
+  properties: ReadonlyMap<string, AlarmProperties>,
+): ReadonlyMap<string, AlarmOutput> {
+  const alarms = new Map<string, AlarmOutput>();
+  for (const { id } of actions) {
+    const own = properties.get(id);
+    if (own === undefined) continue;
+    const blocks = (logic.logicBlocks ?? []).flatMap(({ actionIds }, block) =>
+      actionIds.includes(id) ? [block] : [],
+    );
+    alarms.set(id, {
+      properties: own,
+      templates: alarmTemplates(own),
+      clearAfterMs: msOrNull(own.clearAfter),
+      escalateAfterMs: msOrNull(own.escalateAfter),
+      remindEveryMs: msOrNull(own.remindEvery ?? null),
+      blocks,
+    });
+  }
+  return alarms;
+}
+
+/** The connector was checked when it was saved. */
+function msOrNull(duration: string | null): number | null {
+  return duration === null ? null : checkedDurationMs(duration);
+}
+
+// Rule loader: compiles rules with the records that they refer to.
+
+/** `failed` is called for a rule that cannot be compiled. It is skipped. */
+export async function compileRules(
+  store: Pick<Records, 'db' | 'sealer'>,
+  rules: readonly Rule[],
+  failed: (ruleId: string, error: unknown) => void,
+): Promise<readonly CompiledRule[]> {
+  const parts = await readParts(store, rules);
+  return rules.flatMap((rule) => {
+    try {
+      return compileRule(rule, parts) ?? [];
+    } catch (error) {
+      failed(rule.id, error);
+      return [];
+    }
+  });
+}
+
+async function readParts(
+  store: Pick<Records, 'db' | 'sealer'>,
+  rules: readonly Rule[],
+): Promise<RuleParts> {
+  const { db } = store;
+  const actionIds = new Set(rules.flatMap(({ actions }) => actions.map(({ id }) => id)));
+  const blockIds = new Set(rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []));
+  const connectors = await findOpenOutputConnectors(db, [...actionIds]);
+  const alarmIds = connectors.filter(({ type }) => type === 'ALARM').map(({ id }) => id);
+  // The action of an unreadable one becomes a delivery, which fails with the reason.
+  const alarms = await findReadableProperties(store, alarmIds);
+  const blocks = await customLogicRows.findAll(db, [...blockIds]);
+  const isInWorkspace = await inputsInWorkspace(db, rules);
+  return {
+    connectors: new Map(connectors.map((connector) => [connector.id, connector])),
+    customLogic: new Map(blocks.map((block) => [block.id, block])),
+    alarms: alarms as ReadonlyMap<string, AlarmProperties>,
+    isInWorkspace,
+  };
+}
+
+/**
+ * Returns which devices the rules may read: a device that was moved to another workspace is no
+ * longer an input.
+ */
+export async function inputsInWorkspace(
+  db: RecordsDb,
+  rules: readonly Rule[],
+): Promise<NonNullable<RuleParts['isInWorkspace']>> {
+  const inputs = rules.flatMap((rule) => rule.inputs.filter(({ type }) => type === 'DEVICE'));
+  const workspaces = await workspacesOfDevices(db, [...new Set(inputs.map(({ id }) => id))]);
+  // A deleted device is in no workspace, and has no samples.
+  return (deviceId, workspaceId) => (workspaces.get(deviceId) ?? workspaceId) === workspaceId;
 }

@@ -15,7 +15,7 @@ import {
 } from '../../storage/records/rows/rule-state.ts';
 import { findActiveRules } from '../../storage/records/rows/rules.ts';
 import { AlarmSources } from './alarm-sources.ts';
-import type { CompiledRule } from './compiled-rule.ts';
+import { type CompiledRule, compileRules } from './compiled-rule.ts';
 import {
   type DevicePlan,
   planLimits,
@@ -32,7 +32,6 @@ import {
   searchLastSamples,
 } from './last-samples.ts';
 import { RuleIndex } from './rule-index.ts';
-import { compileRules } from './rule-loader.ts';
 import type { RuleSample } from './rule-reading.ts';
 
 /** Failures while something is prepared. The rest is prepared all the same. */

@@ -1,6 +1,6 @@
 // Column values: JSON strings, flags as 0 and 1, search strings.
 import { type Expression, type SqlBool, sql } from 'kysely';
-import { fold } from '../../query/filters/filter-values.ts';
+import { fold } from '../../query/filters/predicates.ts';
 
 /** The condition for a filter that the request sets; undefined stays undefined. */
 export function ifGiven<Value, Condition>(

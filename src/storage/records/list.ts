@@ -1,7 +1,6 @@
 // Pages of rows: total, order and the requested part, the same for every table.
 import { type SelectQueryBuilder, sql } from 'kysely';
-import type { PageRequest } from '../../model/page.ts';
-import { refuseUnknownFields } from '../../model/sort-order.ts';
+import { type PageRequest, refuseUnknownFields } from '../../model/page.ts';
 import type { ListCache } from './list-cache.ts';
 import type { RecordTables } from './schema.ts';
 

@@ -2,7 +2,7 @@
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { isLongName, longNameReason } from '../../model/outside-name.ts';
-import { problems } from '../../model/problem.ts';
+import { problems } from '../../model/problem-table.ts';
 import { defaultTopic } from '../../model/sample.ts';
 import { timestampFault, timestampOf } from '../../model/timestamp.ts';
 

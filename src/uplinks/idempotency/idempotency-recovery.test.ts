@@ -4,7 +4,7 @@ import { type DurableEntry, durablePart } from '../../model/journal-entry.ts';
 import { findKeptAnswer, unansweredKeys } from '../../storage/records/rows/idempotency-keys.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 import { telemetryOf } from '../../telemetry/testing-telemetry.ts';
-import { createIdempotencyRecords, recoverDurableParts } from './idempotency-recovery.ts';
+import { createIdempotencyRecords, recoverDurableParts } from './idempotency.ts';
 
 let opened: TestRecords;
 beforeAll(async () => {

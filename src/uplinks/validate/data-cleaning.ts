@@ -1,6 +1,6 @@
 // Data cleaning: removes invalid keys, too deep values and numbers that are not finite from data.
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { keysOfKnown, rememberLarge } from '../../model/large-objects.ts';
+import { keysOfKnown, rememberLarge } from '../../model/json-keys.ts';
 import { allSteps } from '../../structures/slices.ts';
 import { cutName, isAlphanumeric, isLongName, outsideNameMax } from '../../model/outside-name.ts';
 

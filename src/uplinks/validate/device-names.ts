@@ -3,7 +3,7 @@ import { hash, randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { hasKey, keyPathsInSteps, keyPathsUpTo } from '../../model/data-value.ts';
-import { keysOfKnown, rememberLarge } from '../../model/large-objects.ts';
+import { keysOfKnown, rememberLarge } from '../../model/json-keys.ts';
 import { cutName } from '../../model/outside-name.ts';
 import { type Quotas, quotaTable } from '../../model/quota.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';

@@ -1,6 +1,6 @@
 // Custom database: stores a sample created from the trigger for another topic and device (contract 9, 35).
 import { connectorType } from '../connector-type.ts';
-import { createSampleTarget } from '../database/sample-target.ts';
+import { createSampleTarget } from '../database/database.ts';
 import { optionalFlag, optionalText, text } from '../property-schemas.ts';
 
 export const customDatabase = connectorType({

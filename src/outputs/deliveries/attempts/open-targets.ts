@@ -9,7 +9,7 @@ import {
 } from '../../../model/template-context.ts';
 import { findConnectorType } from '../../connectors/connector-table.ts';
 import type { ConnectorServices } from '../../connectors/connector-services.ts';
-import type { OutputConnector } from '../../../model/output-connector.ts';
+import type { OutputConnector } from '../../../model/connector.ts';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate } from '../../templates/template.ts';
 

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createEgressGuard } from '../../egress/guard.ts';
 import { testServices } from '../../connectors/testing-services.ts';
-import type { OutputConnector } from '../../../model/output-connector.ts';
+import type { OutputConnector } from '../../../model/connector.ts';
 import { TargetCache, type OpenTarget } from './open-targets.ts';
 
 const egress = createEgressGuard({ allow: [] });

@@ -1,4 +1,5 @@
 // PostgreSQL engine: the records in a database of a server.
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   ColumnDefinitionNode,
   ColumnNode,
@@ -15,7 +16,6 @@ import {
   ReferenceNode,
   sql,
 } from 'kysely';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { problem } from '../../../model/problem.ts';
 import type { RecordChange } from '../../../model/record.ts';
@@ -27,13 +27,12 @@ import {
   type OpenTransaction,
   type StatementResult,
 } from '../engine.ts';
-import { type KyselyParts, openLanes } from '../connection-pool.ts';
+import { createTenantTurns, type KyselyParts, openLanes, WriteLock } from '../connection-pool.ts';
 import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
 import { NodeAdapter } from '../rows/shared-records.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
-import { createTenantTurns, WriteLock } from '../turns.ts';
 import { transaction } from '../transaction.ts';
 import {
   isLost,
@@ -45,7 +44,7 @@ import {
   sessionOf,
   versionMin,
 } from './server.ts';
-import { beginQuery, Writer, listChangedCode, newsQueries } from './writer.ts';
+import { beginQuery, listChangedCode, newsQueries, Writer } from './writer.ts';
 
 // Connection to PostgreSQL: one session writes, in turns with other nodes; others read what is committed.
 

@@ -4,7 +4,7 @@ import type {
   CustomFieldMeta,
   CustomFieldType,
   CustomFieldValue,
-} from '../../../model/custom-field.ts';
+} from '../../../model/device-fields.ts';
 import { type EpochMs, parseInstant } from '../../../model/instant.ts';
 import type { Json } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';

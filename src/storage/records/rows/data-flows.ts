@@ -1,7 +1,6 @@
 // Data flows and their outputs in the records store.
 import type { Insertable, Selectable } from 'kysely';
-import type { Connectivity } from '../../../model/connector.ts';
-import type { DataFlow, FlowOutput } from '../../../model/data-flow.ts';
+import type { Connectivity, DataFlow, FlowOutput } from '../../../model/connector.ts';
 import { fromFlag, searchTextOf, toFlag } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';

@@ -1,7 +1,7 @@
 // Demo workspaces in the records store: at most one in each organization.
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
 import type { JsonObject } from '../../../model/json.ts';
-import { simulatedConnectorName, simulatedMark } from '../../../model/demo-workspace.ts';
+import { simulatedConnectorName, simulatedMark } from '../../../model/workspace.ts';
 import type { Records, RecordsDb } from '../records.ts';
 
 /** The demo has fewer devices; a user may add some. */

@@ -15,7 +15,7 @@ import type { PageRequest } from '../../../model/page.ts';
 import { batteryPercents, type MetricField, metricFields } from '../../../model/uplink-metrics.ts';
 import type { AssetFieldName } from '../../../query/filters/asset-fields.ts';
 import type { Condition, CustomFieldQuestion } from '../../../query/filters/expression.ts';
-import type { Question, ValueTest } from '../../../query/filters/predicate.ts';
+import type { Question, ValueTest } from '../../../query/filters/predicates.ts';
 import { contains, ifGiven, isOneOf, keyOf, toFlag } from '../columns.ts';
 import { engineSql, type EngineSql } from '../engine.ts';
 import { pageOfLongList, pageOfRows, type Rows, sortColumns } from '../list.ts';

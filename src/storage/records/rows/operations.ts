@@ -9,13 +9,11 @@ import type {
   OperationAction,
   OperationPlan,
   OperationType,
-} from '../../../model/operation.ts';
-import type { PageRequest } from '../../../model/page.ts';
-import type {
   SampleExport,
   SampleExportPlan,
   SampleExportState,
-} from '../../../model/sample-export.ts';
+} from '../../../model/operation.ts';
+import type { PageRequest } from '../../../model/page.ts';
 import {
   fromJsonText,
   fromJsonTextOrNull,

@@ -1,6 +1,6 @@
 // Output connectors in the records store; their properties are encrypted as a whole, because most hold secrets.
 import type { Insertable, Selectable } from 'kysely';
-import type { OutputConnector, OutputScope } from '../../../model/output-connector.ts';
+import type { OutputConnector, OutputScope } from '../../../model/connector.ts';
 import { isJsonObject, type JsonObject } from '../../../model/json.ts';
 import { UnreadableRecord } from '../../../model/errors.ts';
 import type { PageRequest } from '../../../model/page.ts';

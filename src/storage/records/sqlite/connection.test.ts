@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Problem } from '../../../model/problem.ts';
-import { WriteLock } from '../turns.ts';
+import { WriteLock } from '../connection-pool.ts';
 import { checkpointLimits, Turns, RecordsConnection } from './sqlite-engine.ts';
 
 let directory: string;

@@ -13,12 +13,11 @@ import {
   refreshStatistics,
   type StatementResult,
 } from '../engine.ts';
-import { type KyselyParts, openLanes } from '../connection-pool.ts';
+import { createTenantTurns, type KyselyParts, openLanes, WriteLock } from '../connection-pool.ts';
 import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
 import { isDiskFull } from '../../../model/errors.ts';
 import { problem, type Problem } from '../../../model/problem.ts';
-import { createTenantTurns, WriteLock } from '../turns.ts';
 import { CommitSync } from './commit-sync.ts';
 import { RecordsThread } from './records-thread.ts';
 import { Statements } from './statements.ts';

@@ -2,11 +2,7 @@
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import { accumulatorOf } from '../../../query/summaries/accumulators.ts';
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
-import { count } from '../../../query/summaries/facets/count.ts';
-import { ends } from '../../../query/summaries/facets/ends.ts';
-import { numbers } from '../../../query/summaries/facets.ts';
-import { occupied } from '../../../query/summaries/facets/occupied.ts';
-import { truths } from '../../../query/summaries/facets/truths.ts';
+import { count, ends, numbers, occupied, truths } from '../../../query/summaries/facets.ts';
 import { int64, quoted } from '../../clickhouse/statement-values.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import type { DataShape } from '../../log/data-shape.ts';
@@ -38,9 +34,8 @@ import {
   type HourPartials,
   mergePartials,
 } from './hour-partials.ts';
-import type { KnownHours } from './hours.ts';
+import { endText, type KnownHours, type OtherHours } from './hours.ts';
 import { talliesInMemory } from './kept-reads.ts';
-import { endText, type OtherHours } from './other-hours.ts';
 import {
   afterHours,
   type Aggregate,

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../../model/instant.ts';
 import { missing } from '../../../structures/missing.ts';
 import type { SampleRange, SampleScan } from '../sample-store.ts';
 import { addOpenRows, type BucketPlan, type Tallies, talliesOf } from './bucket-plan.ts';
-import type { WantedRows } from './kept-memory.ts';
+import type { WantedRows } from './kept-rows.ts';
 import type { OpenPlace } from './open-rows.ts';
 import { openPlacesIn, type ReadParts } from './store-parts.ts';
 import { compareRows } from './sample-tables.ts';

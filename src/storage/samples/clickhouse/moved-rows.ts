@@ -11,8 +11,7 @@ import {
   sealedColumns,
   type SealedRow,
 } from './sample-tables.ts';
-import { removedText } from './removals.ts';
-import type { ShippingState } from './shipping-state.ts';
+import { removedText, type ShippingState } from './shipping-state.ts';
 
 /** Rows of one select, which ClickHouse sorts. */
 const rowsPerSelect = 400_000;

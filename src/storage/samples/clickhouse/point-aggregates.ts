@@ -3,12 +3,14 @@ import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import { addTerm } from '../../../query/summaries/compensated-sum.ts';
 import { addDistinct } from '../../../query/summaries/distinct-set.ts';
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
-import { count } from '../../../query/summaries/facets/count.ts';
-import { distinct } from '../../../query/summaries/facets/distinct.ts';
-import { ends } from '../../../query/summaries/facets/ends.ts';
-import { numbers } from '../../../query/summaries/facets.ts';
-import { occupied } from '../../../query/summaries/facets/occupied.ts';
-import { truths } from '../../../query/summaries/facets/truths.ts';
+import {
+  count,
+  distinct,
+  ends,
+  numbers,
+  occupied,
+  truths,
+} from '../../../query/summaries/facets.ts';
 import { slotMs } from '../../../query/summaries/occupied-slots.ts';
 import { pointKinds } from './sample-tables.ts';
 

@@ -3,11 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EpochMs } from '../../../model/instant.ts';
 import { readChecked, replaceChecked } from '../../log/durable-file.ts';
-import type { Removal } from './removals.ts';
-import { RowBinary } from '../../clickhouse/statement-values.ts';
+import { int64, listOf, quoted, RowBinary } from '../../clickhouse/statement-values.ts';
 import type { Shard } from '../../clickhouse/shard.ts';
 import { columnNames } from '../../clickhouse/clickhouse.ts';
 import { journalsTable } from './sample-tables.ts';
+import { isInRange } from '../../../model/replacement.ts';
+import type { LoggedEntry } from '../../log/logged-entry.ts';
+import type { RemovalOfJournal } from '../remote-pending-samples.ts';
+import type { OpenRow } from './open-rows.ts';
 
 /** In the folder of the samples. */
 export const shippingFile = 'shipping.json';
@@ -133,4 +136,39 @@ export async function takeJournalNumber(shard: Shard, now: number): Promise<numb
     await delay(Math.random() * retryMsMax);
   }
   throw new Error(`No journal number is free after ${attemptsMax} attempts`);
+}
+
+// Removals: ranges of samples that replacements removed and ClickHouse still has, as conditions for its rows and for open ones.
+
+export type Removal = RemovalOfJournal;
+
+/** By device. */
+export type RemovalsByDevice = ReadonlyMap<string, readonly Removal[]>;
+
+/** What the entry removes. */
+export function removalsOf(
+  { position, storedAt, replaces }: LoggedEntry,
+  journal: number,
+): readonly Removal[] {
+  const end = { journal, position: replaces?.before?.position ?? position, storedAt };
+  return (replaces?.ranges ?? []).map((range) => ({ ...range, ...end }));
+}
+
+export function isRemoved(removals: readonly Removal[], row: OpenRow, ofJournal: number): boolean {
+  return removals.some(
+    (removal) =>
+      isInRange(removal, row.topic, row.timestamp) &&
+      (ofJournal === removal.journal
+        ? row.position < removal.position
+        : row.storedAt <= removal.storedAt),
+  );
+}
+
+/** A condition for the removed rows of a device, in the tables of samples and points. */
+export function removedText(deviceId: string, removals: readonly Removal[]): string {
+  const ranges = removals.map(({ topics, from, to, journal, position, storedAt }) => {
+    const ofTopics = topics === null ? '' : ` and topic in ${listOf(topics)}`;
+    return `(ts >= ${int64(from)} and ts < ${int64(to)}${ofTopics} and if(journal = ${journal}, position < ${position}, storedAt <= ${int64(storedAt)}))`;
+  });
+  return `(device = ${quoted(deviceId)} and (${ranges.join(' or ')}))`;
 }

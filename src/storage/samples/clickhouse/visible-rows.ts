@@ -3,8 +3,13 @@ import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import { arrayOf, int64, quoted } from '../../clickhouse/statement-values.ts';
 import type { RetentionTimes } from '../sample-store.ts';
 import type { OpenRow, OpenRows } from './open-rows.ts';
-import { isRemoved, type Removal, type RemovalsByDevice, removedText } from './removals.ts';
-import type { StateFile } from './shipping-state.ts';
+import {
+  isRemoved,
+  type Removal,
+  type RemovalsByDevice,
+  removedText,
+  type StateFile,
+} from './shipping-state.ts';
 
 /** By journal. */
 type JournalPositions = ReadonlyMap<number, number>;

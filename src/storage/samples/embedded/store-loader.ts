@@ -2,9 +2,8 @@
 import { join } from 'node:path';
 import { rename, unlink } from 'node:fs/promises';
 import type { ShapeInterner } from '../../log/data-shape.ts';
-import { DeviceMarks } from './memtables/device-watermarks.ts';
+import { createShapeTables, DeviceMarks, type ShapeTables } from './memtables/shape-tables.ts';
 import { type DeviceNumbers, openDeviceNumbers } from './memtables/device-numbers.ts';
-import { createShapeTables, type ShapeTables } from './memtables/shape-tables.ts';
 import { checksumOf, TableRuns } from './memtables/table-runs.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
 import { createSchemaInterner } from './chunks/chunk-schema.ts';

@@ -9,7 +9,7 @@ import { useAction } from '../../../ui/use-action.ts';
 import { localeOf } from '../../../words/formats.ts';
 import { useLanguage, useWords } from '../../../words/language.tsx';
 import { weekdayNames, zoneNames } from '../../../words/zone-times.ts';
-import { weekdays } from '../../../../../src/model/local-time.ts';
+import { weekdays } from '../../../../../src/model/time-zone.ts';
 import { reportFormats, reportIntervals } from '../../../../../src/model/report.ts';
 import type { ShownVariables } from '../variable-values.ts';
 import { reportWords } from './report-words.ts';

@@ -1,6 +1,6 @@
 // Device marks: newest times and orders of devices, also behind a start and when rows are dropped.
 import { expect, test } from 'vitest';
-import { DeviceMarks } from './device-watermarks.ts';
+import { DeviceMarks } from './shape-tables.ts';
 
 const nothing = () => Number.NEGATIVE_INFINITY;
 const notAsked = () => {

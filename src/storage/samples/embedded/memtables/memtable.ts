@@ -12,7 +12,7 @@ import {
   visibleFrom,
 } from '../rows/rows.ts';
 import { columnKindOf } from '../runs/page-format.ts';
-import type { MemtableRows } from '../runs/run-sealing.ts';
+import type { MemtableRows } from '../runs/run-writer.ts';
 
 // Memtable columns: the arrays of a memtable in shared memory, and rows of them for readers.
 

@@ -3,14 +3,13 @@ import { DamagedChunk } from '../chunks/chunk.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
 import type { Origin } from '../rows/rows.ts';
 import type { RunJob } from '../runs/run-writing.ts';
-import { runsToMerge } from '../runs/run-levels.ts';
+import { runsToMerge, type TableRun } from './table-run.ts';
 import type { RunMakers } from '../runs/run-makers.ts';
 import type { RunReader } from '../runs/run-reader.ts';
 import type { Segment, SegmentSet } from '../segments/segment-set.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { ShapeTable } from './shape-table.ts';
 import type { ShapeTables } from './shape-tables.ts';
-import type { TableRun } from './table-run.ts';
 import type { TableRuns } from './table-runs.ts';
 
 interface TableMergerParts {

@@ -11,7 +11,7 @@ import { SegmentFile } from '../segments/segment-file.ts';
 import { RunFile } from './run-file.ts';
 import { RunReader } from './run-reader.ts';
 import { Slice, type SliceWalk } from './slice-rows.ts';
-import { sealMemtable } from './run-sealing.ts';
+import { sealMemtable } from './run-writer.ts';
 import { SectionCache } from './page-sections.ts';
 
 const day = 86_400_000;

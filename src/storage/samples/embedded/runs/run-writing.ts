@@ -1,12 +1,11 @@
 // Run writing: what the thread of runs is asked to do, as messages, and a job done where it is called.
 import type { DataShape } from '../../../log/data-shape.ts';
 import { RunFile, type RunIndex, type RunNote } from './run-file.ts';
-import { type MemtableRows, sealMemtable } from './run-sealing.ts';
+import { type MemtableRows, sealMemtable, writeRun as writeRunFile } from './run-writer.ts';
 import { grown } from '../../../../structures/bytes.ts';
 import { type CursorRows, RunCursor } from './run-cursor.ts';
 import { SegmentFile } from '../segments/segment-file.ts';
 import { pageRowsMax } from './page-format.ts';
-import { writeRun as writeRunFile } from './run-writer.ts';
 import { writeSlices } from './page-writer.ts';
 
 /** Writes the file of the job without syncing it; undefined when no row was left. */

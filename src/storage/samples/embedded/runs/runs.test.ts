@@ -10,7 +10,7 @@ import { RunCursor } from './run-cursor.ts';
 import { SegmentFile } from '../segments/segment-file.ts';
 import { RunFile } from './run-file.ts';
 import { mergeRuns } from './run-writing.ts';
-import { type MemtableRows, sealMemtable } from './run-sealing.ts';
+import { type MemtableRows, sealMemtable } from './run-writer.ts';
 
 let folder: string;
 let files = 0;

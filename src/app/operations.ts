@@ -1,0 +1,154 @@
+// Connects operations on samples: deletions, corrections, recalculations and exports, with their runners and routes.
+import { setTimeout as pause } from 'node:timers/promises';
+import { join } from 'node:path';
+import { authorize } from '../access/authorize.ts';
+import { leaseOfOperation } from '../cluster/leases/lease-tasks.ts';
+import type { SampleChangesOfNode } from '../cluster/remote-sample-changes.ts';
+import type { Route } from '../http/edge/route.ts';
+import { recalculationRoute, sampleChangeRoutes } from '../http/routes/sample-changes.ts';
+import { readOperation } from '../inventory/operations/operations.ts';
+import { createDevicePlaces } from '../operations/device-places.ts';
+import { createOperationRunner, type OperationRunner } from '../operations/operation-runner.ts';
+import { SampleOperations } from '../operations/sample-operations.ts';
+import { operationRows, unfinishedOperations } from '../storage/records/rows/operations.ts';
+import { countDeletion } from '../uplinks/sample-changes.ts';
+import type { Parts } from './platform-parts.ts';
+import { shareRunner } from './shared-work.ts';
+import type { Uplinks } from './uplinks.ts';
+import { PartEncoder } from '../query/exports/part-encoder.ts';
+import type { Once } from '../uplinks/idempotency/idempotency.ts';
+import { freeBytesOf, SampleExports } from '../operations/sample-exports.ts';
+import { sampleExportRoutes } from '../http/routes/sample-exports.ts';
+
+interface ComposedSampleChanges {
+  readonly routes: readonly Route[];
+  readonly resume: OperationRunner['resume'];
+  readonly close: () => Promise<void>;
+}
+
+export function composeSampleChanges(parts: Parts, uplinks: Uplinks): ComposedSampleChanges {
+  const { records, now, store, sharedWork, directory } = parts;
+  const { once, sampleChanges, previewRecalculation: preview } = uplinks;
+  const own = runnerOf(parts, sampleChanges);
+  const shared = { runner: own, call: 'sampleOperation', what: 'resuming sample operations' };
+  const runner = sharedWork === undefined ? own : shareRunner(parts, sharedWork, shared);
+  const { placeOfDevice } = createDevicePlaces(directory, records);
+  const { start } = runner;
+  const common = { records, now, once, placeOfDevice, start };
+  return {
+    routes: [
+      ...sampleChangeRoutes({
+        ...common,
+        count: (deviceId, deletion) => countDeletion(store, deviceId, deletion),
+        correct: sampleChanges.correct,
+        listUplinks: uplinks.raw.list,
+      }),
+      recalculationRoute({ ...common, authorize, preview }),
+    ],
+    resume: runner.resume,
+    close: runner.close,
+  };
+}
+
+function runnerOf(parts: Parts, sampleChanges: SampleChangesOfNode): OperationRunner {
+  const { records, telemetry, liveEvents, sharedWork } = parts;
+  const { delete: remove, recalculate } = sampleChanges;
+  const operations = new SampleOperations({ records, delete: remove, recalculate });
+  return createOperationRunner({
+    runChunk: async (id, isTimeUp) => {
+      const isDone = await operations.runChunk(id, isTimeUp);
+      const operation = await operationRows.find(records.db, id);
+      if (operation !== undefined && liveEvents.wants(operation.workspaceId, 'OPERATION'))
+        liveEvents.operationMoved(operation.workspaceId, await readOperation(records, id));
+      return isDone;
+    },
+    unfinished: () => unfinishedOperations(records.db, 'sampleChanges'),
+    isOwn: (id) => sharedWork?.holds(leaseOfOperation(id)) ?? true,
+    organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
+    failed: (error) => telemetry.backgroundFailed('changing samples', error),
+    clock: () => performance.now(),
+    pause: (ms) => pause(ms),
+  });
+}
+
+// Connects sample exports: their files in the data folder, the runner that writes them, and routes.
+
+interface ComposedExports {
+  readonly routes: readonly Route[];
+  readonly resume: OperationRunner['resume'];
+  readonly runMaintenance: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** With a limit of 0 bytes, exports are refused. */
+export function composeExports(parts: Parts, once: Once): ComposedExports {
+  const { records, now } = parts;
+  const routing = { records, now, once, authorize };
+  if (parts.config.exportBytesMax === 0) {
+    return {
+      routes: sampleExportRoutes({ ...routing, exports: undefined }),
+      resume: async () => undefined,
+      runMaintenance: async () => undefined,
+      close: async () => undefined,
+    };
+  }
+  const encoder = new PartEncoder();
+  const exports = exportsOf(parts, encoder);
+  const runner = sharedRunnerOf(parts, exports);
+  const { fileOf, removeFile } = exports;
+  const files = { node: nodeOf(parts), start: runner.start, fileOf, removeFile };
+  return {
+    routes: sampleExportRoutes({ ...routing, exports: files }),
+    resume: runner.resume,
+    runMaintenance: exports.runMaintenance,
+    async close() {
+      await runner.close();
+      await encoder.close();
+    },
+  };
+}
+
+/** An export runs, and has its file, on the node that holds its lease. */
+function sharedRunnerOf(parts: Parts, exports: SampleExports): OperationRunner {
+  const { sharedWork } = parts;
+  const runner = exportRunnerOf(parts, exports);
+  if (sharedWork === undefined) return runner;
+  return shareRunner(parts, sharedWork, { runner, call: 'export', what: 'resuming exports' });
+}
+
+function nodeOf({ node }: Parts): string {
+  return node?.id ?? '';
+}
+
+function exportsOf(parts: Parts, encoder: PartEncoder): SampleExports {
+  const { config, records, store } = parts;
+  return new SampleExports({
+    records,
+    store,
+    encoder,
+    node: nodeOf(parts),
+    folder: join(config.dataDirectory, 'exports'),
+    bytesMax: config.exportBytesMax,
+    retentionMs: config.exportRetentionMs,
+    freeBytes: () => freeBytesOf(config.dataDirectory),
+  });
+}
+
+function exportRunnerOf(parts: Parts, { runPart }: SampleExports): OperationRunner {
+  const { records, telemetry, liveEvents, sharedWork } = parts;
+  return createOperationRunner({
+    runChunk: async (id) => {
+      const isDone = await runPart(id);
+      const operation = await operationRows.find(records.db, id);
+      if (operation !== undefined && liveEvents.wants(operation.workspaceId, 'OPERATION'))
+        liveEvents.operationMoved(operation.workspaceId, await readOperation(records, id));
+      return isDone;
+    },
+    unfinished: () => unfinishedOperations(records.db, 'exports'),
+    isOwn: (id) => sharedWork?.holds(leaseOfOperation(id)) ?? true,
+    organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
+    failed: (error) => telemetry.backgroundFailed('exporting samples', error),
+    clock: () => performance.now(),
+    pause: (ms) => pause(ms),
+  });
+}
