@@ -639,7 +639,9 @@ class GrafanaReader {
       const deviceId = [target['deviceId'], target['assetId']].find(isName);
       if (deviceId === undefined || !isName(dataKey)) {
         const source = this.#sourceOf(target['datasource'] ?? panel['datasource']);
-        foreign.set(source, [...(foreign.get(source) ?? []), name]);
+        const names = foreign.get(source) ?? [];
+        foreign.set(source, names);
+        names.push(name);
       } else if (hide === true) hidden.push(name);
       else if (found.length === limits.series) isCut = true;
       else
