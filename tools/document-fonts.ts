@@ -1,4 +1,4 @@
-// `node tools/document-fonts.ts`: writes src/documents/fonts/ after a change of the font package.
+// `node tools/document-fonts.ts`: writes src/dashboards/documents/fonts/ after a change of the font package.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ for (const part of parts) {
   const font = readFileSync(require.resolve(source));
   for (const wght of weights) {
     const options = { targetFormat: 'sfnt', variationAxes: { wght } } as const;
-    const file = join(root, 'src', 'documents', 'fonts', `geist-${part}-${wght}.ttf`);
+    const file = join(root, 'src', 'dashboards', 'documents', 'fonts', `geist-${part}-${wght}.ttf`);
     writeFileSync(file, await subsetFont(font, text, options));
   }
 }

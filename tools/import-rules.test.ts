@@ -70,6 +70,22 @@ const cases: readonly Case[] = [
     rule: 'console-reads-data-of-the-product',
   },
   {
+    what: 'server code in a folder that browsers run',
+    files: {
+      'src/dashboards/a.ts': uses('./documents/b.ts'),
+      'src/dashboards/documents/b.ts': leaf,
+    },
+    rule: 'imports-of-dashboards',
+  },
+  {
+    what: 'server code within a folder that browsers run, in the console',
+    files: {
+      'console/src/ui/a.tsx': uses('../../../src/dashboards/documents/b.ts'),
+      'src/dashboards/documents/b.ts': leaf,
+    },
+    rule: 'console-reads-data-of-the-product',
+  },
+  {
     what: 'a folder of the console without a row',
     files: { 'console/src/parts/a.tsx': uses('../ui/b.ts'), 'console/src/ui/b.ts': leaf },
     rule: 'console-folders-have-rows',

@@ -19,10 +19,22 @@ const outsideSrc = '^(tests|bench|tools|clients|console|bin)/';
 const testExtras = ['model', 'storage/records', 'storage/samples', 'storage/log', 'access'];
 const composition = `^src/(${compositionFolders.join('|')})/`;
 
+/** Folders within this one that have a row of their own. */
+function innerFolders(folder: string): string[] {
+  return Object.keys(importTable).filter((name) => name.startsWith(`${folder}/`));
+}
+
+/** Folders that no browser runs, within those that browsers do. */
+const serverFolders = consoleSources
+  .flatMap(innerFolders)
+  .filter((name) => !consoleSources.includes(name))
+  .map((name) => `src/${name}/`);
+
 function folderRules(folder: string, allowed: readonly string[]): Rule[] {
-  const others = (names: readonly string[]) => `^src/(?!(${[folder, ...names].join('|')})/)`;
-  // A folder within this one can have a row of its own.
-  const inner = Object.keys(importTable).filter((name) => name.startsWith(`${folder}/`));
+  const inner = innerFolders(folder);
+  const closed = consoleSources.includes(folder) ? inner.map((name) => `|^src/${name}/`) : [];
+  const others = (names: readonly string[]) =>
+    `^src/(?!(${[folder, ...names].join('|')})/)${closed.join('')}`;
   const notInner = inner.map((name) => `^src/${name}/`);
   const advice = `src/${folder} may import ${allowed.length === 0 ? 'no other folder' : allowed.join(', ')}`;
   return [
@@ -109,7 +121,9 @@ const generalRules: Rule[] = [
     severity: 'error',
     comment: `the console bundles what it imports of src: ${consoleSources.join(', ')}`,
     from: { path: '^console/src/', pathNot: testFile },
-    to: { path: `^(src/(?!(${consoleSources.join('|')})/)|tests|bench|tools|clients)` },
+    to: {
+      path: `^(src/(?!(${consoleSources.join('|')})/)|${[...serverFolders, 'tests'].join('|')}|bench|tools|clients)`,
+    },
   },
   {
     name: 'console-folders-have-rows',

@@ -31,7 +31,6 @@ const stores = [
 const areas = [
   'uplinks',
   'rules',
-  'alarms',
   'outputs/deliveries',
   'reports',
   'downlinks',
@@ -41,8 +40,8 @@ const areas = [
 
 /**
  * Folder of src -> other folders of src that it may import. A folder within another one has a row
- * of its own only where it may import less, and the outer folder may import it. A folder of src
- * without a row must not exist.
+ * of its own only where it may import others, and the outer folder may import it, unless browsers
+ * run the outer one. A folder of src without a row must not exist.
  */
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
@@ -68,7 +67,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   query: [...base, 'storage/samples'],
   // Types of the contract only: browsers run what is here.
   dashboards: ['model', 'contract'],
-  documents: [...base, 'dashboards'],
+  'dashboards/documents': [...base, 'dashboards'],
   contract: ['model', 'query/summaries', 'query/filters', 'outputs/connectors'],
   transports: base,
   'transports/network-servers': [...base, 'outputs/egress'],
@@ -121,8 +120,8 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'rules',
     'downlinks',
   ],
-  rules: [...base, ...stores, 'scripting', 'inventory', 'outputs/templates', 'uplinks', 'alarms'],
-  alarms: [...base, 'storage/records', 'inventory', 'rules/evaluation'],
+  rules: [...base, ...stores, 'scripting', 'inventory', 'outputs/templates', 'uplinks'],
+  'rules/alarms': [...base, 'storage/records', 'inventory', 'rules/evaluation'],
   'rules/calculations': [
     ...base,
     'query/expressions',
@@ -140,7 +139,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'outputs',
     'uplinks',
   ],
-  reports: [...base, 'storage/records', 'inventory', 'documents', 'outputs/deliveries'],
+  reports: [...base, 'storage/records', 'inventory', 'dashboards/documents', 'outputs/deliveries'],
   downlinks: [...base, 'inventory', 'outputs', 'transports', 'uplinks'],
   live: [
     ...base,
@@ -150,7 +149,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'rules/evaluation',
     'outputs/deliveries/attempts',
     'uplinks',
-    'alarms',
+    'rules/alarms',
     'cluster',
   ],
   operations: [...base, ...stores, 'telemetry', 'inventory', 'query/exports'],
@@ -172,7 +171,6 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'transports',
     'query',
     'dashboards',
-    'documents',
     'inventory',
     'access',
     ...areas,
@@ -195,7 +193,7 @@ export const consoleImportTable: Readonly<Record<string, readonly string[]>> = {
   app: ['words', 'api', 'session', 'ui', 'charts', 'map', 'screens'],
 };
 
-/** Folders of src whose data the console bundles. */
+/** Folders of src whose data the console bundles, without those within them that have a row. */
 export const consoleSources: readonly string[] = [
   'model',
   'structures',

@@ -7,14 +7,14 @@ import {
   dropSurplusAlarms,
   runDueAlarms,
   runDueMutes,
-} from '../alarms/alarm-timers.ts';
-import { AlarmEnds } from '../alarms/alarm-ends.ts';
-import { AlarmDesk } from '../alarms/alarm-actions.ts';
+} from '../rules/alarms/alarm-timers.ts';
+import { AlarmEnds } from '../rules/alarms/alarm-ends.ts';
+import { AlarmDesk } from '../rules/alarms/alarm-actions.ts';
 import {
   type AlarmEffectParts,
   type ApplyAlarms,
   createApplyAlarms,
-} from '../alarms/alarm-effects.ts';
+} from '../rules/alarms/alarm-effects.ts';
 import { RuleTimers, watchClockSteps } from '../operations/clock.ts';
 import type { EnqueueDeliveries } from '../rules/rule-writes.ts';
 import { type AlarmChange, alarmChanges, type AlarmCounts } from '../model/alarm.ts';

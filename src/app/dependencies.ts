@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { AlarmFeed } from '../alarms/alarm-notifications.ts';
+import { AlarmFeed } from '../rules/alarms/alarm-notifications.ts';
 import type { LeaseName } from '../cluster/leases/leases.ts';
 import { leaseOfOperation } from '../cluster/leases/lease-tasks.ts';
 import { copiedFiles, type JournalCopy } from '../cluster/replication/journal-copy.ts';

@@ -4,7 +4,7 @@ import type { ComposedNode } from './change-following.ts';
 import type { SharedSamples } from './samples.ts';
 import type { Config } from './config/config.ts';
 import type { JournalCopy } from '../cluster/replication/journal-copy.ts';
-import type { AlarmFeed } from '../alarms/alarm-notifications.ts';
+import type { AlarmFeed } from '../rules/alarms/alarm-notifications.ts';
 import type { EventAudience, LiveEvents } from '../live/live-events.ts';
 import type { Followers } from '../uplinks/followers/followers.ts';
 import type { LiveNodes } from '../cluster/node-streams.ts';

@@ -1,11 +1,11 @@
 // Report mail: a dashboard as HTML with pictures in line, as text, and as attached files (contract 39.1).
-import { chartPicturesMax, shownPicture } from '../documents/picture.ts';
+import { chartPicturesMax, shownPicture } from '../dashboards/documents/picture.ts';
 import {
   type DashboardDocument,
   type DocumentTile,
   type Figure,
   isDrawn,
-} from '../documents/document.ts';
+} from '../dashboards/documents/document.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { MailFile } from '../model/mail.ts';
 import { type Report, reportLimits } from '../model/report.ts';

@@ -1,5 +1,5 @@
 // Rule writes: state, deliveries, queued script runs, timers, notes and the position, in one transaction.
-import type { ApplyAlarms } from '../alarms/alarm-effects.ts';
+import type { ApplyAlarms } from './alarms/alarm-effects.ts';
 import type { AlarmEffect } from '../model/alarm.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';

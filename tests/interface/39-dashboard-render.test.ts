@@ -1,6 +1,6 @@
 // Contract 39: the data of a dashboard as JSON and CSV is what the query routes answer to the same caller.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readPdf } from '../../src/documents/testing-pdf.ts';
+import { readPdf } from '../../src/dashboards/documents/testing-pdf.ts';
 import { csvRows } from '../../src/structures/csv.ts';
 import { type AccessWorld, actingBy, startAccessWorld } from '../access/access-world.ts';
 

@@ -1,6 +1,6 @@
 // Contract 39.1: annotations, of a workspace, a device or a place.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readPdf } from '../../src/documents/testing-pdf.ts';
+import { readPdf } from '../../src/dashboards/documents/testing-pdf.ts';
 import {
   type AccessWorld,
   actingBy,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readPdf } from '../../src/documents/testing-pdf.ts';
+import { readPdf } from '../../src/dashboards/documents/testing-pdf.ts';
 import { addMember, signIn } from '../access/access-world.ts';
 import { type Mail, type MailBox, openMailBox } from '../access/mail-box.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';

@@ -1,7 +1,7 @@
 // Routes of alarms: lists, and what people do to them; of mutes and of on-call orders (contract 37, 39.4).
 import type { Static } from 'typebox';
 import { type alarmBulkBody, alarms } from '../../contract/alarms.ts';
-import type { AlarmAction, AlarmDesk } from '../../alarms/alarm-actions.ts';
+import type { AlarmAction, AlarmDesk } from '../../rules/alarms/alarm-actions.ts';
 import {
   type AlarmQuery,
   changeableAlarmIds,

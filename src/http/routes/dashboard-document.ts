@@ -10,8 +10,8 @@ import {
   type Figure,
   tableRowsMax,
   type TileContent,
-} from '../../documents/document.ts';
-import { momentText, valueText } from '../../documents/document.ts';
+} from '../../dashboards/documents/document.ts';
+import { momentText, valueText } from '../../dashboards/documents/document.ts';
 import { type AlarmView, listAlarms } from '../../inventory/alarms/alarm-lists.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 import { listAnnotations } from '../../inventory/workspaces/annotations.ts';

@@ -1,11 +1,11 @@
 // Route of the data of a dashboard as JSON, CSV, or PDF (contract 39).
 import { Readable } from 'node:stream';
 import { dashboardRender, type RenderedDashboard } from '../../contract/dashboards.ts';
-import type { DashboardDocument } from '../../documents/document.ts';
-import type { DocumentSlots } from '../../documents/document-slots.ts';
-import type { DocumentThread } from '../../documents/document-thread.ts';
-import type { WrittenPdf } from '../../documents/pdf.ts';
-import { type CsvColumn, tileCsv } from '../../documents/document.ts';
+import type { DashboardDocument } from '../../dashboards/documents/document.ts';
+import type { DocumentSlots } from '../../dashboards/documents/document-slots.ts';
+import type { DocumentThread } from '../../dashboards/documents/document-thread.ts';
+import type { WrittenPdf } from '../../dashboards/documents/pdf.ts';
+import { type CsvColumn, tileCsv } from '../../dashboards/documents/document.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 import { readDashboard } from '../../inventory/workspaces/dashboards.ts';
 import type { Dashboard } from '../../model/arrangements.ts';

@@ -1,7 +1,7 @@
 // Pictures of charts: lines lie where the plot has them, areas are as dark as they should be, and hostile shapes are cut off.
 import { inflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { Plot } from '../dashboards/plot.ts';
+import type { Plot } from '../plot.ts';
 import { chartPictures, chartPicturesMax, pictureOf } from './picture.ts';
 import type { DocumentTile } from './document.ts';
 import { DocumentFonts } from './fonts.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { bootstrap } from '../access/bootstrap.ts';
+import { bootstrap } from '../../access/bootstrap.ts';
 import {
   type AlarmEffect,
   type AlarmEvent,
@@ -13,13 +13,13 @@ import {
   alarmSeverities,
   type AlarmTrigger,
   openedAlarm,
-} from '../model/alarm.ts';
-import { addRowTrigger } from '../storage/records/engine.ts';
-import { openRecords, type OpenRecords } from '../storage/records/records.ts';
-import { testEngine } from '../storage/records/testing-engine.ts';
-import { transaction } from '../storage/records/transaction.ts';
-import { recordCount } from '../storage/records/rows/organizations.ts';
-import { countAlarms, saveAlarms } from '../storage/records/rows/alarms.ts';
+} from '../../model/alarm.ts';
+import { addRowTrigger } from '../../storage/records/engine.ts';
+import { openRecords, type OpenRecords } from '../../storage/records/records.ts';
+import { testEngine } from '../../storage/records/testing-engine.ts';
+import { transaction } from '../../storage/records/transaction.ts';
+import { recordCount } from '../../storage/records/rows/organizations.ts';
+import { countAlarms, saveAlarms } from '../../storage/records/rows/alarms.ts';
 import { dropOldAlarms, dropSurplusAlarms } from './alarm-timers.ts';
 import { createApplyAlarms } from './alarm-effects.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Plot } from '../dashboards/plot.ts';
+import type { Plot } from '../plot.ts';
 import { chartShapes } from './chart-shapes.ts';
 import type { DashboardDocument, DocumentTile } from './document.ts';
 import { DocumentThread } from './document-thread.ts';

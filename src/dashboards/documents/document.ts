@@ -1,11 +1,11 @@
 // Document of a dashboard: its tiles with their data, as pages and mails show them (contract 39).
-import type { Interval } from '../dashboards/buckets.ts';
-import type { Tile } from '../dashboards/configuration.ts';
-import type { Heatmap } from '../dashboards/heatmap.ts';
-import type { Histogram } from '../dashboards/histogram.ts';
-import type { Plot, PlotColor } from '../dashboards/plot.ts';
-import type { StateRow } from '../dashboards/states.ts';
-import { csvLine, withoutFormula } from '../structures/csv.ts';
+import type { Interval } from '../buckets.ts';
+import type { Tile } from '../configuration.ts';
+import type { Heatmap } from '../heatmap.ts';
+import type { Histogram } from '../histogram.ts';
+import type { Plot, PlotColor } from '../plot.ts';
+import type { StateRow } from '../states.ts';
+import { csvLine, withoutFormula } from '../../structures/csv.ts';
 
 export interface DashboardDocument {
   /** Also `/Title` of a PDF. */

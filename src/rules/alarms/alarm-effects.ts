@@ -13,11 +13,11 @@ import {
   endlessSource,
   openedAlarm,
   triggeredAlarm,
-} from '../model/alarm.ts';
-import { newId } from '../model/ids.ts';
-import type { ProcessingLogEntry } from '../model/entry-trace.ts';
-import { standardQuotas } from '../model/quota.ts';
-import type { RecordsDb } from '../storage/records/records.ts';
+} from '../../model/alarm.ts';
+import { newId } from '../../model/ids.ts';
+import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
+import { standardQuotas } from '../../model/quota.ts';
+import type { RecordsDb } from '../../storage/records/records.ts';
 import {
   type AlarmSourceRow,
   countOpenAlarms,
@@ -28,9 +28,9 @@ import {
   insertAlarmSources,
   removeAlarmSources,
   saveAlarms,
-} from '../storage/records/rows/alarms.ts';
-import { recordCount } from '../storage/records/rows/organizations.ts';
-import type { TransactionStep } from '../storage/records/transaction.ts';
+} from '../../storage/records/rows/alarms.ts';
+import { recordCount } from '../../storage/records/rows/organizations.ts';
+import type { TransactionStep } from '../../storage/records/transaction.ts';
 import {
   type AlarmNotificationParts,
   notifyOfAlarms,

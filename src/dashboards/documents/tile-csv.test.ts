@@ -1,7 +1,7 @@
 // CSV of tiles: read back, cells are the values; no cell is a formula.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvRows, originalText } from '../structures/csv.ts';
+import { csvRows, originalText } from '../../structures/csv.ts';
 import { tileCsv } from './document.ts';
 
 const rowsOf = (columns: Parameters<typeof tileCsv>[0], zone = 'UTC') =>

@@ -1,8 +1,8 @@
 // Alarm desk: what people do to alarms, each with its audit entry and messages in one transaction (contract 37).
 import { randomUUID } from 'node:crypto';
-import type { Author } from '../model/principal.ts';
-import { change, found, type Step } from '../inventory/record-change.ts';
-import { muteOfAlarm } from '../inventory/alarms/mutes.ts';
+import type { Author } from '../../model/principal.ts';
+import { change, found, type Step } from '../../inventory/record-change.ts';
+import { muteOfAlarm } from '../../inventory/alarms/mutes.ts';
 import {
   acknowledgedAlarm,
   type Alarm,
@@ -12,18 +12,18 @@ import {
   commentedAlarm,
   endlessSource,
   mutedAlarm,
-} from '../model/alarm.ts';
-import { problem, Problem } from '../model/problem.ts';
-import type { BlockWaits, Rule } from '../model/rule.ts';
-import type { Records } from '../storage/records/records.ts';
+} from '../../model/alarm.ts';
+import { problem, Problem } from '../../model/problem.ts';
+import type { BlockWaits, Rule } from '../../model/rule.ts';
+import type { Records } from '../../storage/records/records.ts';
 import {
   findAlarms,
   insertAlarmComment,
   saveAlarms,
   sourcesOfAlarms,
-} from '../storage/records/rows/alarms.ts';
-import { findConditionStates, saveConditionStates } from '../storage/records/rows/rule-state.ts';
-import { findActiveRules } from '../storage/records/rows/rules.ts';
+} from '../../storage/records/rows/alarms.ts';
+import { findConditionStates, saveConditionStates } from '../../storage/records/rows/rule-state.ts';
+import { findActiveRules } from '../../storage/records/rows/rules.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';
 import { notifyOfAlarms } from './alarm-notifications.ts';
 

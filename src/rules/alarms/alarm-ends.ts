@@ -6,18 +6,18 @@ import {
   type AlarmSource,
   type AlarmSourceEnd,
   endlessSource,
-} from '../model/alarm.ts';
-import type { EpochMs } from '../model/instant.ts';
-import type { ChangeFollower, RecordChange } from '../model/record.ts';
-import { isOneOf } from '../storage/records/columns.ts';
-import type { Records, RecordsDb } from '../storage/records/records.ts';
-import { workspacesOfDevices } from '../storage/records/rows/devices.ts';
-import { existingRules, findActiveRules } from '../storage/records/rows/rules.ts';
-import { groupsOfDevices } from '../storage/records/rows/places.ts';
-import { transaction } from '../storage/records/transaction.ts';
-import { type CompiledRule, compileRules, inputsOf } from '../rules/evaluation/compiled-rule.ts';
-import { RetryingWorker } from '../structures/retrying-worker.ts';
-import type { SetTimer } from '../structures/timers.ts';
+} from '../../model/alarm.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { ChangeFollower, RecordChange } from '../../model/record.ts';
+import { isOneOf } from '../../storage/records/columns.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
+import { existingRules, findActiveRules } from '../../storage/records/rows/rules.ts';
+import { groupsOfDevices } from '../../storage/records/rows/places.ts';
+import { transaction } from '../../storage/records/transaction.ts';
+import { type CompiledRule, compileRules, inputsOf } from '../evaluation/compiled-rule.ts';
+import { RetryingWorker } from '../../structures/retrying-worker.ts';
+import type { SetTimer } from '../../structures/timers.ts';
 import type { ApplyAlarms } from './alarm-effects.ts';
 
 const endLimits = {

@@ -1,6 +1,6 @@
 // Document worker: draws PDF files and pictures on a thread, because one takes hundreds of milliseconds.
 import { parentPort, workerData } from 'node:worker_threads';
-import { missing } from '../structures/missing.ts';
+import { missing } from '../../structures/missing.ts';
 import type { DrawingAnswer, DrawingQuestion } from './document-thread.ts';
 import type { DashboardDocument } from './document.ts';
 import { chartPictures } from './picture.ts';

@@ -6,8 +6,8 @@ import {
   type PlotValue,
   type Side,
   valueRange,
-} from '../dashboards/plot.ts';
-import { dayMs, hourMs, minuteMs } from '../model/instant.ts';
+} from '../plot.ts';
+import { dayMs, hourMs, minuteMs } from '../../model/instant.ts';
 import { numberText, timeLabel } from './document.ts';
 
 export type Point = readonly [x: number, y: number];

@@ -1,8 +1,8 @@
 // Tile shapes: areas are those of the counts, cells and states.
 import { expect, test } from 'vitest';
-import { heatmapOf } from '../dashboards/heatmap.ts';
-import { histogramOf } from '../dashboards/histogram.ts';
-import { stateColors } from '../dashboards/states.ts';
+import { heatmapOf } from '../heatmap.ts';
+import { histogramOf } from '../histogram.ts';
+import { stateColors } from '../states.ts';
 import type { Box, Shape } from './chart-shapes.ts';
 import { heatmapShapes, histogramShapes, timelineShapes } from './tile-shapes.ts';
 

@@ -1,5 +1,5 @@
 // Document slots: how many documents of one organization are made at once, and how long one may take (contract 39).
-import { problem } from '../model/problem.ts';
+import { problem } from '../../model/problem.ts';
 
 const atOnceMax = 2;
 const secondsMax = 20;

@@ -7,22 +7,22 @@ import {
   clearedAlarm,
   escalatedAlarm,
   remindedAlarm,
-} from '../model/alarm.ts';
-import type { EpochMs } from '../model/instant.ts';
-import type { RecordsDb } from '../storage/records/records.ts';
+} from '../../model/alarm.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { RecordsDb } from '../../storage/records/records.ts';
 import {
   findDueAlarms,
   openAlarmsAfter,
   removeAlarmsClearedBefore,
   removeSurplusAlarms,
   saveAlarms,
-} from '../storage/records/rows/alarms.ts';
-import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
+} from '../../storage/records/rows/alarms.ts';
+import { transaction, type TransactionStep } from '../../storage/records/transaction.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';
 import { isMutedAs, mutesAt, remuted, zoneOf } from './alarm-mutes.ts';
 import { notifyOfAlarms } from './alarm-notifications.ts';
-import { type Mute, muteLimits, nextMuteStart } from '../model/mute.ts';
-import { muteRows, removeMutesEndedBefore, setMuteTime } from '../storage/records/rows/mutes.ts';
+import { type Mute, muteLimits, nextMuteStart } from '../../model/mute.ts';
+import { muteRows, removeMutesEndedBefore, setMuteTime } from '../../storage/records/rows/mutes.ts';
 
 const alarmsPerStep = 200;
 

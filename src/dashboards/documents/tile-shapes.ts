@@ -1,9 +1,9 @@
 // Tile shapes: histograms, heatmaps, and states over time as areas and words on a page.
-import type { Interval } from '../dashboards/buckets.ts';
-import { type Heatmap, shareOf } from '../dashboards/heatmap.ts';
-import type { Histogram } from '../dashboards/histogram.ts';
-import type { PlotColor } from '../dashboards/plot.ts';
-import { stateColors, type StateRow } from '../dashboards/states.ts';
+import type { Interval } from '../buckets.ts';
+import { type Heatmap, shareOf } from '../heatmap.ts';
+import type { Histogram } from '../histogram.ts';
+import type { PlotColor } from '../plot.ts';
+import { stateColors, type StateRow } from '../states.ts';
 import { type DrawnTile, numberText, timeLabel, valueText } from './document.ts';
 import {
   type Box,

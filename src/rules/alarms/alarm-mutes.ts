@@ -1,11 +1,11 @@
 // Alarm mutes: which alarms tell nobody at a moment (contract 39.4).
-import { type Alarm, type AlarmEvent, type AlarmMute, mutedAlarm } from '../model/alarm.ts';
-import type { EpochMs } from '../model/instant.ts';
-import { mutes, muteWindowAt } from '../model/mute.ts';
-import { openTimeZones } from '../model/time-zone.ts';
-import type { RecordsDb } from '../storage/records/records.ts';
-import { muteRows } from '../storage/records/rows/mutes.ts';
-import { groupsOfDevices } from '../storage/records/rows/places.ts';
+import { type Alarm, type AlarmEvent, type AlarmMute, mutedAlarm } from '../../model/alarm.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import { mutes, muteWindowAt } from '../../model/mute.ts';
+import { openTimeZones } from '../../model/time-zone.ts';
+import type { RecordsDb } from '../../storage/records/records.ts';
+import { muteRows } from '../../storage/records/rows/mutes.ts';
+import { groupsOfDevices } from '../../storage/records/rows/places.ts';
 
 /** Zones of weekly mutes, each read once. */
 export const zoneOf = openTimeZones();
