@@ -23,6 +23,8 @@ const chunkLimits: Readonly<Record<string, number>> = {
   // Outlines of the world, with few and with more details; only maps load them.
   'countries-110m': 40,
   'countries-50m': 235,
+  // The grid of a dashboard, every kind of tile that draws no chart, and the menu of a tile.
+  'tile-grid': 13,
   // Every step of the first run, its programs, and their words.
   welcome: 13,
 };

@@ -49,7 +49,10 @@ journey('reports', options, (stage) => {
 
   test('a report is created by the keyboard, and shows its next run in its zone', async () => {
     const { page } = stage;
-    await page.getByRole('button', { name: 'Send regularly' }).focus();
+    await page.getByRole('button', { name: 'More', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    const entry = page.getByRole('menuitem', { name: 'Send regularly' });
+    await expect.poll(() => entry.evaluate((one) => one === document.activeElement)).toBe(true);
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Send Campus regularly' });
     await dialog.getByText('No reports of this dashboard').waitFor();
@@ -103,7 +106,8 @@ journey('reports', options, (stage) => {
     await stage.visit('');
     await page.getByRole('link', { name: 'Report stopped: Orphan' }).waitFor();
     await stage.visit(`dashboards/${dashboardId}`);
-    await page.getByRole('button', { name: 'Send regularly' }).click();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Send regularly' }).click();
     const row = page.getByRole('listitem', { name: 'Orphan' });
     await row.getByText('The dashboard was deleted.').waitFor();
     await row.getByRole('button', { name: 'Edit report Orphan' }).click();
@@ -121,7 +125,8 @@ journey('reports', options, (stage) => {
       `/v3/reports/${(await reportsOf()).find(({ name }: { name: string }) => name === 'Orphan').id}`,
     );
     await page.reload();
-    await page.getByRole('button', { name: 'Send regularly' }).click();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Send regularly' }).click();
   });
 
   test('it is sent now, changed, and deleted', async () => {

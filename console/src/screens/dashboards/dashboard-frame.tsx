@@ -12,7 +12,7 @@ import { dashboardsWords } from './dashboards-words.ts';
 import styles from './dashboards.module.css';
 import { compareShown, intervalShown, refreshMsOf, savedRange } from './data/dashboard-range.ts';
 import { type ShownRange, useDashboardData } from './data/use-dashboard-data.ts';
-import { TileFrameProvider } from './tiles/tile-data.ts';
+import { type TileAct, TileFrameProvider } from './tiles/tile-data.ts';
 
 interface DashboardFrameProps {
   readonly workspaceId: string;
@@ -23,6 +23,8 @@ interface DashboardFrameProps {
   readonly isEditing?: boolean;
   readonly search: DashboardSearch;
   readonly zone: string;
+  /** What the menus of tiles do; without it they only show. */
+  readonly act?: (what: TileAct, tileId: string) => void;
   readonly show: (range: Pick<DashboardSearch, 'from' | 'to'>) => void;
   readonly children: ReactNode;
 }
@@ -30,7 +32,7 @@ interface DashboardFrameProps {
 export function DashboardFrame(props: DashboardFrameProps) {
   const { workspaceId, dashboardId, configuration, variables, search, zone, show, children } =
     props;
-  const { isEditing = false } = props;
+  const { isEditing = false, act } = props;
   usePageZone(zone);
   const range = useRange(search, configuration, zone);
   const { values, nameOf, fieldNames } = variables;
@@ -49,6 +51,7 @@ export function DashboardFrame(props: DashboardFrameProps) {
     tiles,
     data,
     annotations: configuration.annotations,
+    act,
     zoom: (dragged?: readonly [number, number]) =>
       show(dragged === undefined ? {} : { from: instant(dragged[0]), to: instant(dragged[1]) }),
   };

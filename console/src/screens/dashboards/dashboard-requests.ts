@@ -53,6 +53,7 @@ export interface NewDashboard {
   readonly description?: string | null;
   /** Makes it the dashboard of the devices of a type. */
   readonly deviceTypeId?: string | null;
+  readonly groupId?: string | null;
   readonly configuration: Configuration;
 }
 

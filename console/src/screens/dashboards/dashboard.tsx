@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import {
   Braces,
+  Copy,
   Download,
+  Ellipsis,
   Expand,
   History,
   Mail,
@@ -21,9 +23,12 @@ import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { CurlButton } from '../../ui/curl-button.tsx';
 import { late } from '../../ui/late.tsx';
+import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useNarrow } from '../../ui/rows/use-narrow.ts';
 import { Answered, Empty } from '../../ui/states.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import { ReadOnlyNote, UnsavedBar } from '../../ui/unsaved-bar.tsx';
 import type { Editor } from '../../ui/use-editor.ts';
 import { useWords } from '../../words/language.tsx';
@@ -34,7 +39,14 @@ import {
   readConfiguration,
   type Tile,
 } from '../../../../src/dashboards/configuration.ts';
-import { type Dashboard, dashboardOf, useDashboardEdit, useReader } from './dashboard-requests.ts';
+import {
+  createDashboard,
+  type Dashboard,
+  dashboardOf,
+  refreshLists,
+  useDashboardEdit,
+  useReader,
+} from './dashboard-requests.ts';
 import { VariableBar } from './variable-bar.tsx';
 import { useVariables, withChoice } from './variable-values.ts';
 import { kinds } from '../../../../src/dashboards/kinds.ts';
@@ -42,9 +54,12 @@ import type { DashboardSearch } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import styles from './dashboards.module.css';
 import { zoneShown } from './data/dashboard-range.ts';
-import { arranged, freePlace } from './grid/layout.ts';
+import { arranged, freePlace, without } from './grid/layout.ts';
 import { TileEditor, TileGrid } from './grid/tile-grid.tsx';
 import { RangeBar, RangeSentence } from './range-bar.tsx';
+import { duplicated } from './tiles/copied-tile.ts';
+import { menuWords } from './tiles/menu-words.ts';
+import { type TileAct, useTitleOf } from './tiles/tile-data.ts';
 
 export function DashboardPage() {
   const words = useWords(dashboardsWords);
@@ -172,6 +187,10 @@ const DownloadDialog = late(
   'DownloadDialog',
   async () => (await import('./mail/download-dialog.tsx')).DownloadDialog,
 );
+const CopyTileDialog = late(
+  'CopyTileDialog',
+  async () => (await import('./tiles/copy-tile-dialog.tsx')).CopyTileDialog,
+);
 const JsonDialog = late('JsonDialog', async () => (await import('./json-dialog.tsx')).JsonDialog);
 const TileForm = late('TileForm', async () => (await import('./form/tile-form.tsx')).TileForm);
 
@@ -182,7 +201,8 @@ interface DashboardEditorProps {
 }
 
 type Named = 'share' | 'settings' | 'versions' | 'json' | 'reports' | 'download';
-type Open = Named | Tile | undefined;
+/** A tile is open in its form, to be copied elsewhere, or as CSV. */
+type Open = Named | Tile | { readonly copy: Tile } | { readonly csv: string } | undefined;
 
 function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProps) {
   const { id, workspaceId } = dashboard;
@@ -195,6 +215,23 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
   const isEditing = search.edit === true && !isNarrow;
   const setTiles = (tiles: Tile[]) =>
     editor.change({ ...editor.value, configuration: { ...shown, tiles } });
+  const menu = useWords(menuWords);
+  const titleOf = useTitleOf();
+  const arrange = () => {
+    if (!isEditing && !isNarrow) change({ ...search, edit: true });
+  };
+  const act = (what: TileAct, tileId: string) => {
+    // A copy of a tile that repeats has its id and a value.
+    const tile = shown.tiles.find((one) => one.id === tileId || tileId.startsWith(`${one.id}:`));
+    if (tile === undefined) return;
+    if (what === 'copy') return setOpen({ copy: tile });
+    if (what === 'download') return setOpen({ csv: tile.id });
+    arrange();
+    if (what === 'edit') return setOpen(tile);
+    const title = tile.title ? menu.copyOf(tile.title) : undefined;
+    setTiles([...shown.tiles, duplicated(shown.tiles, tile, title)]);
+    toast(menu.duplicated(titleOf(tile)), () => setTiles([...shown.tiles]));
+  };
   const parts = { configuration: shown, search, zone, ownZone, change };
   return (
     <Page
@@ -209,6 +246,7 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
             <RangeBar {...parts} />
             <Actions
               dashboard={dashboard}
+              configuration={configuration}
               isEditing={isEditing}
               isPast={search.at !== undefined}
               change={(part) => change({ ...search, ...part })}
@@ -246,6 +284,7 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
         isEditing={isEditing}
         search={search}
         zone={zone}
+        act={act}
         show={({ from, to }) => change(zoomed(search, from, to))}
       >
         {shown.tiles.length === 0 ? (
@@ -279,13 +318,27 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
           close={() => setOpen(undefined)}
         />
       )}
-      {open === 'download' && (
+      {(open === 'download' || hasCsv(open)) && (
         <DownloadDialog
           dashboard={dashboard}
           configuration={shown}
           search={search}
           values={variables.values}
           zone={zone}
+          tileId={hasCsv(open) ? open.csv : undefined}
+          close={() => setOpen(undefined)}
+        />
+      )}
+      {typeof open === 'object' && 'copy' in open && (
+        <CopyTileDialog
+          workspaceId={workspaceId}
+          dashboardId={id}
+          configuration={shown}
+          tile={open.copy}
+          remove={() => {
+            setTiles(without(shown.tiles, open.copy.id));
+            arrange();
+          }}
           close={() => setOpen(undefined)}
         />
       )}
@@ -293,7 +346,12 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
         <VersionsDialog dashboard={dashboard} zone={zone} close={() => setOpen(undefined)} />
       )}
       {open === 'json' && (
-        <JsonDialog name={name} configuration={shown} close={() => setOpen(undefined)} />
+        <JsonDialog
+          name={name}
+          configuration={shown}
+          replace={(configuration) => editor.change({ ...editor.value, configuration })}
+          close={() => setOpen(undefined)}
+        />
       )}
       {open === 'settings' && (
         <DashboardSettings
@@ -305,7 +363,7 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
           close={() => setOpen(undefined)}
         />
       )}
-      {typeof open === 'object' && (
+      {typeof open === 'object' && 'kind' in open && (
         <TileForm
           workspaceId={workspaceId}
           variables={variables}
@@ -320,6 +378,10 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
       )}
     </Page>
   );
+}
+
+function hasCsv(open: Open): open is { readonly csv: string } {
+  return typeof open === 'object' && 'csv' in open;
 }
 
 function useShown(configuration: Configuration, workspaceId: string) {
@@ -338,6 +400,8 @@ function useShown(configuration: Configuration, workspaceId: string) {
 
 interface ActionsProps {
   readonly dashboard: Dashboard;
+  /** That is saved. */
+  readonly configuration: Configuration;
   readonly isEditing: boolean;
   /** Whether the time machine is on already. */
   readonly isPast: boolean;
@@ -346,7 +410,56 @@ interface ActionsProps {
   readonly leave: () => void;
 }
 
-function Actions({ dashboard, isEditing, isPast, change, open, leave }: ActionsProps) {
+/** The actions that are seldom needed: in a menu, or on a phone among those that the page folds. */
+function MoreActions({ dashboard, configuration, change, open }: ActionsProps) {
+  const words = useWords(dashboardsWords);
+  const menu = useWords(menuWords);
+  const isNarrow = useNarrow();
+  const navigate = useNavigate();
+  const duplicate = useAction({
+    mutationFn: () => {
+      const { workspaceId, name, description, groupId } = dashboard;
+      return createDashboard({
+        workspaceId,
+        name: words.copyOf(name),
+        description,
+        groupId,
+        configuration,
+      });
+    },
+    onSuccess: ({ id: dashboardId, workspaceId, name }) => {
+      void refreshLists();
+      toast(words.copied(name));
+      void navigate({
+        to: '/w/$workspaceId/dashboards/$dashboardId',
+        params: { workspaceId, dashboardId },
+      });
+    },
+    onError: toastFailure,
+  });
+  const items: readonly MenuItem[] = [
+    { label: words.reports, icon: Mail, run: () => open('reports') },
+    { label: words.kiosk, icon: Expand, run: () => change({ kiosk: true }) },
+    { label: menu.versions, icon: History, run: () => open('versions') },
+    { label: menu.json, icon: Braces, run: () => open('json') },
+    {
+      label: menu.duplicate,
+      icon: Copy,
+      needs: 'dashboard: create',
+      run: () => duplicate.mutate(),
+    },
+  ];
+  if (!isNarrow) return <Menu label={menu.more} icon={Ellipsis} isNamed items={items} />;
+  return items.map(({ label, icon: Icon, needs, run }) => (
+    <Button key={label} needs={needs} onClick={run}>
+      <Icon aria-hidden="true" />
+      {label}
+    </Button>
+  ));
+}
+
+function Actions(props: ActionsProps) {
+  const { dashboard, isEditing, isPast, change, open, leave } = props;
   const words = useWords(dashboardsWords);
   const isNarrow = useNarrow();
   return (
@@ -360,14 +473,6 @@ function Actions({ dashboard, isEditing, isPast, change, open, leave }: ActionsP
           <Button needs="dashboard: update" onClick={() => open('settings')}>
             <SlidersHorizontal aria-hidden="true" />
             {words.dashboardSettings}
-          </Button>
-          <Button onClick={() => open('versions')}>
-            <History aria-hidden="true" />
-            {words.versions}
-          </Button>
-          <Button onClick={() => open('json')}>
-            <Braces aria-hidden="true" />
-            {words.json}
           </Button>
         </>
       ) : (
@@ -383,20 +488,13 @@ function Actions({ dashboard, isEditing, isPast, change, open, leave }: ActionsP
               {words.timeMachine}
             </Button>
           )}
-          <Button onClick={() => open('reports')}>
-            <Mail aria-hidden="true" />
-            {words.reports}
-          </Button>
           <Button needs="asset: read" onClick={() => open('download')}>
             <Download aria-hidden="true" />
             {words.download}
           </Button>
-          <Button onClick={() => change({ kiosk: true })}>
-            <Expand aria-hidden="true" />
-            {words.kiosk}
-          </Button>
         </>
       )}
+      <MoreActions {...props} />
       {!isNarrow && (
         <Button
           needs="dashboard: update"

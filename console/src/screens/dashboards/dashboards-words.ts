@@ -92,6 +92,12 @@ export const versionWords = wordSet(
     restored: (version: number) => `Version ${grouped(version)} restored`,
     json: (name: string) => `Configuration of ${name}`,
     copy: 'Copy',
+    replaceWith: 'Replace…',
+    replace: 'Replace',
+    cancel: 'Cancel',
+    newJson: 'New configuration',
+    newJsonHint: 'Takes effect when you save the dashboard.',
+    noConfiguration: 'This is not the configuration of a dashboard',
   },
   {
     title: (name: string) => `Versionen von ${name}`,
@@ -109,6 +115,12 @@ export const versionWords = wordSet(
     restored: (version: number) => `Version ${grouped(version)} wiederhergestellt`,
     json: (name: string) => `Konfiguration von ${name}`,
     copy: 'Kopieren',
+    replaceWith: 'Ersetzen…',
+    replace: 'Ersetzen',
+    cancel: 'Abbrechen',
+    newJson: 'Neue Konfiguration',
+    newJsonHint: 'Wird wirksam, wenn Sie das Dashboard speichern.',
+    noConfiguration: 'Das ist keine Konfiguration eines Dashboards',
   },
 );
 
@@ -180,8 +192,6 @@ export const dashboardsWords = wordSet(
     share: 'Share',
     addTile: 'Add tile',
     dashboardSettings: 'Dashboard settings',
-    versions: 'Versions',
-    json: 'JSON',
     last: {
       '1h': 'Last hour',
       '24h': 'Last 24 hours',
@@ -291,8 +301,6 @@ export const dashboardsWords = wordSet(
     share: 'Teilen',
     addTile: 'Kachel hinzufügen',
     dashboardSettings: 'Dashboard-Einstellungen',
-    versions: 'Versionen',
-    json: 'JSON',
     last: {
       '1h': 'Letzte Stunde',
       '24h': 'Letzte 24 Stunden',

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ask, platform } from '../../api/platform.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { useNarrow } from '../../ui/rows/use-narrow.ts';
 import { Answered } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { DashboardBones } from './dashboard-frame.tsx';
@@ -22,6 +23,7 @@ interface VersionsDialogProps {
 export function VersionsDialog({ dashboard, zone, close }: VersionsDialogProps) {
   const words = useWords(versionWords);
   const formats = useFormats();
+  const isNarrow = useNarrow();
   const { id, workspaceId } = dashboard;
   const answer = useQuery({
     queryKey: ['dashboard', 'versions', id, dashboard.version],
@@ -42,8 +44,12 @@ export function VersionsDialog({ dashboard, zone, close }: VersionsDialogProps) 
                 <tr>
                   <th scope="col">{words.version}</th>
                   <th scope="col">{words.saved}</th>
-                  <th scope="col">{words.by}</th>
-                  <th scope="col">{words.name}</th>
+                  {!isNarrow && (
+                    <>
+                      <th scope="col">{words.by}</th>
+                      <th scope="col">{words.name}</th>
+                    </>
+                  )}
                 </tr>
               </thead>
               <tbody>
@@ -63,9 +69,19 @@ export function VersionsDialog({ dashboard, zone, close }: VersionsDialogProps) 
                         </Link>
                       )}
                     </th>
-                    <td>{formats.instant(at, zone)}</td>
-                    <td>{by?.name ?? words.platform}</td>
-                    <td>{name}</td>
+                    {isNarrow ? (
+                      <td>
+                        {formats.instant(at, zone)}
+                        <br />
+                        <span className="mute">{by?.name ?? words.platform}</span>
+                      </td>
+                    ) : (
+                      <>
+                        <td>{formats.instant(at, zone)}</td>
+                        <td>{by?.name ?? words.platform}</td>
+                        <td>{name}</td>
+                      </>
+                    )}
                   </tr>
                 ))}
               </tbody>

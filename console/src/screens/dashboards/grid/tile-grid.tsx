@@ -1,7 +1,7 @@
 // Tile grid: the tiles of a dashboard in their places, to be read or to be arranged.
 import { Link } from '@tanstack/react-router';
 import { ChartLine, GripVertical, Settings2, Trash2 } from 'lucide-react';
-import { type CSSProperties, type ReactNode, useId } from 'react';
+import { type CSSProperties, type ReactNode, type RefObject, useId, useRef } from 'react';
 import type { CurlRequest } from '../../../api/curl.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CurlButton } from '../../../ui/curl-button.tsx';
@@ -18,6 +18,7 @@ import { bucketShown, shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { TileContent } from '../tiles/kind-table.tsx';
 import { useTileFrame, useTitleOf } from '../tiles/tile-data.ts';
+import { TileMenu } from '../tiles/tile-menu.tsx';
 import { gridWords, tileWords } from '../tiles/tile-words.ts';
 import styles from '../tiles/tiles.module.css';
 import { NotesButton } from '../notes/notes-button.tsx';
@@ -47,6 +48,7 @@ const unframed: ReadonlySet<Tile['kind']> = new Set(['value', 'state', 'text']);
 function TileBox({ tile, edit, children }: TileBoxProps) {
   const { data, tiles } = useTileFrame();
   const heading = useId();
+  const box = useRef<HTMLElement>(null);
   const titleOf = useTitleOf();
   const title = titleOf(tile);
   // Landmarks have names of their own.
@@ -56,6 +58,7 @@ function TileBox({ tile, edit, children }: TileBoxProps) {
   const hasHead = tile.kind !== 'text' || edit !== undefined || (tile.title ?? '') !== '';
   return (
     <section
+      ref={box}
       className={styles['tile']}
       style={placeOf(tile)}
       data-framed={!unframed.has(tile.kind)}
@@ -71,9 +74,13 @@ function TileBox({ tile, edit, children }: TileBoxProps) {
         {hasUnit && <span className="rigid mute">{first.unit}</span>}
         <span className={styles['actions']}>
           {edit === undefined ? (
-            <TileActions tile={tile} title={title} />
+            <TileActions tile={tile} title={title} box={box} />
           ) : (
-            <EditActions title={title} edit={edit} />
+            <EditActions
+              title={title}
+              edit={edit}
+              menu={<TileMenu {...{ tile, title, box }} isEditing />}
+            />
           )}
         </span>
       </header>
@@ -118,11 +125,17 @@ function placeOf({ x, y, width, height }: Box): CSSProperties {
   } as CSSProperties;
 }
 
-function TileActions({ tile, title }: { readonly tile: BoundTile; readonly title: string }) {
+interface TileActionsProps {
+  readonly tile: BoundTile;
+  readonly title: string;
+  readonly box: RefObject<HTMLElement | null>;
+}
+
+function TileActions({ tile, title, box }: TileActionsProps) {
   const words = useWords(tileWords);
   const { isShared } = useReader();
   const { workspaceId, data } = useTileFrame();
-  if (isShared || tile.kind === 'text') return null;
+  if (isShared) return null;
   const explore = exploreOf(tile, data);
   const request = requestOf(tile, data);
   return (
@@ -141,6 +154,7 @@ function TileActions({ tile, title }: { readonly tile: BoundTile; readonly title
       )}
       {(tile.kind === 'line' || tile.kind === 'bar') && <NotesButton tile={tile} title={title} />}
       {request !== undefined && <CurlButton request={request} />}
+      <TileMenu tile={tile} title={title} box={box} />
     </>
   );
 }
@@ -148,9 +162,10 @@ function TileActions({ tile, title }: { readonly tile: BoundTile; readonly title
 interface EditActionsProps {
   readonly title: string;
   readonly edit: TileEdit;
+  readonly menu: ReactNode;
 }
 
-function EditActions({ title, edit }: EditActionsProps) {
+function EditActions({ title, edit, menu }: EditActionsProps) {
   const words = useWords(gridWords);
   const { tile, grid, helpId, settings, remove } = edit;
   return (
@@ -186,6 +201,7 @@ function EditActions({ title, edit }: EditActionsProps) {
       >
         <Trash2 aria-hidden="true" />
       </Button>
+      {menu}
     </>
   );
 }

@@ -12,10 +12,8 @@ import type { Configuration } from '../../../../../src/dashboards/configuration.
 import type { VariableValues } from '../../../../../src/dashboards/variables.ts';
 import type { DashboardSearch } from '../dashboard-search.ts';
 import { intervalShown } from '../data/dashboard-range.ts';
+import { kindsWithValues } from '../tiles/tile-menu.tsx';
 import { downloadWords } from './report-words.ts';
-
-/** Kinds whose tiles have values in columns. */
-const withValues = new Set(['line', 'bar', 'heatmap', 'histogram', 'timeline', 'value', 'gauge']);
 
 interface DownloadDialogProps {
   readonly dashboard: { readonly id: string; readonly name: string };
@@ -23,14 +21,16 @@ interface DownloadDialogProps {
   readonly search: DashboardSearch;
   readonly values: VariableValues;
   readonly zone: string;
+  /** Chosen at first. */
+  readonly tileId?: string | undefined;
   readonly close: () => void;
 }
 
 export function DownloadDialog(props: DownloadDialogProps) {
-  const { dashboard, configuration, search, values, zone, close } = props;
+  const { dashboard, configuration, search, values, zone, tileId, close } = props;
   const words = useWords(downloadWords);
-  const tiles = configuration.tiles.filter(({ kind }) => withValues.has(kind));
-  const [tile, setTile] = useState(tiles[0]?.id ?? '');
+  const tiles = configuration.tiles.filter(({ kind }) => kindsWithValues.has(kind));
+  const [tile, setTile] = useState(tileId ?? tiles[0]?.id ?? '');
   const download = useAction({
     mutationFn: async (format: 'pdf' | 'csv') => {
       const { fromMs, toMs } = intervalShown(search, configuration, Date.now());

@@ -15,6 +15,9 @@ import { shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { tileWords } from './tile-words.ts';
 
+/** What the menu of a tile asks the page for. */
+export type TileAct = 'edit' | 'duplicate' | 'copy' | 'download';
+
 export interface TileFrame {
   readonly workspaceId: string;
   /** With the values of variables. */
@@ -22,6 +25,8 @@ export interface TileFrame {
   readonly data: DashboardData;
   /** What charts mark, as far as the dashboard says it. */
   readonly annotations: Configuration['annotations'];
+  /** Undefined where the dashboard is only shown; of a copy, the id is that of the copy. */
+  readonly act: ((what: TileAct, tileId: string) => void) | undefined;
   /** Shows the range that was dragged over, in epoch seconds; undefined goes back. */
   readonly zoom: (range?: readonly [from: number, to: number]) => void;
 }

@@ -1,0 +1,166 @@
+// Menus of a dashboard and of its tiles in a real browser, by mouse, by keyboard and on a phone.
+import { expect, test } from 'vitest';
+import { startWorld, type World } from '../../tests/world/world.ts';
+import { axeFindings } from './chromium.ts';
+import { journey } from './journey.ts';
+
+let dashboardId = '';
+let otherId = '';
+
+journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
+  const tilesOf = async (id: string) => {
+    const { configuration } = await stage.world.must('GET', `/v3/dashboards/${id}`);
+    return configuration.tiles as { id: string; title?: string }[];
+  };
+  const titlesOf = async (id: string) => (await tilesOf(id)).map(({ title }) => title);
+
+  test('a tile is duplicated by keyboard; Escape closes its menu only', async () => {
+    const { page } = stage;
+    await stage.visit(`dashboards/${dashboardId}`);
+    const opener = page.getByRole('button', { name: 'More actions of Heat', exact: true });
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await expect.poll(focused).toBe('Full screen');
+    await stage.inspect('dashboard-tile-menu');
+    await page.keyboard.press('ArrowUp');
+    expect(await focused()).toBe('Download CSV');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator(':popover-open').count()).toBe(0);
+    expect(await opener.evaluate((one) => one === document.activeElement)).toBe(true);
+    expect(page.url()).toContain(dashboardId);
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Full screen');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).toBe('Duplicate');
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Heat (copy)' }).waitFor();
+    await stage.save(`/v3/dashboards/${dashboardId}`);
+    expect(await titlesOf(dashboardId)).toEqual(['Heat', 'Now', 'Heat (copy)']);
+    await page.getByRole('button', { name: 'Done' }).click();
+  });
+
+  test('a tile moves to another dashboard, with the variable that it names', async () => {
+    const { page } = stage;
+    await stage.visit(`dashboards/${dashboardId}`);
+    await page.getByRole('button', { name: 'More actions of Heat (copy)' }).click();
+    await page.getByRole('menuitem', { name: 'Copy to another dashboard' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Copy Heat (copy)' });
+    await dialog.getByLabel('Dashboard', { exact: true }).selectOption('Plant');
+    await dialog.getByText('Variables are copied with it: room').waitFor();
+    await dialog.getByLabel('Remove the tile here').check();
+    await stage.inspect('dashboard-copy-tile');
+    await dialog.getByRole('button', { name: 'Copy', exact: true }).click();
+    await expect.poll(() => titlesOf(otherId)).toEqual(['Heat (copy)']);
+    const { configuration } = await stage.world.must('GET', `/v3/dashboards/${otherId}`);
+    expect(configuration.variables).toMatchObject([{ name: 'room', kind: 'DEVICE' }]);
+    await expect.poll(() => page.getByRole('region', { name: 'Heat (copy)' }).count()).toBe(0);
+    await stage.save(`/v3/dashboards/${dashboardId}`);
+    expect(await titlesOf(dashboardId)).toEqual(['Heat', 'Now']);
+    await page.getByRole('button', { name: 'Done' }).click();
+  });
+
+  test('full screen, CSV and the form of a tile', async () => {
+    const { page } = stage;
+    await stage.visit(`dashboards/${dashboardId}`);
+    const opener = page.getByRole('button', { name: 'More actions of Heat', exact: true });
+    const choose = async (name: string) => {
+      await opener.click();
+      await page.getByRole('menuitem', { name, exact: true }).click();
+    };
+    await choose('Full screen');
+    const isFull = () => page.evaluate(() => document.fullscreenElement?.tagName);
+    await expect.poll(isFull).toBe('SECTION');
+    await stage.inspect('dashboard-full-screen');
+    await choose('Exit full screen');
+    await expect.poll(isFull).toBeUndefined();
+    await choose('Download CSV');
+    const dialog = page.getByRole('dialog', { name: 'Download House' });
+    expect(await dialog.getByLabel('Tile').inputValue()).toBe('heat');
+    await page.keyboard.press('Escape');
+    await choose('Edit');
+    const form = page.getByRole('dialog', { name: 'Edit tile' });
+    expect(await form.getByLabel('Title').inputValue()).toBe('Heat');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Done' }).click();
+  });
+
+  test('a dashboard is duplicated, and its JSON is replaced', async () => {
+    const { page, world } = stage;
+    await stage.visit(`dashboards/${dashboardId}`);
+    const choose = async (name: string) => {
+      await page.getByRole('button', { name: 'More', exact: true }).click();
+      await page.getByRole('menuitem', { name, exact: true }).click();
+    };
+    await choose('Duplicate');
+    await page.getByRole('heading', { name: 'House (copy)' }).first().waitFor();
+    const list = await world.must('GET', `/v3/dashboards?workspaceId=${world.workspaceId}`);
+    const copy = list.content.find(({ name }: { name: string }) => name === 'House (copy)');
+    expect(await titlesOf(copy.id)).toEqual(['Heat', 'Now']);
+    await choose('JSON');
+    await page.getByRole('button', { name: 'Replace…' }).click();
+    const field = page.getByLabel('New configuration');
+    await field.fill('{"tiles": []}');
+    await page.getByText('This is not the configuration of a dashboard').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    const text = { id: 'a', kind: 'text', title: 'Replaced', text: 'New', ...place };
+    const configuration = { schema: 'heliograph-dashboard', version: 2, tiles: [text] };
+    await field.fill(JSON.stringify(configuration));
+    await page.getByRole('button', { name: 'Replace', exact: true }).click();
+    await page.getByRole('region', { name: 'Replaced' }).waitFor();
+    await stage.save(`/v3/dashboards/${copy.id}`);
+    expect(await titlesOf(copy.id)).toEqual(['Replaced']);
+  });
+
+  test('on a phone, menus have large rows inside of the screen', async () => {
+    const { page } = stage;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await stage.visit(`dashboards/${dashboardId}`);
+    await page.getByRole('button', { name: 'More actions of Now' }).click();
+    const item = page.getByRole('menuitem', { name: 'Copy to another dashboard' });
+    await item.waitFor();
+    const box = await item.boundingBox();
+    expect(box?.height).toBeGreaterThanOrEqual(44);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+    expect(await page.getByRole('menuitem', { name: 'Edit' }).count()).toBe(0);
+    await stage.inspect('dashboard-phone-menu');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'More actions', exact: true }).click();
+    await page.getByRole('button', { name: 'Versions' }).click();
+    await page.getByRole('dialog', { name: 'Versions of House' }).waitFor();
+    await stage.inspect('dashboard-phone-versions');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      390,
+    );
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+});
+
+const place = { x: 0, y: 0, width: 6, height: 4 };
+
+async function prepare(world: World): Promise<void> {
+  const device = await world.device({ name: 'Room' });
+  for (const hours of [6, 4, 2, 1])
+    await world.capture(
+      device,
+      { temperature: 20 + hours },
+      { timestamp: new Date(Date.now() - hours * 3_600_000).toISOString() },
+    );
+  const series = [{ variable: 'room', topic: 'default', dataKey: 'temperature', unit: '°C' }];
+  const named = (name: string, more: object) =>
+    world.must('POST', '/v3/dashboards', {
+      workspaceId: world.workspaceId,
+      name,
+      configuration: { schema: 'heliograph-dashboard', version: 2, tiles: [], ...more },
+    });
+  const house = await named('House', {
+    variables: [{ name: 'room', kind: 'DEVICE', default: device.id }],
+    tiles: [
+      { ...place, id: 'heat', kind: 'line', title: 'Heat', series },
+      { ...place, x: 6, width: 3, height: 2, id: 'now', kind: 'value', title: 'Now', series },
+    ],
+  });
+  dashboardId = house.id;
+  otherId = (await named('Plant', {})).id;
+}

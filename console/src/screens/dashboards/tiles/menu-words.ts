@@ -1,0 +1,63 @@
+// Words of the menus of a dashboard and of its tiles, and of the copy of a tile.
+import { wordSet } from '../../../words/word-set.ts';
+
+export const menuWords = wordSet(
+  {
+    more: 'More',
+    tile: (title: string) => `More actions of ${title}`,
+    fullScreen: 'Full screen',
+    leaveFullScreen: 'Exit full screen',
+    edit: 'Edit',
+    duplicate: 'Duplicate',
+    copyTo: 'Copy to another dashboard',
+    csv: 'Download CSV',
+    versions: 'Versions',
+    json: 'JSON',
+    copyOf: (title: string) => `${title} (copy)`,
+    duplicated: (title: string) => `${title} duplicated`,
+    copyTitle: (title: string) => `Copy ${title}`,
+    copy: 'Copy',
+    search: 'Search dashboards',
+    target: 'Dashboard',
+    noOther: 'The workspace has no other dashboard.',
+    noMatch: 'No matching dashboards',
+    move: 'Remove the tile here',
+    moveHint: 'Takes effect when you save this dashboard.',
+    variables: (names: string) => `Variables are copied with it: ${names}`,
+    otherVariable: (name: string) =>
+      `The dashboard has another variable ${name}. Rename one of them first.`,
+    foreign: 'The dashboard was created by another application.',
+    copied: (title: string, dashboard: string) => `${title} copied to ${dashboard}`,
+    moved: (title: string, dashboard: string) =>
+      `${title} copied to ${dashboard}. Save to remove it here.`,
+  },
+  {
+    more: 'Mehr',
+    tile: (title: string) => `Weitere Aktionen von ${title}`,
+    fullScreen: 'Vollbild',
+    leaveFullScreen: 'Vollbild beenden',
+    edit: 'Bearbeiten',
+    duplicate: 'Duplizieren',
+    copyTo: 'In anderes Dashboard kopieren',
+    csv: 'CSV herunterladen',
+    versions: 'Versionen',
+    json: 'JSON',
+    copyOf: (title: string) => `${title} (Kopie)`,
+    duplicated: (title: string) => `${title} dupliziert`,
+    copyTitle: (title: string) => `${title} kopieren`,
+    copy: 'Kopieren',
+    search: 'Dashboards suchen',
+    target: 'Dashboard',
+    noOther: 'Der Workspace hat kein anderes Dashboard.',
+    noMatch: 'Keine passenden Dashboards',
+    move: 'Kachel hier entfernen',
+    moveHint: 'Wird wirksam, wenn Sie dieses Dashboard speichern.',
+    variables: (names: string) => `Variablen werden mitkopiert: ${names}`,
+    otherVariable: (name: string) =>
+      `Das Dashboard hat eine andere Variable ${name}. Benennen Sie zuerst eine von beiden um.`,
+    foreign: 'Das Dashboard wurde mit einer anderen Anwendung erstellt.',
+    copied: (title: string, dashboard: string) => `${title} nach ${dashboard} kopiert`,
+    moved: (title: string, dashboard: string) =>
+      `${title} nach ${dashboard} kopiert. Speichern Sie, um sie hier zu entfernen.`,
+  },
+);
