@@ -341,11 +341,11 @@ function calculatedKeysOf(parts: Parts): CalculatedKeys {
 function noteRun(
   decoders: QuickScripts,
   script: UplinkScript,
-  { scriptMs, state: left }: DecodedUplink,
+  { processorMs, state: left }: DecodedUplink,
   given: JsonObject,
 ): void {
   const hasState = left !== undefined || Object.keys(given).length > 0;
-  decoders.note(script, scriptMs, hasState);
+  decoders.note(script, processorMs, hasState);
 }
 
 function backfillStagesOf(

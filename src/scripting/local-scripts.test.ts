@@ -47,6 +47,33 @@ test('a long run is ended, and the next one is right', async () => {
   await expect.poll(() => scripts.run(1, '{}')).toMatchObject({ isLate: false });
 });
 
+test('after a run that took long, a run is judged by what it uses of a processor', async () => {
+  const scripts = await withScript(consume(''));
+  const now = vi.spyOn(performance, 'now');
+  const used = vi.spyOn(process, 'threadCpuUsage');
+  try {
+    let [at, user, step] = [1_000, 0, 100];
+    // The machine does something else for 5 ms between two looks at the clock.
+    now.mockImplementation(() => (at += 5));
+    used.mockImplementation(() => ({ user: (user += step), system: 0 }));
+    const run = () => scripts.run(1, '{}')!;
+    const first = run();
+    expect(first.processorMs).toBe(first.durationMs);
+    const quick = run();
+    expect(quick.durationMs).toBeGreaterThan(localScriptLimits.quickMs);
+    expect(quick.processorMs).toBeLessThan(localScriptLimits.quickMs);
+    step = 1_200;
+    expect(run().processorMs).toBeGreaterThan(localScriptLimits.quickMs);
+    // What the system counts late is not of this run alone.
+    step = 200_000;
+    const late = run();
+    expect(late.processorMs).toBe(late.durationMs);
+  } finally {
+    used.mockRestore();
+    now.mockRestore();
+  }
+});
+
 test('a run may emit as much as in the script machine', async () => {
   const scripts = await withScript(
     consume('emit("sample", { data: { text: "x".repeat(500000) } });'),

@@ -3,10 +3,9 @@ import type { UplinkScript } from '../model/uplink.ts';
 import { localScriptLimits } from './local-scripts.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
-/** Runs that are looked at, and how many of them may be slow: a busy machine makes some so. */
+/** Runs that are looked at, and how many of them may be slow: compiling its code and collecting garbage make some so. */
 const runsSeen = 64;
 const slowMax = 4;
-const quickMs = 1;
 const refusedMs = 3_600_000;
 const tenantsMax = 5_000;
 const scriptsPerTenant = 100;
@@ -27,8 +26,8 @@ export class QuickScripts {
     this.#now = now;
   }
 
-  /** Counts a run. One that leaves a state, or gets one, needs the order of its device. */
-  note({ tenant, code }: UplinkScript, ms: number, hasState: boolean): void {
+  /** Counts a run by its processor time, which a busy machine does not lengthen. One that leaves a state, or gets one, needs the order of its device. */
+  note({ tenant, code }: UplinkScript, processorMs: number, hasState: boolean): void {
     const runs = this.#of(tenant, code);
     if (hasState) {
       this.#refuse(runs);
@@ -39,7 +38,7 @@ export class QuickScripts {
       runs.slow /= 2;
     }
     runs.seen++;
-    if (ms > quickMs) runs.slow++;
+    if (processorMs > localScriptLimits.quickMs) runs.slow++;
   }
 
   isQuick({ tenant, code }: UplinkScript): boolean {

@@ -24,8 +24,7 @@ test('results belong to their runs, over several workers, scripts and tenants', 
   const machine = start({ workers: 2 });
   const runs = Array.from({ length: 2_000 }, async (_, i) => {
     const source = `function consume(event) { emit("log", [event, ${i % 7}]); }`;
-    const { emits, durationMs } = await machine.run({ tenant: `t${i % 5}`, source, event: i });
-    expect(durationMs).toBeGreaterThan(0);
+    const { emits } = await machine.run({ tenant: `t${i % 5}`, source, event: i });
     return emits[0]!.event;
   });
   expect(await Promise.all(runs)).toEqual(Array.from({ length: 2_000 }, (_, i) => [i, i % 7]));

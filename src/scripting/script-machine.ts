@@ -13,7 +13,7 @@ import type { Emit, EmitType, ScriptErrorEvent } from './emit.ts';
 import { modeNumber } from './engine.ts';
 import type { CodecEntry } from './module-syntax.ts';
 import { scriptLimits, type ScriptLimits } from './script-limits.ts';
-import type { PendingRun } from './script-thread.ts';
+import type { PendingRun, RunTimes } from './script-thread.ts';
 import { ThreadPool } from './thread-pool.ts';
 import type { RunOutcome, ScriptRegistration } from './worker-messages.ts';
 
@@ -43,8 +43,8 @@ interface ScriptResult {
    * In the order of emission. With `nonFinite: 'text'` exactly the array that run-script returns.
    */
   readonly emits: readonly Emit[];
-  /** Duration of the run in its worker. */
-  readonly durationMs: number;
+  /** What the run used of a processor. */
+  readonly processorMs: number;
 }
 
 export interface ScriptMachineOptions {
@@ -113,14 +113,14 @@ export class ScriptMachine {
       if (refusal !== undefined)
         return resolve({
           emits: [{ type: 'ERROR', event: { message: refusal } }],
-          durationMs: 0,
+          processorMs: 0,
         });
       const mode = modeNumber(entry, nonFinite);
       const script = this.#registry.of(tenant, source);
       const answered = (answer: RunAnswer) => {
         const emits = parsedJson(answer.entries) as unknown as Emit[];
         if (answer !== dropped) this.#ran(figuresOf(kind, answer, emits));
-        resolve({ emits, durationMs: answer.durationMs });
+        resolve({ emits, processorMs: answer.processorMs });
       };
       const waiting = { tenant, kind, script, mode, event: eventText };
       enqueue(this.#machine, waiting, { answered, failed: reject }, signal);
@@ -186,11 +186,11 @@ function enqueue(
     number: nextNumber(machine),
     bytes: event.length + (script?.source.length ?? 0),
     isRepeated: false,
-    finish(entries, durationMs, outcome) {
+    finish(entries, took, outcome) {
       signal?.removeEventListener('abort', drop);
-      const waitMs = Math.max(0, performance.now() - queuedAt - durationMs);
+      const waitMs = Math.max(0, performance.now() - queuedAt - took.durationMs);
       try {
-        answered({ entries, durationMs, outcome, waitMs });
+        answered({ entries, ...took, outcome, waitMs });
       } catch (error) {
         failed(error);
       }
@@ -214,16 +214,21 @@ function nextNumber(machine: MachineState): number {
 
 type NewRun = Pick<PendingRun, 'tenant' | 'kind' | 'script' | 'mode' | 'event'>;
 
-interface RunAnswer {
+interface RunAnswer extends RunTimes {
   /** A JSON array. */
   readonly entries: string;
-  readonly durationMs: number;
   readonly outcome: RunOutcome;
   readonly waitMs: number;
 }
 
 /** The answer to a caller that no longer waits. */
-const dropped: RunAnswer = { entries: '[]', durationMs: 0, outcome: 'ended', waitMs: 0 };
+const dropped: RunAnswer = {
+  entries: '[]',
+  durationMs: 0,
+  processorMs: 0,
+  outcome: 'ended',
+  waitMs: 0,
+};
 
 function figuresOf(
   kind: RunKind,

@@ -15,6 +15,12 @@ import {
   type WorkerStart,
 } from './worker-messages.ts';
 
+/** Of a run in its worker. */
+export interface RunTimes {
+  readonly durationMs: number;
+  readonly processorMs: number;
+}
+
 /** A run without an answer. `finish` gets its entries as a JSON array. */
 export interface PendingRun extends Waiting {
   readonly number: number;
@@ -24,7 +30,7 @@ export interface PendingRun extends Waiting {
   readonly event: string;
   /** Its thread was already ended once because its heartbeat stopped. */
   isRepeated: boolean;
-  finish(entries: string, durationMs: number, outcome: RunOutcome): void;
+  finish(entries: string, took: RunTimes, outcome: RunOutcome): void;
   fail(error: Error): void;
 }
 
@@ -205,9 +211,11 @@ function finishRuns(thread: ThreadState, message: Exclude<FromWorker, 'ready'>):
   for (let i = 0; i < results.length; i += resultItems) {
     const run = take(thread, results[i] as number);
     if (run === undefined) continue;
-    const ms = results[i + 2] as number;
-    thread.events.ran(run, ms * cpuShare);
-    run.finish(results[i + 1] as string, ms, ends.get(run.number) ?? 'ended');
+    const durationMs = results[i + 2] as number;
+    const processorMs = durationMs * cpuShare;
+    thread.events.ran(run, processorMs);
+    const took = { durationMs, processorMs };
+    run.finish(results[i + 1] as string, took, ends.get(run.number) ?? 'ended');
   }
 }
 
@@ -224,9 +232,10 @@ function leave(thread: ThreadState, why: string, isSilent: boolean): void {
   const guilty = recorder.phase === recorderPhases.idle ? undefined : take(thread, recorder.run);
   const again = isSilent && guilty?.isRepeated === false ? guilty : undefined;
   const ms = thread.silence.sinceStart(performance.now());
+  const took = { durationMs: ms, processorMs: ms };
   if (guilty !== undefined) events.ran(guilty, ms);
   if (again !== undefined) again.isRepeated = true;
-  else guilty?.finish(entriesWithError(recorder, guilty, why), ms, 'stuck');
+  else guilty?.finish(entriesWithError(recorder, guilty, why), took, 'stuck');
   const returned = [...runs.values()];
   runs.clear();
   events.gone({ returned, wasReady: thread.isReady, again, why });

@@ -101,6 +101,7 @@ export interface DecoderRunHere {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly durationMs: number;
+  readonly processorMs: number;
 }
 
 export type Words = (number | string)[];
@@ -118,6 +119,7 @@ export function pushRequest(words: Words, request: WholeRequest): void {
       run.startedAt,
       run.endedAt,
       run.durationMs,
+      run.processorMs,
     );
 }
 
@@ -147,6 +149,7 @@ export function* requestsOf(words: readonly (number | string)[]): Generator<Whol
       startedAt: number(),
       endedAt: number(),
       durationMs: number(),
+      processorMs: number(),
     };
   }
 }

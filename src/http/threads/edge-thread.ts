@@ -155,14 +155,14 @@ function ranFor(
   const startedAt = Date.now();
   const run = scripts?.run(script, JSON.stringify(event));
   if (run === undefined) return undefined;
-  const { entries, durationMs, isLate } = run;
+  const { entries, isLate, ...times } = run;
   if (isLate || entries.includes('"STATE"')) {
     scripts?.forget(script);
     send({ kind: 'forgotten', scripts: [script], isSlow: true });
     return undefined;
   }
   const endedAt = Date.now();
-  return { ticket, correlationId, receivedAt, entries, startedAt, endedAt, durationMs };
+  return { ticket, correlationId, receivedAt, entries, startedAt, endedAt, ...times };
 }
 
 // Answers.

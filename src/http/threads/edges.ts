@@ -318,14 +318,14 @@ class Edge {
   }
 
   /** Undefined when the script must run again: it may no longer run in an edge. */
-  #accepted({ ticket, ...run }: DecoderRunHere): EarlyCapture | undefined {
+  #accepted({ ticket, processorMs, ...run }: DecoderRunHere): EarlyCapture | undefined {
     const ticketed = this.#tickets.get(ticket);
     if (ticketed === undefined) return undefined;
     const { route, script } = ticketed;
     const { durationMs, entries } = run;
     const outcome = entries.includes('"ERROR"') ? 'error' : 'ended';
     this.#parts.ran({ kind: 'edge', outcome, waitMs: 0, durationMs });
-    this.#parts.decoders.note(script, durationMs, false);
+    this.#parts.decoders.note(script, processorMs, false);
     if (this.#parts.decoders.isQuick(script)) return { ...run, route };
     this.forget(this.#registry.of(script.tenant, script.code).id);
     return undefined;

@@ -16,8 +16,8 @@ export interface DecodedUplink {
   readonly notes: readonly Note[];
   /** The new state; absent when the script emitted none. */
   readonly state?: JsonObject;
-  /** Milliseconds in the script; 0 without one. */
-  readonly scriptMs: number;
+  /** Milliseconds that the script used of a processor; 0 without one. */
+  readonly processorMs: number;
 }
 
 /**
@@ -36,8 +36,13 @@ export function decodeUplink(
     if (script === null) return passThrough(uplink);
     const { tenant, code: source } = script;
     const event = decoderEvent(uplink, state);
-    const { emits, durationMs } = await scripts.run({ tenant, source, event, nonFinite: 'marked' });
-    const decoded = { ...decodedOf(uplink, emits, stateBytesMax), scriptMs: durationMs };
+    const { emits, processorMs } = await scripts.run({
+      tenant,
+      source,
+      event,
+      nonFinite: 'marked',
+    });
+    const decoded = { ...decodedOf(uplink, emits, stateBytesMax), processorMs };
     ran(script, decoded, state);
     return decoded;
   };
@@ -48,7 +53,7 @@ export function decodedOf(
   uplink: Uplink,
   emits: readonly Emit[],
   stateBytesMax: number,
-): Omit<DecodedUplink, 'scriptMs'> {
+): Omit<DecodedUplink, 'processorMs'> {
   const { notes, ...decoded } = collected(uplink, emits, stateBytesMax);
   const exact = exactIntegersNote(uplink.body);
   return { ...decoded, notes: exact === undefined ? notes : [exact, ...notes] };
@@ -56,7 +61,7 @@ export function decodedOf(
 
 /** The payload of an uplink without a script is its sample. */
 export function passThrough(uplink: Uplink): DecodedUplink {
-  return { samples: [sampleOf(uplink, dataOf(uplink))], notes: [], scriptMs: 0 };
+  return { samples: [sampleOf(uplink, dataOf(uplink))], notes: [], processorMs: 0 };
 }
 
 /** What a script is told of an uplink. */
@@ -82,7 +87,7 @@ function collected(
   uplink: Uplink,
   emits: readonly Emit[],
   stateBytesMax: number,
-): Omit<DecodedUplink, 'scriptMs'> {
+): Omit<DecodedUplink, 'processorMs'> {
   const samples: Sample[] = [];
   const notes: Note[] = [];
   let state: JsonObject | undefined;
