@@ -286,7 +286,7 @@ describe('contract 10: pass-through', () => {
     expect(await decode(uplink, { ignored: true })).toEqual({
       samples: [sample({ data: { a: 1 }, topic: 'room.1', timestamp: 9 })],
       notes: [],
-      scriptMs: 0,
+      processorMs: 0,
     });
     expect((await decode(uplinkOf(null, { body: [1, 2] }), {})).samples).toEqual([
       sample({ data: { values: [1, 2] } }),
@@ -301,6 +301,6 @@ test('a payload codec decodes an uplink; its warnings are notes', async () => {
   expect(await decode(uplinkOf(codec), {})).toEqual({
     samples: [sample({ data: { t: 20, port: 2 } })],
     notes: [{ level: 'WARN', source: 'SCRIPT', message: 'low battery' }],
-    scriptMs: expect.any(Number),
+    processorMs: expect.any(Number),
   });
 });
