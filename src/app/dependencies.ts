@@ -330,7 +330,11 @@ async function openSampleStore(
 
 // Connects operations: work on many devices that continues after the answer, as the actor who ordered it.
 
-interface OperationsParts {
+interface Operations extends OperationRunner {
+  readonly recordChanged: (change: RecordChange) => void;
+}
+
+function composeOperations(parts: {
   readonly records: OpenRecords;
   readonly acting: AsyncLocalStorage<Actor | undefined>;
   readonly telemetry: Telemetry;
@@ -339,13 +343,7 @@ interface OperationsParts {
   readonly liveEvents: LiveEvents;
   /** Whether this node runs the operation. */
   readonly isOwn: (id: string) => boolean;
-}
-
-interface Operations extends OperationRunner {
-  readonly recordChanged: (change: RecordChange) => void;
-}
-
-function composeOperations(parts: OperationsParts): Operations {
+}): Operations {
   const { records, acting, telemetry, networkServers } = parts;
   const show = async (id: string): Promise<void> => {
     if (!parts.liveEvents.wantsAny('OPERATION')) return;

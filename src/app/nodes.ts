@@ -295,20 +295,18 @@ function leave(leases: Leases, leaving: AbortController): Promise<void> {
   return leases.close();
 }
 
-interface OwnershipParts extends Pick<DeviceOwnership, 'epochOf'> {
-  readonly leases: Leases;
-  readonly nodes: Nodes;
-  readonly underWay: OwnedWork;
-  readonly leaving: AbortController;
-}
-
 function ownershipOver({
   leases,
   nodes,
   underWay,
   leaving: { signal },
   epochOf,
-}: OwnershipParts): DeviceOwnership {
+}: Pick<DeviceOwnership, 'epochOf'> & {
+  readonly leases: Leases;
+  readonly nodes: Nodes;
+  readonly underWay: OwnedWork;
+  readonly leaving: AbortController;
+}): DeviceOwnership {
   const ownershipOf = ownershipBy(leases);
   const search: OwnerSearch = {
     ...searchBy(leases),

@@ -72,13 +72,17 @@ function commandedDevice(route: UplinkRoute): CommandedDevice {
   };
 }
 
-interface DownlinkOrigin extends Pick<Downlink, 'id' | 'replaces' | 'correlationId' | 'created'> {
-  readonly device: UplinkRoute['device'];
-}
-
 function downlinkOf(
   content: DownlinkContent,
-  { id, replaces, device, correlationId, created }: DownlinkOrigin,
+  {
+    id,
+    replaces,
+    device,
+    correlationId,
+    created,
+  }: Pick<Downlink, 'id' | 'replaces' | 'correlationId' | 'created'> & {
+    readonly device: UplinkRoute['device'];
+  },
 ): Downlink {
   return {
     ...content,

@@ -61,7 +61,7 @@ export interface Mute extends AuditFields {
 }
 
 /** Half-open. */
-export interface MuteWindow {
+interface MuteWindow {
   readonly from: EpochMs;
   readonly to: EpochMs;
 }

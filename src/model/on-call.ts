@@ -41,7 +41,7 @@ export interface OnCall extends AuditFields {
 
 type Rotation = Pick<OnCall, 'order' | 'turn' | 'startsAt' | 'overrides'>;
 
-export interface OnCallNow {
+interface OnCallNow {
   /** Null when everybody has left. */
   readonly email: string | null;
   /** When somebody else takes over; null for never. */

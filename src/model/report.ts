@@ -37,7 +37,7 @@ export const reportLimits = {
 } as const;
 
 export const reportFormats = ['PDF', 'CSV'] as const;
-export type ReportFormat = (typeof reportFormats)[number];
+type ReportFormat = (typeof reportFormats)[number];
 
 export const reportIntervals = ['DAILY', 'WEEKLY', 'MONTHLY'] as const;
 

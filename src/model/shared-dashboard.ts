@@ -31,7 +31,7 @@ export interface SharedNames {
   readonly blobs: ReadonlySet<string>;
 }
 
-export interface SharedField {
+interface SharedField {
   readonly metaId: string;
   readonly value: string;
   readonly topics: SharedTopics;

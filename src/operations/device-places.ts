@@ -13,7 +13,7 @@ import {
 } from '../storage/records/rows/places.ts';
 import { devicesOfTag } from '../storage/records/rows/tags.ts';
 
-export interface DevicePlaces {
+interface DevicePlaces {
   /** Throws Problem 404. */
   readonly placeOfDevice: (deviceId: string) => Place | Promise<Place>;
   /** Custom field name to value. Throws Problem 404. */

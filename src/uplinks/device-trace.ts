@@ -39,7 +39,7 @@ const traceLimits = {
 } as const;
 
 /** A refusal, as far as a trace tells of it. */
-export type TracedRefusal = Pick<
+type TracedRefusal = Pick<
   Refusal,
   'id' | 'connectorId' | 'deviceId' | 'transport' | 'reason' | 'message' | 'last' | 'count'
 >;
@@ -102,7 +102,7 @@ export interface TraceParts {
 }
 
 /** What the caller may see besides the device. */
-export interface TraceReach {
+interface TraceReach {
   readonly rules: boolean;
   readonly deliveries: boolean;
 }

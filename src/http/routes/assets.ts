@@ -12,12 +12,13 @@ import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { route, type Route } from '../edge/route.ts';
 import type { RecordParts } from './record-routes.ts';
 
-interface AssetParts extends RecordParts {
+export function assetRoutes({
+  records,
+  aliased,
+}: RecordParts & {
   /** Whether an answer to these headers is for clients of old (contract 34). */
   readonly aliased: (headers: IncomingHttpHeaders) => boolean;
-}
-
-export function assetRoutes({ records, aliased }: AssetParts): Route[] {
+}): Route[] {
   const listed = async (
     principal: Principal,
     filter: AssetFilter,

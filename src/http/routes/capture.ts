@@ -103,12 +103,12 @@ function hintsOf(
 
 // POST /v3/capture/lora/:integrationId: the webhook of a LoRaWAN network server (contract 35).
 
-interface WebhookParts extends RefusedCaptureParts {
-  readonly findConnector: CaptureSenders['ofWebhook'];
-  readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
-}
-
-export function webhookRoute(parts: WebhookParts): Route {
+export function webhookRoute(
+  parts: RefusedCaptureParts & {
+    readonly findConnector: CaptureSenders['ofWebhook'];
+    readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
+  },
+): Route {
   const route = admittedRoute(
     capture.webhook,
     (headers, query) => parts.findConnector(query, headers),

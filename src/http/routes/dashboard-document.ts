@@ -23,13 +23,13 @@ import { offsetAt, type TimeZone } from '../../model/time-zone.ts';
 import type { DashboardRange, ReadDashboard, ReadTile, ReadValue } from './dashboard-reader.ts';
 
 /** Who makes the document, and when. */
-export interface Made {
+interface Made {
   readonly by: string;
   readonly at: EpochMs;
 }
 
 /** Open alarms of the workspace; null for a caller who may not read them. */
-export type OpenAlarms = { readonly rows: readonly AlarmView[]; readonly total: number } | null;
+type OpenAlarms = { readonly rows: readonly AlarmView[]; readonly total: number } | null;
 
 /** `alarms` are those of each alarm tile, by its id; `notes` those that charts mark. */
 export function dashboardDocument(
@@ -282,7 +282,7 @@ interface ChartNote {
   readonly color: PlotMark['color'];
 }
 
-export interface ChartNotes {
+interface ChartNotes {
   /** In the order of their numbers, from 1. */
   readonly listed: readonly ChartNote[];
   /** By the id of the tile. */

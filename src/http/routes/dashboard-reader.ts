@@ -53,10 +53,10 @@ import { Completeness } from '../edge/exchange.ts';
 import { latestSamples, type LatestSamplesParts } from './sample-queries.ts';
 import { manySeries, type SeriesQueryParts } from './series-queries.ts';
 
-export type DashboardReaderParts = SeriesQueryParts & Pick<LatestSamplesParts, 'records'>;
+type DashboardReaderParts = SeriesQueryParts & Pick<LatestSamplesParts, 'records'>;
 
 /** As the parameters of a request, or the members of a report, say it. */
-export interface AskedRange {
+interface AskedRange {
   readonly last?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -96,7 +96,7 @@ export interface ReadTile {
   readonly rest: number;
 }
 
-export interface SeriesSamples {
+interface SeriesSamples {
   readonly series: DeviceSeries;
   readonly label: string;
   /** In any order; of states, with the newest one before the range. */

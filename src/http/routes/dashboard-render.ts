@@ -25,7 +25,7 @@ export interface DashboardDocumentParts {
   readonly now: () => EpochMs;
 }
 
-export interface DashboardRenderParts extends DashboardDocumentParts {
+interface DashboardRenderParts extends DashboardDocumentParts {
   readonly reader: DashboardReader;
   readonly slots: DocumentSlots;
   readonly thread: DocumentThread;

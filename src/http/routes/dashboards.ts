@@ -40,7 +40,7 @@ import {
   recordRoutes,
 } from './record-routes.ts';
 
-export interface DashboardParts extends RecordParts {
+interface DashboardParts extends RecordParts {
   readonly publicUrl: () => string;
 }
 
@@ -50,7 +50,7 @@ export function dashboardRoutes(parts: DashboardParts): Route[] {
 
 // Dashboards of device types: the stored one of the workspace, else one made from schemas (contract 39).
 
-export interface TypeDashboardParts {
+interface TypeDashboardParts {
   readonly records: Inventory;
   readonly now: () => number;
   /** The type of a device; null without one. */

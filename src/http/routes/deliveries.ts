@@ -21,23 +21,23 @@ interface ConnectorTest {
   readonly durationMs: number;
 }
 
-interface DeliveryParts extends RecordParts {
-  readonly book: DeliveryBook;
-  /** Whether default payloads carry the names that older clients read (contract 34). */
-  readonly vendorNames: boolean;
-  /**
-   * Sends the last sample of a device, or an invented one. Throws 404 or 403 for a device that the
-   * principal may not see.
-   */
-  readonly testConnector: (
-    connectorId: string,
-    deviceId: string | undefined,
-    principal: Principal,
-    signal: AbortSignal,
-  ) => Promise<ConnectorTest>;
-}
-
-export function deliveryRoutes(parts: DeliveryParts): Route[] {
+export function deliveryRoutes(
+  parts: RecordParts & {
+    readonly book: DeliveryBook;
+    /** Whether default payloads carry the names that older clients read (contract 34). */
+    readonly vendorNames: boolean;
+    /**
+     * Sends the last sample of a device, or an invented one. Throws 404 or 403 for a device that the
+     * principal may not see.
+     */
+    readonly testConnector: (
+      connectorId: string,
+      deviceId: string | undefined,
+      principal: Principal,
+      signal: AbortSignal,
+    ) => Promise<ConnectorTest>;
+  },
+): Route[] {
   const { records, book, vendorNames } = parts;
   const byDelivery = ({ id }: { readonly id: string }) => deliveryPlace(records, book, id);
   const byConnector = byId(parts, 'outputConnector');
@@ -82,24 +82,24 @@ interface TemplatePreview {
   readonly context: JsonObject;
 }
 
-interface TemplatePreviewParts extends RecordParts {
-  /**
-   * Throws `templateInvalid` for a broken template, 404 or 403 for a device the principal may not
-   * read, 404 for one without samples. `context` members replace those of the sample.
-   */
-  readonly preview: (
-    wanted: {
-      readonly template: string;
-      readonly place: 'json' | 'text' | 'url';
-      readonly deviceId: string | undefined;
-      readonly topic: string | undefined;
-      readonly context: JsonObject | undefined;
-    },
-    principal: Principal,
-  ) => Promise<TemplatePreview>;
-}
-
-export function templatePreviewRoute(parts: TemplatePreviewParts): Route {
+export function templatePreviewRoute(
+  parts: RecordParts & {
+    /**
+     * Throws `templateInvalid` for a broken template, 404 or 403 for a device the principal may not
+     * read, 404 for one without samples. `context` members replace those of the sample.
+     */
+    readonly preview: (
+      wanted: {
+        readonly template: string;
+        readonly place: 'json' | 'text' | 'url';
+        readonly deviceId: string | undefined;
+        readonly topic: string | undefined;
+        readonly context: JsonObject | undefined;
+      },
+      principal: Principal,
+    ) => Promise<TemplatePreview>;
+  },
+): Route {
   return resourceRoute(templates.preview, byWorkspace(parts), ({ body }, principal) => {
     const { template, place = 'json', deviceId, topic, context } = body;
     const wanted = {

@@ -10,19 +10,19 @@ import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-routes.ts';
 
-interface DownlinkParts extends RecordParts {
-  readonly sendDownlink: (
-    deviceId: string,
-    command: DownlinkCommand,
-    cause: DownlinkCause,
-  ) => Promise<unknown>;
-  readonly newId: () => string;
-  /** Resolves when all entries so far can be read. */
-  readonly settled: () => Promise<void>;
-  readonly eventSources: EventSources;
-}
-
-export function downlinkRoutes(parts: DownlinkParts): Route[] {
+export function downlinkRoutes(
+  parts: RecordParts & {
+    readonly sendDownlink: (
+      deviceId: string,
+      command: DownlinkCommand,
+      cause: DownlinkCause,
+    ) => Promise<unknown>;
+    readonly newId: () => string;
+    /** Resolves when all entries so far can be read. */
+    readonly settled: () => Promise<void>;
+    readonly eventSources: EventSources;
+  },
+): Route[] {
   return [
     resourceRoute(
       downlinks.send,

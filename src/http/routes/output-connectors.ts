@@ -15,12 +15,14 @@ import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
 import { type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
 
-interface OutputConnectorParts extends RecordParts, ViewOptionsParts, OutputHealthParts {
-  /** The types that deliveries are served for; others cannot be created. */
-  readonly availableOutputs: AvailableOutputs;
-}
-
-export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
+export function outputConnectorRoutes(
+  parts: RecordParts &
+    ViewOptionsParts &
+    OutputHealthParts & {
+      /** The types that deliveries are served for; others cannot be created. */
+      readonly availableOutputs: AvailableOutputs;
+    },
+): Route[] {
   const { records, availableOutputs: available } = parts;
   const { missingSetting } = available;
   const viewed = (headers: IncomingHttpHeaders) => ({

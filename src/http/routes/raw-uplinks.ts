@@ -71,13 +71,13 @@ async function devicesOf(
 
 // Route of the trace of an uplink (contract 39.3).
 
-interface DeviceTraceParts extends Pick<RecordParts, 'records'> {
-  readonly trace: TraceParts;
-  /** Resolves when rules and outputs of the organization have seen what was acknowledged. */
-  readonly settled: (organizationId: string) => Promise<void>;
-}
-
-export function deviceTraceOf(parts: DeviceTraceParts): Route {
+export function deviceTraceOf(
+  parts: Pick<RecordParts, 'records'> & {
+    readonly trace: TraceParts;
+    /** Resolves when rules and outputs of the organization have seen what was acknowledged. */
+    readonly settled: (organizationId: string) => Promise<void>;
+  },
+): Route {
   const { trace, settled } = parts;
   return resourceRoute(
     deviceTrace.read,

@@ -27,17 +27,17 @@ import type { ReportContent } from '../../reports/report-mail.ts';
 import { csvColumns, type DashboardDocumentParts, documentOf } from './dashboard-render.ts';
 import type { DashboardReader, ReadTile } from './dashboard-reader.ts';
 
-interface ReportParts extends RecordParts {
-  /** The setting without which no mail can be sent. */
-  readonly missingSetting: string | undefined;
-  /** Renders a report, and returns what queues its mails in a transaction. */
-  readonly prepare: (
-    id: string,
-    signal: AbortSignal,
-  ) => Promise<(step: Step) => Promise<readonly string[]>>;
-}
-
-export function reportRoutes(parts: ReportParts): Route[] {
+export function reportRoutes(
+  parts: RecordParts & {
+    /** The setting without which no mail can be sent. */
+    readonly missingSetting: string | undefined;
+    /** Renders a report, and returns what queues its mails in a transaction. */
+    readonly prepare: (
+      id: string,
+      signal: AbortSignal,
+    ) => Promise<(step: Step) => Promise<readonly string[]>>;
+  },
+): Route[] {
   const { records, missingSetting, prepare } = parts;
   const findReport = byId(parts, 'report');
   const needMail = () => {
@@ -124,14 +124,12 @@ function escaped(text: string): string {
 
 // Report content: what the mail of a report shows, read and drawn with the permissions of its owner (contract 39.1).
 
-interface ReportContentParts extends DashboardDocumentParts {
-  readonly reader: DashboardReader;
-  readonly thread: DocumentThread;
-}
-
 /** Throws Problem 404 without the dashboard, and what reading the dashboard throws. */
 export async function reportContent(
-  parts: ReportContentParts,
+  parts: DashboardDocumentParts & {
+    readonly reader: DashboardReader;
+    readonly thread: DocumentThread;
+  },
   report: Report,
   to: EpochMs,
   { owner, signal }: { readonly owner: Principal; readonly signal: AbortSignal },

@@ -45,11 +45,13 @@ import {
   withHealth,
 } from './record-routes.ts';
 
-interface RuleRouteParts extends RecordParts, ViewOptionsParts, RuleHealthParts {
-  readonly availableOutputs: AvailableOutputs;
-}
-
-export function ruleRoutes(parts: RuleRouteParts): Route[] {
+export function ruleRoutes(
+  parts: RecordParts &
+    ViewOptionsParts &
+    RuleHealthParts & {
+      readonly availableOutputs: AvailableOutputs;
+    },
+): Route[] {
   const { records, availableOutputs } = parts;
   const findRule = byId(parts, 'rule');
   return recordRoutes(parts, rules, {
@@ -133,20 +135,20 @@ const runSortKeys = {
   outcome: (run: Run) => run.outcome,
 } as const satisfies Record<(typeof runSortFields)[number], (run: Run) => string>;
 
-interface RuleRunParts extends RecordParts {
-  /** Newest first. */
-  readonly runsOf: (ruleId: string) => Promise<readonly unknown[]>;
-  readonly simulate: (
-    ruleId: string,
-    range: { readonly from: EpochMs; readonly to: EpochMs },
-  ) => Promise<unknown>;
-  readonly simulateDraft: (
-    draft: Static<typeof ruleDraft>,
-    range: { readonly from: EpochMs; readonly to: EpochMs },
-  ) => Promise<unknown>;
-}
-
-export function ruleRunRoutes(parts: RuleRunParts): Route[] {
+export function ruleRunRoutes(
+  parts: RecordParts & {
+    /** Newest first. */
+    readonly runsOf: (ruleId: string) => Promise<readonly unknown[]>;
+    readonly simulate: (
+      ruleId: string,
+      range: { readonly from: EpochMs; readonly to: EpochMs },
+    ) => Promise<unknown>;
+    readonly simulateDraft: (
+      draft: Static<typeof ruleDraft>,
+      range: { readonly from: EpochMs; readonly to: EpochMs },
+    ) => Promise<unknown>;
+  },
+): Route[] {
   const { runsOf, simulate, simulateDraft } = parts;
   const place = byId(parts, 'rule');
   return [

@@ -25,13 +25,6 @@ import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
 
-interface SampleExportRouteParts extends RecordParts {
-  /** Undefined when exports are switched off. */
-  readonly exports: SampleExportFiles | undefined;
-  /** Throws Problem 403. */
-  readonly authorize: (principal: Principal, scope: Scope, verb: Verb, place: Place) => void;
-}
-
 interface SampleExportFiles {
   readonly node: string;
   /** Begins the work of an accepted export. */
@@ -47,7 +40,14 @@ const contentTypes: Readonly<Record<SampleExportFormat, string>> = {
   csv: 'application/gzip',
 };
 
-export function sampleExportRoutes(parts: SampleExportRouteParts): Route[] {
+export function sampleExportRoutes(
+  parts: RecordParts & {
+    /** Undefined when exports are switched off. */
+    readonly exports: SampleExportFiles | undefined;
+    /** Throws Problem 403. */
+    readonly authorize: (principal: Principal, scope: Scope, verb: Verb, place: Place) => void;
+  },
+): Route[] {
   const { records, authorize } = parts;
   const place = byId(parts, 'sampleExport');
   const files = (): SampleExportFiles => {

@@ -49,13 +49,13 @@ import {
 } from '../../inventory/workspaces/organizations.ts';
 import type { WantedDemo } from '../../operations/demo-workspaces.ts';
 
-interface WorkspaceParts extends RecordParts {
-  /** Deletes the samples of a deleted device. */
-  readonly dropSamples: (deviceId: string) => Promise<void>;
-  readonly streetMaps: StreetMaps;
-}
-
-export function workspaceRoutes(parts: WorkspaceParts): Route[] {
+export function workspaceRoutes(
+  parts: RecordParts & {
+    /** Deletes the samples of a deleted device. */
+    readonly dropSamples: (deviceId: string) => Promise<void>;
+    readonly streetMaps: StreetMaps;
+  },
+): Route[] {
   const { records, streetMaps } = parts;
   return [
     ...recordRoutes(parts, workspaces, {
@@ -115,9 +115,10 @@ function verbNamed(name: string): Verb {
 
 // Route of stored samples and used quotas.
 
-interface UsageParts extends Pick<RecordParts, 'records'>, UsageSources {}
-
-export function usageRoute({ records, ...sources }: UsageParts): Route {
+export function usageRoute({
+  records,
+  ...sources
+}: Pick<RecordParts, 'records'> & UsageSources): Route {
   return route(storedUsage.read, ({ query }, principal) =>
     readUsage(records, principal, listScopeOf(query), sources),
   );
@@ -125,9 +126,7 @@ export function usageRoute({ records, ...sources }: UsageParts): Route {
 
 // Route of the effect of another retention (contract 37).
 
-interface RetentionEffectParts extends Pick<RecordParts, 'records'>, EffectSources {}
-
-export function retentionEffectRoute(parts: RetentionEffectParts): Route {
+export function retentionEffectRoute(parts: Pick<RecordParts, 'records'> & EffectSources): Route {
   return resourceRoute(workspaces.retentionEffect, byId(parts, 'workspace'), ({ params, query }) =>
     readRetentionEffect(parts.records, params.id, query.retentionDays, parts),
   );
@@ -135,9 +134,9 @@ export function retentionEffectRoute(parts: RetentionEffectParts): Route {
 
 // Route of the overview of a workspace (contract 37).
 
-interface OverviewParts extends Pick<RecordParts, 'records'>, OverviewSources {}
-
-export function workspaceOverviewRoute(parts: OverviewParts): Route {
+export function workspaceOverviewRoute(
+  parts: Pick<RecordParts, 'records'> & OverviewSources,
+): Route {
   return resourceRoute(
     workspaces.overview,
     byId(parts, 'workspace'),
@@ -148,12 +147,12 @@ export function workspaceOverviewRoute(parts: OverviewParts): Route {
 
 // Routes of the configuration of a workspace as one document.
 
-interface ConfigurationDocumentParts extends RecordParts {
-  readonly availableOutputs: AvailableOutputs;
-  readonly streetMaps: StreetMaps;
-}
-
-export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts): Route[] {
+export function workspaceConfigurationRoutes(
+  parts: RecordParts & {
+    readonly availableOutputs: AvailableOutputs;
+    readonly streetMaps: StreetMaps;
+  },
+): Route[] {
   const { records, availableOutputs, streetMaps } = parts;
   const place = byId(parts, 'workspace');
   return [
@@ -201,15 +200,16 @@ export function organizationRoutes(parts: RecordParts): Route[] {
 
 // Route of the demo workspace (contract 37).
 
-interface DemoWorkspaceParts extends Pick<RecordParts, 'records'> {
-  /** Resolves when the records exist; returns the new device types. */
-  readonly startDemo: (wanted: WantedDemo) => Promise<readonly string[]>;
-}
-
 /** Records are created by requests with the credential of the caller. */
 const credentialHeaders = ['x-api-key', 'authorization', 'cookie', 'x-csrf-token'] as const;
 
-export function demoWorkspaceRoute({ records, startDemo }: DemoWorkspaceParts): Route {
+export function demoWorkspaceRoute({
+  records,
+  startDemo,
+}: Pick<RecordParts, 'records'> & {
+  /** Resolves when the records exist; returns the new device types. */
+  readonly startDemo: (wanted: WantedDemo) => Promise<readonly string[]>;
+}): Route {
   return resourceRoute(
     workspaces.demo,
     (body, principal) =>

@@ -354,18 +354,16 @@ const scopeOfKind: Readonly<Record<RecordKind, Scope | null>> = {
   view: null,
 };
 
-interface ActivityQuery extends ListScope {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly actorId?: string | undefined;
-  readonly requestId?: string | undefined;
-}
-
 /** Newest first. Changes of records that the principal cannot read are omitted. */
 export async function readActivity(
   records: Records,
   principal: Principal,
-  query: ActivityQuery,
+  query: ListScope & {
+    readonly from?: string | undefined;
+    readonly to?: string | undefined;
+    readonly actorId?: string | undefined;
+    readonly requestId?: string | undefined;
+  },
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, query, ['workspace', 'read']);

@@ -41,7 +41,7 @@ interface AskedSeries {
   readonly unit: string | null;
 }
 
-export interface Reading {
+interface Reading {
   readonly kind: 'CHART' | 'VALUE' | 'DEVICES' | 'OPEN';
   /** What was understood, in the language of the question. */
   readonly sentence: string;

@@ -12,7 +12,7 @@ export type QuestionAccumulator =
   | 'LAST'
   | 'INCREASE';
 
-export interface QuestionInterval {
+interface QuestionInterval {
   readonly from: EpochMs;
   /** Exclusive. */
   readonly to: EpochMs;

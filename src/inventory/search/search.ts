@@ -127,12 +127,6 @@ const controlCharacters = /\p{Cc}/gu;
 /** Tags whose devices are found by the name of the tag. */
 const tagsMax = 20;
 
-interface SearchRequest extends ListScope {
-  readonly q: string;
-  readonly kinds?: readonly SearchKind[] | undefined;
-  readonly limit?: number | undefined;
-}
-
 /**
  * The best hits first. An id of a record finds this record and nothing else. Throws 404 for an
  * unknown place and 403 for one out of reach.
@@ -140,7 +134,11 @@ interface SearchRequest extends ListScope {
 export async function search(
   records: Records,
   principal: Principal,
-  request: SearchRequest,
+  request: ListScope & {
+    readonly q: string;
+    readonly kinds?: readonly SearchKind[] | undefined;
+    readonly limit?: number | undefined;
+  },
 ): Promise<{ readonly hits: SearchHit[] }> {
   const { limit = searchLimitDefault, kinds = searchKinds } = request;
   const workspaceIds = await namedWorkspaces(records, principal, request);

@@ -11,7 +11,7 @@ import { type AssetFilter, listDevicePage } from '../devices/assets.ts';
 export type NamedDevice = Pick<Device, 'id' | 'name' | 'onlineTimeoutSeconds'>;
 
 /** What devices have in common; that they are of the workspace has no id. */
-export type DeviceGroup =
+type DeviceGroup =
   | { readonly kind: 'DEVICE' | 'TAG' | 'PLACE' | 'WORKSPACE'; readonly id: string }
   | { readonly kind: 'CUSTOM_FIELD'; readonly id: string; readonly value: string };
 

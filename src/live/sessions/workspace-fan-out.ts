@@ -315,10 +315,6 @@ interface Sending {
   readonly now: EpochMs;
 }
 
-interface SendingSample extends Sending {
-  readonly cursorOf: (sample: StoredSample) => string;
-}
-
 function isFree({ audience, followers, budget, now }: Sending): boolean {
   if (!budget.take(audience.organizationId, now, followers.size * sendCosts.checked)) return false;
   return followers.values().some(({ pace }) => pace?.isFree(now) ?? true);
@@ -350,7 +346,15 @@ function sendEvent(
 function sendSample(
   sample: StoredSample,
   known: Buffer | undefined,
-  { audience, followers, budget, now, cursorOf }: SendingSample,
+  {
+    audience,
+    followers,
+    budget,
+    now,
+    cursorOf,
+  }: Sending & {
+    readonly cursorOf: (sample: StoredSample) => string;
+  },
 ): Buffer | undefined {
   const { organizationId, unsent } = audience;
   if (!budget.take(organizationId, now, followers.size * sendCosts.checked)) {

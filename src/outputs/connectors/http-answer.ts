@@ -58,14 +58,17 @@ function isInvalidRequest(error: unknown): boolean {
 
 // HTTP attempt: one request of a connector through the egress guard, and its outcome.
 
-interface HttpAttempt extends Pick<ConnectorServices, 'egress' | 'now'> {
-  readonly signal: AbortSignal;
-  /** Whether a rejection with this body is temporary, although its status is 4xx. */
-  readonly isTemporary?: (text: string) => boolean;
-}
-
 export async function attemptHttp(
-  { egress, now, signal, isTemporary }: HttpAttempt,
+  {
+    egress,
+    now,
+    signal,
+    isTemporary,
+  }: Pick<ConnectorServices, 'egress' | 'now'> & {
+    readonly signal: AbortSignal;
+    /** Whether a rejection with this body is temporary, although its status is 4xx. */
+    readonly isTemporary?: (text: string) => boolean;
+  },
   request: HttpCall,
 ): Promise<SendOutcome> {
   try {

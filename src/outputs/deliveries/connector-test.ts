@@ -14,11 +14,6 @@ import type { RecordsDb } from '../../storage/records/records.ts';
 import { findUplinkMetrics } from '../../storage/records/rows/device-status.ts';
 import type { Samples } from '../../storage/samples/samples.ts';
 
-interface ConnectorTestParts extends ContextSources {
-  readonly targets: Pick<OpenTargets, 'test'>;
-  readonly newId: () => string;
-}
-
 interface ConnectorTestResult {
   readonly ok: boolean;
   readonly answer: string | null;
@@ -44,7 +39,10 @@ export async function testConnector(
     readonly signal: AbortSignal;
   },
   principal: Principal,
-  parts: ConnectorTestParts,
+  parts: ContextSources & {
+    readonly targets: Pick<OpenTargets, 'test'>;
+    readonly newId: () => string;
+  },
 ): Promise<ConnectorTestResult> {
   const context = await previewContext({ deviceId, topic: undefined }, principal, parts);
   const startedAt = performance.now();
@@ -80,13 +78,6 @@ async function timedOut(signal: AbortSignal) {
 
 // Template preview: renders a template with the context of a device, partly replaced by the caller (interface 2.11).
 
-interface PreviewRequest extends ContextChoice {
-  readonly template: string;
-  readonly place: 'json' | 'text' | 'url';
-  /** Members that replace those of the device's context. */
-  readonly context: JsonObject | undefined;
-}
-
 interface Preview {
   readonly text: string;
   readonly valid: boolean;
@@ -97,7 +88,12 @@ interface Preview {
 
 /** Throws `templateInvalid` for a broken template, and the errors of `previewContext`. */
 export async function previewTemplate(
-  request: PreviewRequest,
+  request: ContextChoice & {
+    readonly template: string;
+    readonly place: 'json' | 'text' | 'url';
+    /** Members that replace those of the device's context. */
+    readonly context: JsonObject | undefined;
+  },
   principal: Principal,
   sources: ContextSources,
 ): Promise<Preview> {

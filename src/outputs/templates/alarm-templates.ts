@@ -35,7 +35,7 @@ const devicePaths: ReadonlySet<string> = new Set([
   'akenzaDeviceId',
 ]);
 
-export interface RenderedAlarm {
+interface RenderedAlarm {
   readonly name: string;
   readonly key: string;
   /** Undefined for a timed run that reads several devices, or none. */

@@ -34,13 +34,13 @@ export type AlarmAction =
   | { readonly action: 'ACKNOWLEDGE' }
   | { readonly action: 'CLEAR'; readonly reason: string | null };
 
-export interface RefusedAlarm {
+interface RefusedAlarm {
   readonly id: string;
   readonly reason: string;
   readonly errorCode: string;
 }
 
-export interface AlarmDeskParts extends AlarmEffectParts {
+interface AlarmDeskParts extends AlarmEffectParts {
   readonly records: Records;
 }
 

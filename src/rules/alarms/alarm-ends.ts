@@ -28,7 +28,7 @@ const endLimits = {
   retryDelaysMs: [1_000, 5_000, 30_000],
 } as const;
 
-export interface AlarmEndsParts extends Pick<Records, 'db' | 'sealer'> {
+interface AlarmEndsParts extends Pick<Records, 'db' | 'sealer'> {
   readonly applyAlarms: ApplyAlarms;
   readonly now: () => EpochMs;
   readonly pause: () => Promise<unknown>;

@@ -11,7 +11,7 @@ import { groupsOfDevices } from '../../storage/records/rows/places.ts';
 export const zoneOf = openTimeZones();
 
 /** Returns the mute that keeps an alarm quiet at the moment, the one that ends last; null for none. */
-export type MuteOf = (alarm: Alarm) => AlarmMute | null;
+type MuteOf = (alarm: Alarm) => AlarmMute | null;
 
 /**
  * Reads what mutes the alarms at the moment, in the transaction that changes them: a mute is in

@@ -143,15 +143,18 @@ function lostKind({ kind }: JournalDamage): JournalDamage['kind'] {
   return kind === 'tornTail' ? 'unreadableBytes' : kind;
 }
 
-interface SegmentRecovery extends Omit<RecoveryOptions, 'repair'> {
-  /** Whether no segment follows. */
-  readonly newest: boolean;
-}
-
 async function recoverSegment(
   segment: Segment,
   progress: Progress,
-  { from, acknowledgedTo, visit, newest }: SegmentRecovery,
+  {
+    from,
+    acknowledgedTo,
+    visit,
+    newest,
+  }: Omit<RecoveryOptions, 'repair'> & {
+    /** Whether no segment follows. */
+    readonly newest: boolean;
+  },
 ): Promise<void> {
   const fileBytes = segment.bytes;
   segment.bytes = 0;

@@ -22,14 +22,16 @@ export type KyselyParts = Pick<
   'createQueryCompiler' | 'createAdapter' | 'createIntrospector'
 >;
 
-interface LaneParts extends Pick<RecordsEngine, 'revisionOf' | 'listsChanged'> {
-  readonly connection: EngineConnection & Pick<RecordsEngine, 'hurry'>;
-  readonly kyselyParts: KyselyParts;
-}
-
 /** The engine on a connection, which is closed if `prepare` throws: it makes the database ready. */
 export async function openLanes(
-  { connection, kyselyParts, ...lists }: LaneParts,
+  {
+    connection,
+    kyselyParts,
+    ...lists
+  }: Pick<RecordsEngine, 'revisionOf' | 'listsChanged'> & {
+    readonly connection: EngineConnection & Pick<RecordsEngine, 'hurry'>;
+    readonly kyselyParts: KyselyParts;
+  },
   prepare: (db: Kysely<RecordTables>) => Promise<void>,
 ): Promise<RecordsEngine> {
   const db = new Kysely<RecordTables>({ dialect: laneDialect(connection, kyselyParts) });

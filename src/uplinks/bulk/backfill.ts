@@ -220,16 +220,16 @@ async function storeGroup(
 
 type ElementGroup = Parameters<typeof batchesOf>[0];
 
-interface FoundColumns
-  extends Pick<GroupToStore, 'receivedAt' | 'attempt' | 'begin'>,
-    Pick<ElementGroup, 'groupStart'> {
-  readonly samples: SampleColumns;
-  readonly devices: RowDevices;
-}
-
 /** Begins to store the samples; returns those that must be handled as elements. */
 async function storeFound(
-  { begin, ...found }: FoundColumns,
+  {
+    begin,
+    ...found
+  }: Pick<GroupToStore, 'receivedAt' | 'attempt' | 'begin'> &
+    Pick<ElementGroup, 'groupStart'> & {
+      readonly samples: SampleColumns;
+      readonly devices: RowDevices;
+    },
   progress: BackfillProgress,
   on: BackfillStages,
 ): Promise<Pick<ElementGroup, 'elements' | 'devices' | 'indices'> | undefined> {

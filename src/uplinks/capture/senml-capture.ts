@@ -40,12 +40,6 @@ const absentMax = 20_000;
 
 type CaptureSenml = (input: Capture) => Promise<CaptureReceipt>;
 
-interface SenmlStages extends CaptureStages {
-  readonly capture: (input: Capture) => Promise<CaptureReceipt>;
-  readonly byConnector: UplinkRouteCache['byConnector'];
-  readonly turns: WorkTurns;
-}
-
 interface Named {
   readonly route: UplinkRoute;
   readonly prefix: string;
@@ -56,7 +50,13 @@ interface Named {
  * samples: those of names that begin with another device of the connector are its samples. Throws
  * Problem 400 for a pack that is not valid, and then nothing is stored.
  */
-export function createSenmlCapture(on: SenmlStages): CaptureSenml {
+export function createSenmlCapture(
+  on: CaptureStages & {
+    readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+    readonly byConnector: UplinkRouteCache['byConnector'];
+    readonly turns: WorkTurns;
+  },
+): CaptureSenml {
   const absent = createBoundedMap<string, EpochMs>(absentMax);
 
   /** The device of the longest prefix of the name; without one, that of the request. */

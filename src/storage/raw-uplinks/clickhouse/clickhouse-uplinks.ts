@@ -449,14 +449,6 @@ async function countRows(shard: Shard, where: string): Promise<number> {
 
 // Shipping of raw uplinks: gathers them into blocks and writes each block once, also after errors and restarts.
 
-interface ShippingParts {
-  readonly shardOf: (deviceId: string) => Shard;
-  readonly limits: BlockLimits;
-  readonly journal: number;
-  /** Blocks that begin before this position may have been written by an earlier process. */
-  readonly doubtfulBefore: number;
-}
-
 type ClosedBlock = UplinkBlock & ShippedBlock;
 
 /** Calls of `add`, `shipOver` and `shipAll` must not overlap. */
@@ -470,7 +462,13 @@ class UplinkShipping {
   readonly #shipper: BlockShipper;
   readonly close: () => Promise<void>;
 
-  constructor(parts: ShippingParts) {
+  constructor(parts: {
+    readonly shardOf: (deviceId: string) => Shard;
+    readonly limits: BlockLimits;
+    readonly journal: number;
+    /** Blocks that begin before this position may have been written by an earlier process. */
+    readonly doubtfulBefore: number;
+  }) {
     const { shardOf, limits, journal, doubtfulBefore } = parts;
     this.#limits = limits;
     this.#doubtfulBefore = doubtfulBefore;

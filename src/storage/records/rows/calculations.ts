@@ -56,12 +56,14 @@ function fromRow({
   };
 }
 
-interface CalculationFilter extends WorkspaceFilter {
-  readonly tagId?: string | undefined;
-}
-
 class CalculationRows extends RecordRows<'calculations', Calculation> {
-  override async list(db: RecordsDb, filter: CalculationFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      readonly tagId?: string | undefined;
+    },
+    page: PageRequest,
+  ) {
     let query = this.filtered(db, filter);
     if (filter.tagId !== undefined) query = query.where('tagId', '=', filter.tagId);
     return this.page(db, query, page);

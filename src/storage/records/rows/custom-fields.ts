@@ -46,12 +46,14 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>): CustomFieldMeta 
   };
 }
 
-interface CustomFieldFilter extends WorkspaceFilter {
-  readonly types?: readonly string[] | undefined;
-}
-
 class CustomFieldRows extends RecordRows<'customFieldMetas', CustomFieldMeta> {
-  override async list(db: RecordsDb, filter: CustomFieldFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      readonly types?: readonly string[] | undefined;
+    },
+    page: PageRequest,
+  ) {
     let query = this.filtered(db, filter);
     if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
     return this.page(db, query, page);

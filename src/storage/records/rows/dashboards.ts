@@ -36,13 +36,15 @@ function fromGroupRow({
   return row;
 }
 
-interface DashboardFilter extends WorkspaceFilter {
-  readonly groupId?: string | undefined;
-  readonly deviceTypeId?: string | undefined;
-}
-
 class DashboardRows extends RecordRows<'dashboards', Dashboard> {
-  override async list(db: RecordsDb, filter: DashboardFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      readonly groupId?: string | undefined;
+      readonly deviceTypeId?: string | undefined;
+    },
+    page: PageRequest,
+  ) {
     let query = this.filtered(db, filter);
     if (filter.groupId !== undefined) query = query.where('groupId', '=', filter.groupId);
     if (filter.deviceTypeId !== undefined)

@@ -46,15 +46,17 @@ function fromRow({ searchText: _, nameKey: __, ...row }: Selectable<Table>): Dev
   };
 }
 
-interface DeviceTypeFilter extends WorkspaceFilter {
-  readonly types?: readonly string[] | undefined;
-}
-
 class DeviceTypeRows extends RecordRows<'deviceTypes', DeviceType> {
   /** The organization's own types and the library's. */
   override async list(
     db: RecordsDb,
-    { organizationId, types, search }: DeviceTypeFilter,
+    {
+      organizationId,
+      types,
+      search,
+    }: WorkspaceFilter & {
+      readonly types?: readonly string[] | undefined;
+    },
     page: PageRequest,
   ) {
     let query = this.select(db).where((is) =>

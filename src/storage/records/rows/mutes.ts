@@ -44,12 +44,14 @@ function fromRow({ searchText: _, startsAt, endsAt, ...row }: Selectable<Table>)
   };
 }
 
-interface MuteFilter extends WorkspaceFilter {
-  readonly active?: boolean | undefined;
-}
-
 class MuteRows extends RecordRows<'mutes', Mute> {
-  override async list(db: RecordsDb, filter: MuteFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      readonly active?: boolean | undefined;
+    },
+    page: PageRequest,
+  ) {
     let query = this.filtered(db, filter);
     if (filter.active !== undefined) query = query.where('active', '=', toFlag(filter.active));
     return this.page(db, query, page);

@@ -60,16 +60,18 @@ function openProperties(sealed: string, sealer: Sealer): JsonObject {
   return value;
 }
 
-interface OutputConnectorFilter extends WorkspaceFilter {
-  readonly scope?: OutputScope | undefined;
-  readonly types?: readonly string[] | undefined;
-  readonly global?: boolean | undefined;
-  readonly withoutId?: string | undefined;
-}
-
 class OutputConnectorRows extends RecordRows<'outputConnectors', OutputConnector> {
   /** Those of the workspaces and the global ones; `global` asks for the global ones alone. */
-  override async list(db: RecordsDb, filter: OutputConnectorFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      readonly scope?: OutputScope | undefined;
+      readonly types?: readonly string[] | undefined;
+      readonly global?: boolean | undefined;
+      readonly withoutId?: string | undefined;
+    },
+    page: PageRequest,
+  ) {
     const { workspaceIds, global } = filter;
     let query = this.select(db).where((eb) => {
       const own = eb('organizationId', '=', filter.organizationId);

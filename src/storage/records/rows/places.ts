@@ -43,15 +43,17 @@ function fromRow({ searchText: _, nameKey: __, ...row }: Selectable<Table>): Pla
   };
 }
 
-interface PlaceFilter extends WorkspaceFilter {
-  /** Null: those at the top. */
-  readonly parentId?: string | null | undefined;
-  readonly hasPlan?: boolean | undefined;
-}
-
 /** The closure is written with the rows: a query never walks the tree. */
 class PlaceRows extends RecordRows<'places', PlaceRecord> {
-  override async list(db: RecordsDb, filter: PlaceFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      /** Null: those at the top. */
+      readonly parentId?: string | null | undefined;
+      readonly hasPlan?: boolean | undefined;
+    },
+    page: PageRequest,
+  ) {
     let query = this.filtered(db, filter);
     if (filter.parentId === null) query = query.where('parentId', 'is', null);
     else if (filter.parentId !== undefined) query = query.where('parentId', '=', filter.parentId);

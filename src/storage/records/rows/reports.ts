@@ -49,13 +49,15 @@ function fromRow({ searchText: _, ownerType, ownerId, ...row }: Selectable<Table
   };
 }
 
-interface ReportFilter extends WorkspaceFilter {
-  readonly dashboardId?: string | undefined;
-  readonly active?: boolean | undefined;
-}
-
 class ReportRows extends RecordRows<'reports', Report> {
-  override async list(db: RecordsDb, filter: ReportFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      readonly dashboardId?: string | undefined;
+      readonly active?: boolean | undefined;
+    },
+    page: PageRequest,
+  ) {
     let query = this.filtered(db, filter);
     if (filter.dashboardId !== undefined)
       query = query.where('dashboardId', '=', filter.dashboardId);

@@ -70,16 +70,6 @@ async function insertReferences(step: RecordsDb, rule: Rule): Promise<void> {
     .execute();
 }
 
-interface RuleFilter extends WorkspaceFilter {
-  /**
-   * `customLogicIds` or ids of inputs: old clients send those of inputs under the name of custom
-   * logic.
-   */
-  readonly referenceIds?: readonly string[] | undefined;
-  /** Leaves rules of silence out, which older clients cannot read. */
-  readonly withoutSilence?: boolean;
-}
-
 /** Changes are to be made within a transaction: the references of a rule must never be half there. */
 class RuleRows extends RecordRows<'rules', Rule> {
   override async insert(step: RecordsDb, rule: Rule) {
@@ -93,7 +83,19 @@ class RuleRows extends RecordRows<'rules', Rule> {
     await insertReferences(step, rule);
   }
 
-  override async list(db: RecordsDb, filter: RuleFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      /**
+       * `customLogicIds` or ids of inputs: old clients send those of inputs under the name of custom
+       * logic.
+       */
+      readonly referenceIds?: readonly string[] | undefined;
+      /** Leaves rules of silence out, which older clients cannot read. */
+      readonly withoutSilence?: boolean;
+    },
+    page: PageRequest,
+  ) {
     const { referenceIds, withoutSilence } = filter;
     let query = this.filtered(db, filter);
     if (withoutSilence === true) query = query.where('logic', 'not like', '%"type":"SILENCE"%');

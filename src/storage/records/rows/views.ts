@@ -25,14 +25,16 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>): View {
   return { ...row, shared: fromFlag(row.shared), content: fromJsonText<JsonObject>(row.content) };
 }
 
-interface ViewFilter extends WorkspaceFilter {
-  /** Whose views are listed besides the shared ones. */
-  readonly viewerId: string;
-  readonly kind?: string | undefined;
-}
-
 class ViewRows extends RecordRows<'views', View> {
-  override async list(db: RecordsDb, filter: ViewFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      /** Whose views are listed besides the shared ones. */
+      readonly viewerId: string;
+      readonly kind?: string | undefined;
+    },
+    page: PageRequest,
+  ) {
     let query = this.filtered(db, filter).where((is) =>
       is.or([is('shared', '=', 1), is('ownerId', '=', filter.viewerId)]),
     );

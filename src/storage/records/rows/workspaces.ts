@@ -32,12 +32,14 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>): Workspace {
   return { ...row, settings, properties: fromJsonText<JsonObject>(row.properties) };
 }
 
-interface NamedFilter extends WorkspaceFilter {
-  readonly name?: string | undefined;
-}
-
 class WorkspaceRows extends RecordRows<'workspaces', Workspace> {
-  override async list(db: RecordsDb, filter: NamedFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      readonly name?: string | undefined;
+    },
+    page: PageRequest,
+  ) {
     const { organizationId, workspaceIds, search, name } = filter;
     let query = this.filtered(db, { organizationId, search });
     if (workspaceIds !== undefined) query = query.where(isOneOf('id', workspaceIds));

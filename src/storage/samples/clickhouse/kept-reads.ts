@@ -76,15 +76,18 @@ function placesOf(
   return found;
 }
 
-interface NewestRange extends Pick<SampleRange, 'topic'> {
-  readonly from: EpochMs;
-  readonly to: EpochMs;
-  readonly rows: number;
-}
-
 function newestOf(
   places: readonly OpenPlace[],
-  { topic, from, to, rows }: NewestRange,
+  {
+    topic,
+    from,
+    to,
+    rows,
+  }: Pick<SampleRange, 'topic'> & {
+    readonly from: EpochMs;
+    readonly to: EpochMs;
+    readonly rows: number;
+  },
   { visible }: ReadParts,
 ): OpenPlace[] {
   const found: OpenPlace[] = [];

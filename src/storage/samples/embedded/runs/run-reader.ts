@@ -8,10 +8,6 @@ import { PageSections, type PageSectionsOptions } from './page-sections.ts';
 import { firstPageOf, type RunFile } from './run-file.ts';
 import { Slice, SliceWalk } from './slice-rows.ts';
 
-interface RunReaderOptions extends PageSectionsOptions {
-  readonly origins: readonly Origin[];
-}
-
 export class RunReader {
   /** Of the shape of the run. */
   readonly schema: ChunkSchema;
@@ -41,7 +37,11 @@ export class RunReader {
     };
   };
 
-  constructor(options: RunReaderOptions) {
+  constructor(
+    options: PageSectionsOptions & {
+      readonly origins: readonly Origin[];
+    },
+  ) {
     const { run, origins } = options;
     this.#run = run;
     this.#origins = origins;
