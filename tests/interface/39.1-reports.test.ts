@@ -469,6 +469,50 @@ test.for([
   expect(refused.body.message).toMatch(message);
 });
 
+test('organizations take turns: eight reports of 12 charts hold the one of another for two at most', async () => {
+  const { base, workspaceId } = world;
+  const owner = await signIn(base, 'admin@localhost');
+  const { id: organizationId } = await owner.must('POST', '/v3/organizations', { name: 'Crowd' });
+  const there = await owner.must('POST', '/v3/workspaces', { name: 'Crowd', organizationId });
+  const series = [{ deviceId: device.id, topic: 'default', dataKey: 'temperature' }];
+  const place = { x: 0, width: 12, height: 4 };
+  const tiles = Array.from({ length: 12 }, (_, i) => ({
+    ...{ ...place, y: 4 * i, id: `chart-${i}`, kind: 'line', title: `Chart ${i}`, series },
+  }));
+  const heavy = await dashboardOf('Heavy', { tiles });
+  const light = await owner.must('POST', '/v3/dashboards', {
+    workspaceId: there.id,
+    name: 'Light',
+    configuration: {
+      schema: 'heliograph-dashboard',
+      version: 2,
+      tiles: [{ ...place, y: 0, id: 'text', kind: 'text', text: 'Nothing' }],
+    },
+  });
+  // Due in the same minute, those of the first organization created first.
+  const at = new Date(now() + 2 * hour).toISOString().slice(11, 16);
+  const many = Array.from({ length: 8 }, (_, i) => `heavy-${i}@example.org`);
+  const made: string[] = [];
+  for (const reader of many) {
+    const { id } = await make({
+      ...{ workspaceId, dashboardId: heavy.id, formats: ['PDF'] },
+      ...{ recipients: [reader], schedule: daily(at) },
+    });
+    made.push(id);
+  }
+  const { id: lightId, nextRun } = await owner.must('POST', '/v3/reports', {
+    ...{ name: 'Light', workspaceId: there.id, dashboardId: light.id, formats: ['PDF'] },
+    ...{ recipients: ['light@example.org'], schedule: daily(at) },
+  });
+  aheadMs += Date.parse(nextRun) - now();
+  await Promise.all([...many, 'light@example.org'].map((reader) => box.newest(reader)));
+  const sentAt = async (of: Pick<World, 'must'>, id: string) =>
+    Date.parse((await of.must('GET', `/v3/reports/${id}`)).lastSent);
+  const times = await Promise.all(made.map((id) => sentAt(world, id)));
+  const lightAt = await sentAt(owner, lightId);
+  expect(times.filter((time) => time < lightAt).length).toBeLessThanOrEqual(2);
+});
+
 test('an organization sends 200 mails in 24 hours, by request and by the clock', async () => {
   const recipients = Array.from({ length: 50 }, (_, i) => `many-${i}@example.org`);
   const report = await make({ recipients, schedule: daily('03:00'), formats: [] });
