@@ -57,6 +57,7 @@ import {
   type ConfigurationItem,
   configurationSections,
   configurationViewOptions,
+  type KnownItem,
   knownSections,
   type KnownSections,
   type SectionName,
@@ -109,6 +110,7 @@ export async function importConfiguration(
     throw problem('invalidRequest', { reason: `body format: must be ${configurationFormat}` });
   }
   return change(records, async (step) => {
+    const known = await knownSections(step, principal, workspaceId);
     const context: ImportContext = {
       step,
       principal,
@@ -117,8 +119,9 @@ export async function importConfiguration(
       ...checks,
       document,
       now: step.now(),
-      known: await knownSections(step, principal, workspaceId),
+      known,
       created: new Map(),
+      mutes: new KnownMutes(known.mutes.values(), document.mutes ?? []),
     };
     const counts = { created: 0, updated: 0, unchanged: 0 };
     const notes: string[] = [];
@@ -190,14 +193,48 @@ async function importWorkspace(
   }
 }
 
+/** The mutes of the workspace, each of which one item of the document describes at most. */
+class KnownMutes {
+  readonly #same = new Map<object, KnownItem>();
+  readonly #others: Map<string, KnownItem[]>;
+
+  constructor(known: Iterable<KnownItem>, items: readonly object[]) {
+    const others = new Set(known);
+    const byContent = Map.groupBy(others, ({ item }) => contentOf(item));
+    for (const item of items) {
+      const same = byContent.get(contentOf(item))?.shift();
+      if (same === undefined) continue;
+      this.#same.set(item, same);
+      others.delete(same);
+    }
+    this.#others = Map.groupBy(others, ({ item }) => item.name);
+  }
+
+  /** The one with the content of the item, else the next one of its name. */
+  take(item: ConfigurationItem): KnownItem | undefined {
+    return this.#same.get(item) ?? this.#others.get(item.name)?.shift();
+  }
+}
+
+/** The same for members in another order. */
+function contentOf(item: object): string {
+  return JSON.stringify(item, (_, value: unknown) =>
+    isJsonObject(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
+
 async function importItem(
   context: ImportContext,
   section: SectionName,
   item: ConfigurationItem,
 ): Promise<Outcome> {
-  const current = context.known[section].get(item.name);
+  const current =
+    section === 'mutes' ? context.mutes.take(item) : context.known[section].get(item.name);
   if (current === undefined) {
-    const made = context.created.get(`${section} ${item.name}`);
+    // A second mute of the same name is another mute.
+    const made = section === 'mutes' ? undefined : context.created.get(`${section} ${item.name}`);
     if (made !== undefined) {
       await writers[section].update(context, item, made);
       return 'created';
@@ -287,6 +324,7 @@ interface ImportContext extends ImportChecks {
   readonly known: KnownSections;
   /** Ids of the records that the import created, by section and name. */
   readonly created: Map<string, string>;
+  readonly mutes: KnownMutes;
 }
 
 type ItemId = Promise<{ readonly id: string }>;
@@ -384,7 +422,7 @@ const writers: Readonly<Record<SectionName, Writer>> = {
       return createMute(step, { ...(await muteOf(context, item)), workspaceId });
     },
     update: async (context, item, id) => {
-      const current = context.known.mutes.get(item.name)?.item;
+      const current = context.known.mutes.get(id)?.item;
       return updateMute(context.step, id, await muteOf(context, { ...current, ...item }));
     },
   },

@@ -1,5 +1,5 @@
 // Workspace configuration: a workspace as one JSON document with names instead of ids, and without secrets.
-import { type EpochMs, parseInstant } from '../../model/instant.ts';
+import { parseInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { formatPath } from '../../model/place.ts';
 import { type Page, type PageRequest, pageSizeMax } from '../../model/page.ts';
@@ -60,11 +60,12 @@ export interface ConfigurationItem extends JsonObject {
 }
 
 /** A part as it is now: what the document says of it, and its id. */
-interface KnownItem {
+export interface KnownItem {
   readonly id: string;
   readonly item: ConfigurationItem;
 }
 
+/** By section and name; mutes by id, because several can share a name. */
 export type KnownSections = Readonly<Record<SectionName, ReadonlyMap<string, KnownItem>>>;
 
 // Names of the neutral dialect, and secrets masked whatever the installation shows.
@@ -308,6 +309,7 @@ async function dashboardSections(
   };
 }
 
+/** Without those that are over, which mute nothing any more. In order of name and id. */
 async function muteSection(
   records: Records,
   principal: Principal,
@@ -315,12 +317,17 @@ async function muteSection(
   names: Parameters<typeof configuredMutes>[3],
 ): Promise<KnownSections['mutes']> {
   const scope = { workspaceIds: [workspaceId] };
-  const mutes = await all((page) => listMutes(records, principal, scope, page));
-  const configured = await configuredMutes(records, workspaceId, mutes, names);
-  return section(
-    mutes.filter(({ id }) => configured.has(id)),
-    ({ id }) => configured.get(id) ?? {},
+  const now = records.now();
+  const mutes = (await all((page) => listMutes(records, principal, scope, page))).filter(
+    ({ once }) => once === null || (parseInstant(once.to) ?? now) > now,
   );
+  const configured = await configuredMutes(records, workspaceId, mutes, names);
+  const known = new Map<string, KnownItem>();
+  for (const { id, name } of mutes) {
+    const item = configured.get(id);
+    if (item !== undefined) known.set(id, { id, item: { name, ...item } });
+  }
+  return known;
 }
 
 async function ruleSections(
@@ -397,17 +404,11 @@ export async function exportConfiguration(
     dataFlows,
     customLogic: items('customLogic').filter((block) => usedLogic.has(block.name)),
     rules,
-    mutes: items('mutes').filter(({ once }) => !isOver(once, records.now())),
+    mutes: items('mutes'),
     calculations: items('calculations'),
     ...(holdsAll(principal, dashboardScopes, ['read'], workspaceId) && {
       dashboardGroups: items('dashboardGroups'),
       dashboards,
     }),
   };
-}
-
-/** Whether the only window of a mute has ended. */
-function isOver(once: Json | undefined, now: EpochMs): boolean {
-  const end = isJsonObject(once) ? parseInstant(String(once['to'])) : undefined;
-  return end !== undefined && end <= now;
 }
