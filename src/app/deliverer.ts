@@ -3,10 +3,11 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
 import { Deliverer, type DelivererParts } from '../outputs/deliveries/attempts/delivery-worker.ts';
 import type { OpenTargets } from '../outputs/deliveries/attempts/open-targets.ts';
-import { saveFailureNotes } from '../outputs/deliveries/delivery-outcomes.ts';
+import { type DeliveryCounts, saveFailureNotes } from '../outputs/deliveries/delivery-outcomes.ts';
 import { noteUnreadable, type OutputStages } from '../outputs/deliveries/outputs.ts';
 import type { DeliveryBook } from '../inventory/data-flows/deliveries.ts';
 import type { WaitingOf } from '../inventory/health/health.ts';
+import { mailConnectorId } from '../model/ids.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { TransactionStep } from '../storage/records/transaction.ts';
 import { setTimer } from '../structures/timers.ts';
@@ -44,6 +45,7 @@ export function composeDeliverer(
   { records, telemetry, now, newId }: Parts,
   { send }: OpenTargets,
   kept: Pick<DelivererParts, 'load' | 'record' | 'isBlocked'>,
+  counts: DeliveryCounts,
 ): Deliverer {
   const { db } = records;
   const deliverer = new Deliverer({
@@ -52,6 +54,10 @@ export function composeDeliverer(
     saveNotes: (notes) => saveFailureNotes(notes, { db, telemetry }),
     newId,
     failed: (error) => telemetry.backgroundFailed('delivering', error),
+    givenUp(delivery) {
+      telemetry.deliveryGivenUp(delivery.connectorId === mailConnectorId ? 'mail' : 'connector');
+      counts.givenUp(delivery, now());
+    },
     targetChanged: telemetry.targetChanged,
     now,
     clock: () => performance.now(),

@@ -4,6 +4,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { DeliveryCounts, recordOutcome } from '../outputs/deliveries/delivery-outcomes.ts';
 import { loadDelivery } from '../outputs/deliveries/attempts/delivery-records.ts';
 import type { TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
+import type { WaitingDelivery } from '../outputs/deliveries/attempts/waiting-delivery.ts';
 import { OpenTargets } from '../outputs/deliveries/attempts/open-targets.ts';
 import { previewTemplate, testConnector } from '../outputs/deliveries/connector-test.ts';
 import { createDeliveryHandover } from '../outputs/deliveries/delivery-handoff.ts';
@@ -187,11 +188,12 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
     parts.liveEvents.delivered(tried);
     parts.reportOutcomes.tried(tried);
   };
-  const deliverer = composeDeliverer(parts, targets, {
-    load: (waiting) => loadDelivery(waiting, log),
-    record: (tried) => recordOutcome(tried, { log, telemetry, recorded }),
+  const kept = {
+    load: (waiting: WaitingDelivery) => loadDelivery(waiting, log),
+    record: (tried: TriedDelivery) => recordOutcome(tried, { log, telemetry, recorded }),
     isBlocked: () => log.isBehind,
-  });
+  };
+  const deliverer = composeDeliverer(parts, targets, kept, counts);
   const { known } = recovered;
   const knownTo = journal.position;
   const intake = new DeliveryIntake({ log, deliverer, now, from, known, knownTo });

@@ -44,11 +44,7 @@ export async function composeSharedDeliveries(
   const failed = (error: unknown) => telemetry.backgroundFailed('keeping deliveries', error);
   await shardEarlierRows(parts);
   const counts = new DeliveryCounts({ db, setRepeatingTimer, failed });
-  const { deliverer, shared } = composeHolder(parts, targets, work, (tried) => {
-    counts.tried(tried);
-    parts.liveEvents.delivered(tried);
-    parts.reportOutcomes.tried(tried);
-  });
+  const { deliverer, shared } = composeHolder(parts, targets, work, counts);
   const wake = () => void shared.wake().catch(failed);
   const wakeHolders = (connectorIds: readonly string[]): void => {
     const leases = [...new Set(connectorIds)].map(leaseOfConnector);
@@ -93,7 +89,7 @@ function composeHolder(
   parts: Parts,
   targets: OpenTargets,
   work: SharedWork,
-  recorded: (tried: TriedDelivery) => void,
+  counts: DeliveryCounts,
 ): { readonly deliverer: Deliverer; readonly shared: SharedDeliveries } {
   const { records, telemetry, now, followChanges } = parts;
   const held = new Set<number>();
@@ -101,7 +97,11 @@ function composeHolder(
     db: records.db,
     deliverer: () => deliverer,
     shardOf: deliveryShardOf,
-    recorded,
+    recorded(tried) {
+      counts.tried(tried);
+      parts.liveEvents.delivered(tried);
+      parts.reportOutcomes.tried(tried);
+    },
     now,
     setTimer,
     failed: (error) => telemetry.backgroundFailed('keeping deliveries', error),
@@ -112,14 +112,15 @@ function composeHolder(
     const [one] = held;
     return one !== undefined && !work.holds(`deliveries/${one}`);
   };
-  const deliverer: Deliverer = composeDeliverer(parts, targets, {
+  const kept = {
     load: shared.load,
-    record(tried) {
+    record(tried: TriedDelivery) {
       shared.record(tried);
       telemetry.deliveryTried(tried.outcome.state, tried.tookMs / 1_000);
     },
     isBlocked: () => shared.isBehind() || isLate(),
-  });
+  };
+  const deliverer: Deliverer = composeDeliverer(parts, targets, kept, counts);
   work.follow({
     family,
     gained(leases) {

@@ -41,7 +41,7 @@ interface SharedDeliveriesParts {
   readonly db: RecordsDb;
   readonly deliverer: () => Pick<
     Deliverer,
-    'add' | 'wake' | 'refusal' | 'waitingDeliveries' | 'release'
+    'add' | 'wake' | 'refuse' | 'waitingDeliveries' | 'release'
   >;
   readonly shardOf: (connectorId: string) => number;
   /** Called for each attempt whose result will be written. */
@@ -194,7 +194,7 @@ async function readOn(parts: SharedDeliveriesParts, state: State): Promise<void>
 function addRows(parts: SharedDeliveriesParts, state: State, rows: readonly Delivery[]): void {
   const deliverer = parts.deliverer();
   for (const row of rows) {
-    const reason = deliverer.refusal(row);
+    const reason = deliverer.refuse(row);
     if (reason === undefined) {
       deliverer.add([waitingOf(state, row)]);
       continue;

@@ -116,10 +116,27 @@ function deliveryEvents(counter: MakeCounter, log: Log) {
     DELIVERED: tried.labels({ state: 'DELIVERED' }),
     DEAD: tried.labels({ state: 'DEAD' }),
   } satisfies Record<DeliveryState, unknown>;
+  const givenUp = counter(
+    'deliveries_given_up_total',
+    'Deliveries given up because their queue was full, by queue.',
+    ['queue'],
+  );
+  const givenUpOf = {
+    /** Mail of this installation: each organization has a queue. */
+    mail: givenUp.labels({ queue: 'mail' }),
+    /** An output connector has a queue of its own. */
+    connector: givenUp.labels({ queue: 'connector' }),
+  } as const;
+  // An alert sees an increase only of a series that is there before.
+  for (const queue of Object.values(givenUpOf)) queue.inc(0);
   return {
     deliveryTried(state: DeliveryState, tookSeconds: number): void {
       triedOf[state].inc();
       seconds.inc(tookSeconds);
+    },
+
+    deliveryGivenUp(queue: keyof typeof givenUpOf): void {
+      givenUpOf[queue].inc();
     },
 
     /**

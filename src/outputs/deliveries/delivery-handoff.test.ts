@@ -48,7 +48,7 @@ async function openHandover(parts: { readonly moved?: StoredDelivery } = {}) {
     from: 100,
     newestWaiting: moved?.sequence,
     setTimer,
-    deliverer: { refusal: () => undefined, add: (waiting) => void added.push(...waiting) },
+    deliverer: { refuse: () => undefined, add: (waiting) => void added.push(...waiting) },
     position: () => 101,
     newId: randomUUID,
     now: () => 0,

@@ -25,7 +25,7 @@ const retryDelaysMs = [1_000] as const;
 interface DeliveryHandoverParts {
   readonly records: Pick<Records, 'db'>;
   readonly log: DeliveryLog;
-  readonly deliverer: Pick<Deliverer, 'refusal' | 'add'>;
+  readonly deliverer: Pick<Deliverer, 'refuse' | 'add'>;
   /** The position behind the newest journal entry. */
   readonly position: () => number;
   /** The journal position from which the follower creates deliveries; older ones are rows. */
@@ -139,7 +139,7 @@ function moveRow(
     state.left > 0
       ? state.sequence + 1 / partsPerPosition
       : sequenceBehind(state.sequence, position() - 1);
-  const reason = row.state === 'PENDING' ? deliverer.refusal(row) : undefined;
+  const reason = row.state === 'PENDING' ? deliverer.refuse(row) : undefined;
   const record: StoredDelivery = {
     ...row,
     sequence: state.sequence,

@@ -32,7 +32,7 @@ beforeEach(async () => {
   intake = new DeliveryIntake({
     log: opened.log,
     deliverer: {
-      refusal: ({ connectorId }) => (connectorId === 'crowded' ? 'the queue is full' : undefined),
+      refuse: ({ connectorId }) => (connectorId === 'crowded' ? 'the queue is full' : undefined),
       add: (waiting) => void added.push(...waiting),
     },
     now: () => clock,
@@ -119,7 +119,7 @@ test('entries that are repeated after a failure or a start become one delivery',
   known.add(id);
   const again = new DeliveryIntake({
     log: opened.log,
-    deliverer: { refusal: () => undefined, add: (waiting) => void added.push(...waiting) },
+    deliverer: { refuse: () => undefined, add: (waiting) => void added.push(...waiting) },
     now: () => clock,
     from: 11,
     known,

@@ -24,7 +24,7 @@ export const intakeLimits = {
 
 interface DeliveryIntakeParts {
   readonly log: DeliveryLog;
-  readonly deliverer: Pick<Deliverer, 'refusal' | 'add'>;
+  readonly deliverer: Pick<Deliverer, 'refuse' | 'add'>;
   readonly now: () => EpochMs;
   /** The journal position that is followed next. */
   readonly from: number;
@@ -111,7 +111,7 @@ function addDraft(parts: DeliveryIntakeParts, state: State, draft: DeliveryDraft
   if (isRepeated(state, draft)) return;
   const delivery = deliveryOfDraft(draft, now());
   if (known.size > 0 && known.delete(delivery.id)) return;
-  const reason = deliverer.refusal(draft);
+  const reason = deliverer.refuse(draft);
   if (reason !== undefined) {
     parts.log.append(recordOf({ ...delivery, state: 'DEAD', reason }));
     return;

@@ -1,12 +1,13 @@
 // Delivery outcomes: notes for the device's owner, then a record in the log, then the counters.
 import { recordAttempt } from './attempts/delivery-records.ts';
 import type { DeliveryLog } from '../../storage/delivery-log/delivery-log.ts';
-import type { TriedDelivery } from './attempts/delivery-worker.ts';
+import type { QueuedDelivery, TriedDelivery } from './attempts/delivery-worker.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
 import { transaction } from '../../storage/records/transaction.ts';
 import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { isSharedConnector } from '../../model/ids.ts';
 import { addPeriodCounts } from '../../storage/records/rows/period-counts.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
@@ -82,10 +83,21 @@ export class DeliveryCounts {
 
   tried({ waiting, outcome }: TriedDelivery): void {
     if (outcome.state === 'PENDING' || waiting.isGone) return;
-    const what = outcome.state === 'DELIVERED' ? 'delivered' : 'failed';
-    const { workspaceId, connectorId } = waiting;
-    this.#counter.add(workspaceId, what, outcome.updated, 1);
+    this.#add(waiting, outcome.state === 'DELIVERED' ? 'delivered' : 'failed', outcome.updated);
+  }
+
+  /** A delivery that found its queue full. */
+  givenUp(delivery: QueuedDelivery, at: EpochMs): void {
+    this.#add(delivery, 'failed', at);
+  }
+
+  #add(
+    { workspaceId, connectorId }: Omit<QueuedDelivery, 'organizationId'>,
+    what: 'delivered' | 'failed',
+    at: EpochMs,
+  ): void {
+    this.#counter.add(workspaceId, what, at, 1);
     // A count of a shared connector would show organizations to each other.
-    if (!isSharedConnector(connectorId)) this.#counter.add(connectorId, what, outcome.updated, 1);
+    if (!isSharedConnector(connectorId)) this.#counter.add(connectorId, what, at, 1);
   }
 }

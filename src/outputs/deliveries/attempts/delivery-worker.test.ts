@@ -418,7 +418,10 @@ test('an organization that fills its places in the queue of the installation mai
   const log = await openLog();
   await log.add();
   const [row] = await log.pending();
-  const { deliverer } = await deliver(log, async () => failed);
+  const givenUp: unknown[] = [];
+  const { deliverer } = await deliver(log, async () => failed, {
+    givenUp: (one) => givenUp.push(one),
+  });
   const { waitingPerOrganizationMax: max } = delivererLimits;
   const waitingOf = (connectorId: string) =>
     Array.from({ length: max }, (_, i) =>
@@ -434,12 +437,15 @@ test('an organization that fills its places in the queue of the installation mai
       ),
     );
   const refusal = (connectorId: string, organizationId: string) =>
-    deliverer.refusal({ connectorId, organizationId });
+    deliverer.refuse({ connectorId, organizationId, workspaceId: 'w' });
   expect(refusal(mailConnectorId, 'hostile')).toBeUndefined();
   deliverer.add(waitingOf(mailConnectorId));
   deliverer.add(waitingOf('c'));
   expect(refusal(mailConnectorId, 'hostile')).toContain(`no place left in the delivery queue`);
   expect(refusal(mailConnectorId, 'other')).toBeUndefined();
   expect(refusal('c', 'hostile')).toBeUndefined();
+  expect(givenUp).toEqual([
+    { connectorId: mailConnectorId, organizationId: 'hostile', workspaceId: 'w' },
+  ]);
   expect(deliverer.waitingOf(mailConnectorId)).toBe(max);
 });

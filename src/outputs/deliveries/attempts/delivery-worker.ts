@@ -135,6 +135,13 @@ export const delivererLimits = {
   payloadCharactersMax: 64 * 1024,
 } as const;
 
+/** What decides whether a delivery has a place in its queue, and where it counts. */
+export interface QueuedDelivery {
+  readonly connectorId: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+}
+
 /** One attempt that ended. */
 export interface TriedDelivery {
   readonly waiting: WaitingDelivery;
@@ -155,6 +162,8 @@ export interface DelivererParts {
   readonly failed: (error: unknown) => void;
   /** Whether no delivery may start, because the log is too far behind. */
   readonly isBlocked?: () => boolean;
+  /** Called for each delivery that found its queue full. */
+  readonly givenUp?: (delivery: QueuedDelivery) => void;
   /** Notified when a target begins or ceases to count as broken. */
   readonly targetChanged?: (connectorId: string, isBroken: boolean, reason: string | null) => void;
   readonly newId: () => string;
@@ -223,15 +232,13 @@ export class Deliverer {
     return this.#worker.queues.waitingOf(connectorId);
   }
 
-  /** Why the queue has no place for the delivery; undefined when it has. */
-  refusal(delivery: {
-    readonly connectorId: string;
-    readonly organizationId: string;
-  }): string | undefined {
+  /** Why the queue has no place for the delivery, which is given up then; undefined when it has. */
+  refuse(delivery: QueuedDelivery): string | undefined {
     const { waitingPerConnectorMax, waitingPerOrganizationMax } = delivererLimits;
     const isShared = isSharedConnector(delivery.connectorId);
     const max = isShared ? waitingPerOrganizationMax : waitingPerConnectorMax;
     if (this.#worker.queues.sizeOf(queueKeyOf(delivery)) < max) return undefined;
+    this.#parts.givenUp?.(delivery);
     return isShared
       ? `the organization has no place left in the delivery queue of this connector (${max})`
       : `the delivery queue of this connector is full (${max})`;
