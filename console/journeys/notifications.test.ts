@@ -6,6 +6,7 @@ import { journey } from './journey.ts';
 
 let box: MailBox;
 let tagId = '';
+let deviceId = '';
 afterAll(() => box.close());
 
 async function start(): Promise<World> {
@@ -16,6 +17,9 @@ async function start(): Promise<World> {
 async function prepare(world: World): Promise<void> {
   const tag = { workspaceId: world.workspaceId, name: 'Roof <i>', color: '#3456BF' };
   ({ id: tagId } = await world.must('POST', '/v3/tags', tag));
+  const device = await world.device({ name: 'Freezer <b>' });
+  await world.capture(device, { temperature: -20 });
+  deviceId = device.id;
   await world.must('POST', '/v3/output-connectors', {
     name: 'Freezer alarm',
     workspaceId: world.workspaceId,
@@ -120,10 +124,18 @@ journey('notifications', { start, prepare }, (stage) => {
     await stage.visit('settings/notifications');
     await page.getByRole('button', { name: 'New mute' }).press('Enter');
     await page.keyboard.type('Quiet nights');
-    await page
-      .getByLabel('Alarms', { exact: true })
-      .selectOption({ label: 'Of some rules, tags or places' });
+    await page.getByLabel('Alarms', { exact: true }).selectOption({ label: 'Selected alarms' });
     await page.getByLabel('Add tag').selectOption('Roof <i>');
+    // By keyboard: a device is searched for, a key is typed.
+    await page.getByRole('combobox', { name: 'Add device' }).focus();
+    await page.keyboard.type('Freezer <b>');
+    await page.getByRole('option', { name: 'Freezer <b>' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Remove Freezer <b>' }).waitFor();
+    await page.getByLabel('Add alarm key').focus();
+    await page.keyboard.type('cooling <u>');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Remove cooling <u>' }).waitFor();
     await page.getByLabel('Severity').selectOption('Below Critical');
     await page.getByLabel('When').selectOption('Every week');
     await page.getByRole('checkbox', { name: 'Monday' }).uncheck();
@@ -131,7 +143,7 @@ journey('notifications', { start, prepare }, (stage) => {
     await stage.inspect('notifications-mute-dialog');
     await save('/v3/mutes');
     expect(await only('/v3/mutes')).toMatchObject({
-      what: { tagIds: [tagId] },
+      what: { tagIds: [tagId], deviceIds: [deviceId], alarmKeys: ['cooling <u>'] },
       severityBelow: 'CRITICAL',
       once: null,
       weekly: { days: ['TU', 'WE', 'TH', 'FR'], from: '22:00', to: '06:00' },
@@ -139,7 +151,7 @@ journey('notifications', { start, prepare }, (stage) => {
     const list = page.getByRole('list', { name: 'Mutes' });
     await list
       .getByText(
-        'Below Critical: alarms of Roof <i>, Tuesday, Wednesday, Thursday, Friday from 22:00 to 06:00 (Europe/Zurich)',
+        'Below Critical: alarms of Roof <i>, Freezer <b>, 1 alarm key, Tuesday, Wednesday, Thursday, Friday from 22:00 to 06:00 (Europe/Zurich)',
       )
       .waitFor();
     await list.getByText(/^(Next: |Muted until )/).waitFor();

@@ -2,7 +2,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pencil, Plus, Trash2, X } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { alarmSeverities } from '../../../api/alarms.ts';
 import { ask, platform } from '../../../api/platform.ts';
@@ -10,6 +10,7 @@ import { placesOf, tagsOf, useDevicesById } from '../../../api/workspace-records
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { Chip } from '../../../ui/chip.tsx';
+import { DevicePick } from '../../../ui/device-pick.tsx';
 import { FormDialog } from '../../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField, toggled } from '../../../ui/field.tsx';
 import { RemoveDialog } from '../../../ui/remove-record.tsx';
@@ -344,7 +345,6 @@ function WhatInputs({ workspaceId, what, change }: WhatInputsProps) {
   const tags = useQuery(tagsOf(workspaceId)).data?.content ?? [];
   const places = useQuery(placesOf(workspaceId)).data ?? [];
   const { ruleIds = [], tagIds = [], placeIds = [], deviceIds = [], alarmKeys = [] } = what;
-  const kept = deviceIds.length + alarmKeys.length;
   const isAll = what.all === true;
   return (
     <>
@@ -376,7 +376,16 @@ function WhatInputs({ workspaceId, what, change }: WhatInputsProps) {
             ids={placeIds}
             change={(ids) => change({ ...what, placeIds: ids })}
           />
-          {kept > 0 && <p className="mute">{words.kept(kept)}</p>}
+          <ChosenDevices
+            workspaceId={workspaceId}
+            ids={deviceIds}
+            change={(ids) => change({ ...what, deviceIds: ids })}
+          />
+          <ChosenKeys
+            workspaceId={workspaceId}
+            keys={alarmKeys}
+            change={(keys) => change({ ...what, alarmKeys: keys })}
+          />
         </>
       )}
     </>
@@ -410,21 +419,120 @@ function Chosen({ label, choices, ids, change }: ChosenProps) {
             </option>
           ))}
       </SelectField>
-      {ids.length > 0 && (
-        <span className="flow wrap gap-8">
-          {ids.map((id) => (
-            <Button
-              key={id}
-              aria-label={words.removeNamed(nameOf(id))}
-              onClick={() => change(ids.filter((other) => other !== id))}
-            >
-              {nameOf(id)}
-              <X aria-hidden="true" />
-            </Button>
-          ))}
-        </span>
-      )}
+      <Removable items={ids.map((id) => ({ id, name: nameOf(id) }))} change={change} />
     </div>
+  );
+}
+
+interface ChosenDevicesProps {
+  readonly workspaceId: string;
+  readonly ids: readonly string[];
+  readonly change: (ids: string[]) => void;
+}
+
+/** Devices are too many for a list: they are searched for. */
+function ChosenDevices({ workspaceId, ids, change }: ChosenDevicesProps) {
+  const words = useWords(notificationWords);
+  const [added, setAdded] = useState<ReadonlyMap<string, string>>(new Map());
+  const stored = useDevicesById(workspaceId, ids);
+  const nameOf = (id: string) => added.get(id) ?? stored.get(id)?.name ?? words.deleted;
+  return (
+    <div className="stack gap-8">
+      <DevicePick
+        workspaceId={workspaceId}
+        label={words.add.devices}
+        choose={({ id, name }) => {
+          setAdded(new Map(added).set(id, name));
+          if (!ids.includes(id)) change([...ids, id]);
+        }}
+      />
+      <Removable items={ids.map((id) => ({ id, name: nameOf(id) }))} change={change} />
+    </div>
+  );
+}
+
+interface ChosenKeysProps {
+  readonly workspaceId: string;
+  readonly keys: readonly string[];
+  readonly change: (keys: string[]) => void;
+}
+
+/** Alarm keys as typed, with those of the newest alarms offered. */
+function ChosenKeys({ workspaceId, keys, change }: ChosenKeysProps) {
+  const words = useWords(notificationWords);
+  const listId = useId();
+  const [typed, setTyped] = useState('');
+  const alarms = useQuery(newestKeys(workspaceId)).data ?? [];
+  const add = () => {
+    const key = typed.trim();
+    setTyped('');
+    if (key !== '' && !keys.includes(key)) change([...keys, key]);
+  };
+  return (
+    <div className="stack gap-8">
+      <TextField
+        label={words.add.keys}
+        hint={words.keysHint}
+        list={listId}
+        maxLength={keyCharactersMax}
+        autoComplete="off"
+        spellCheck={false}
+        value={typed}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        onBlur={add}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          event.preventDefault();
+          add();
+        }}
+      />
+      <datalist id={listId}>
+        {alarms.map(({ key, name }) => (
+          <option key={key} value={key}>
+            {name}
+          </option>
+        ))}
+      </datalist>
+      <Removable items={keys.map((key) => ({ id: key, name: key }))} change={change} />
+    </div>
+  );
+}
+
+const keyCharactersMax = 500;
+const newestMax = 100;
+
+const newestKeys = (workspaceId: string) =>
+  queryOptions({
+    queryKey: ['alarms', workspaceId, 'keys'],
+    queryFn: async ({ signal }) => {
+      const query = { workspaceId, size: newestMax };
+      const { content } = await ask(platform.GET('/v3/alarms', { signal, params: { query } }));
+      return [...new Map(content.map((alarm) => [alarm.key, alarm])).values()];
+    },
+  });
+
+interface RemovableProps {
+  readonly items: readonly { readonly id: string; readonly name: string }[];
+  readonly change: (ids: string[]) => void;
+}
+
+/** What is chosen; a press removes it. */
+function Removable({ items, change }: RemovableProps) {
+  const words = useWords(notificationWords);
+  if (items.length === 0) return null;
+  return (
+    <span className={`flow wrap gap-8 ${styles['chosen']}`}>
+      {items.map(({ id, name }) => (
+        <Button
+          key={id}
+          aria-label={words.removeNamed(name)}
+          onClick={() => change(items.flatMap((other) => (other.id === id ? [] : [other.id])))}
+        >
+          <span className="ellipsis">{name}</span>
+          <X aria-hidden="true" />
+        </Button>
+      ))}
+    </span>
   );
 }
 

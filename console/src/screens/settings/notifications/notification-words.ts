@@ -39,13 +39,14 @@ export const notificationWords = wordSet(
     noMutes: 'No mutes',
     noMutesNote: 'Mute alarms once, such as during maintenance, or every week, such as at night.',
     what: 'Alarms',
-    whats: { all: 'All alarms', some: 'Of some rules, tags or places' },
-    kept: (count: number) =>
-      `${counted(count, 'device or alarm key', 'devices or alarm keys')} stay as before.`,
+    whats: { all: 'All alarms', some: 'Selected alarms' },
+    keysHint: 'Press Enter to add the key. It can belong to an alarm that has not occurred yet.',
     add: {
       rules: 'Add rule',
       tags: 'Add tag',
       places: 'Add place',
+      devices: 'Add device',
+      keys: 'Add alarm key',
     },
     choose: 'Choose…',
     removeNamed: (name: string) => `Remove ${name}`,
@@ -64,7 +65,7 @@ export const notificationWords = wordSet(
     removeMuteNote: 'Alarms that it mutes and that are open send their message at once.',
     mutesAll: 'all alarms',
     mutesOf: 'alarms of ',
-    ofKeys: (count: number) => counted(count, 'alarm', 'alarms'),
+    ofKeys: (count: number) => counted(count, 'alarm key', 'alarm keys'),
     sentenceOnce: (from: string, to: string) => `from ${from} to ${to}`,
     sentenceWeekly: (days: string, from: string, to: string, zone: string) =>
       `${days} from ${from} to ${to} (${zone})`,
@@ -111,13 +112,15 @@ export const notificationWords = wordSet(
     noMutesNote:
       'Alarme einmal stummschalten, etwa bei einer Wartung, oder jede Woche, etwa nachts.',
     what: 'Alarme',
-    whats: { all: 'Alle Alarme', some: 'Von einigen Regeln, Tags oder Orten' },
-    kept: (count) =>
-      `${counted(count, 'Gerät oder Alarmschlüssel bleibt', 'Geräte oder Alarmschlüssel bleiben')} unverändert.`,
+    whats: { all: 'Alle Alarme', some: 'Ausgewählte Alarme' },
+    keysHint:
+      'Mit der Eingabetaste hinzufügen. Der Schlüssel kann zu einem Alarm gehören, den es noch nicht gab.',
     add: {
       rules: 'Regel hinzufügen',
       tags: 'Tag hinzufügen',
       places: 'Ort hinzufügen',
+      devices: 'Gerät hinzufügen',
+      keys: 'Alarmschlüssel hinzufügen',
     },
     choose: 'Auswählen…',
     removeNamed: (name) => `${name} entfernen`,
@@ -136,7 +139,7 @@ export const notificationWords = wordSet(
     removeMuteNote: 'Offene Alarme, die sie stummschaltet, senden ihre Nachricht sofort.',
     mutesAll: 'alle Alarme',
     mutesOf: 'Alarme von ',
-    ofKeys: (count) => counted(count, 'Alarm', 'Alarme'),
+    ofKeys: (count) => counted(count, 'Alarmschlüssel', 'Alarmschlüsseln'),
     sentenceOnce: (from, to) => `von ${from} bis ${to}`,
     sentenceWeekly: (days, from, to, zone) => `${days} von ${from} bis ${to} (${zone})`,
     mutedUntil: (time) => `Stumm bis ${time}`,
