@@ -8,7 +8,7 @@ import { late } from '../ui/late.tsx';
 import { useFormats, useWords } from '../words/language.tsx';
 import { chartWords } from './chart-words.ts';
 import type { Plot } from '../../../src/dashboards/plot.ts';
-import { createPlot } from './line-plot.ts';
+import { createPlot, levelAt } from './line-plot.ts';
 import styles from './line-chart.module.css';
 
 const ValuesDialog = late(
@@ -27,6 +27,8 @@ interface LineChartProps extends Plot {
   readonly zoom?: (from: number, to: number) => void;
   /** Called on a double click. */
   readonly zoomBack?: () => void;
+  /** Called with the value of a click, and while the mouse is dragged. Takes the place of zoom. */
+  readonly pickLevel?: (value: number) => void;
   /** Offered at the time of a click, in epoch seconds. */
   readonly offer?: {
     readonly label: (seconds: number) => string;
@@ -36,7 +38,8 @@ interface LineChartProps extends Plot {
 
 export function LineChart(props: LineChartProps) {
   const { times, lines, marks, levels, zone, height = 280, label, zoom, zoomBack } = props;
-  const { range, namedTimes, isBanded = false, axes, offer } = props;
+  const { range, namedTimes, isBanded = false, axes, offer, pickLevel } = props;
+  const isPicked = pickLevel !== undefined;
   const [from, to] = range ?? [];
   const words = useWords(chartWords);
   const formats = useFormats();
@@ -44,9 +47,10 @@ export function LineChart(props: LineChartProps) {
   const [clicked, setClicked] = useState<{ readonly seconds: number; readonly left: number }>();
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
-  const latest = useRef({ zoom, zoomBack });
+  const drawn = useRef<uPlot>(undefined);
+  const latest = useRef({ zoom, zoomBack, lines, pickLevel });
   useEffect(() => {
-    latest.current = { zoom, zoomBack };
+    latest.current = { zoom, zoomBack, lines, pickLevel };
   });
   useEffect(() => {
     const [element, note] = [box.current, tip.current];
@@ -64,9 +68,12 @@ export function LineChart(props: LineChartProps) {
         ...(axes && { axes }),
         isBanded,
       };
-      const basic = { element, note, times, lines, zone, height, formats, zoomed };
+      const basic = { element, note, times, lines, zone, height, formats };
+      const zooming = isPicked ? {} : { zoomed };
       const onClick = (seconds: number, left: number) => setClicked({ seconds, left });
-      plot = createPlot({ ...basic, ...wholeRange, ...named, ...marked, clicked: onClick });
+      const clicked = { clicked: onClick };
+      plot = createPlot({ ...basic, ...wholeRange, ...named, ...marked, ...zooming, ...clicked });
+      drawn.current = plot;
     };
     make();
     const sizes = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
@@ -81,10 +88,57 @@ export function LineChart(props: LineChartProps) {
       element.removeEventListener('dblclick', back);
       plot?.destroy();
     };
-  }, [times, lines, marks, levels, isBanded, axes, zone, height, formats, from, to, namedTimes]);
+  }, [
+    times,
+    lines,
+    marks,
+    levels,
+    isBanded,
+    axes,
+    zone,
+    height,
+    formats,
+    from,
+    to,
+    namedTimes,
+    isPicked,
+  ]);
+  // On the element, which stays while each new level makes another plot.
+  useEffect(() => {
+    const element = box.current;
+    if (element === null || !isPicked) return undefined;
+    const pick = ({ clientY }: MouseEvent) => {
+      if (drawn.current === undefined) return;
+      latest.current.pickLevel?.(levelAt(drawn.current, latest.current.lines, clientY));
+    };
+    const press = (event: PointerEvent) => {
+      // A touch may also begin to scroll the page.
+      if (event.pointerType === 'touch' || event.button !== 0) return;
+      element.setPointerCapture(event.pointerId);
+      pick(event);
+    };
+    const drag = (event: PointerEvent) => {
+      if (element.hasPointerCapture(event.pointerId)) pick(event);
+    };
+    element.addEventListener('pointerdown', press);
+    element.addEventListener('pointermove', drag);
+    element.addEventListener('click', pick);
+    return () => {
+      element.removeEventListener('pointerdown', press);
+      element.removeEventListener('pointermove', drag);
+      element.removeEventListener('click', pick);
+    };
+  }, [isPicked]);
   return (
     <div className={styles['box']}>
-      <div className={styles['chart']} ref={box} role="img" aria-label={label} style={{ height }}>
+      <div
+        className={styles['chart']}
+        ref={box}
+        role="img"
+        aria-label={label}
+        style={{ height }}
+        data-picked={isPicked}
+      >
         <div className={styles['tip']} ref={tip} hidden />
       </div>
       {offer !== undefined && clicked !== undefined && (

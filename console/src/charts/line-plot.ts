@@ -20,7 +20,8 @@ export interface PlotParts extends Plot {
   readonly zone: string;
   readonly height: number;
   readonly formats: Formats;
-  readonly zoomed: (from: number, to: number) => void;
+  /** Without it a drag selects nothing. */
+  readonly zoomed?: (from: number, to: number) => void;
   /** Called on a click that drags nothing, with its time and its place in the element. */
   readonly clicked?: (seconds: number, left: number) => void;
 }
@@ -62,7 +63,7 @@ export function createPlot(parts: PlotParts): uPlot {
     cursor: {
       sync: { key: 'page', setSeries: false, scales: ['x', null] },
       y: false,
-      drag: { x: true, y: false, setScale: false },
+      drag: { x: parts.zoomed !== undefined, y: false, setScale: false },
       points: { size: 8 },
     },
     axes: axesOf(parts),
@@ -102,6 +103,12 @@ export function createPlot(parts: PlotParts): uPlot {
     },
   };
   return new uPlot(options, data as uPlot.AlignedData, element);
+}
+
+/** The value at the height of the page, on the axis of the levels; within what the axis shows. */
+export function levelAt(plot: uPlot, lines: readonly PlotLine[], clientY: number): number {
+  const { top, height } = plot.over.getBoundingClientRect();
+  return plot.posToVal(Math.min(Math.max(clientY - top, 0), height), levelScale({ lines }));
 }
 
 /** Shared with documents: the same plot has the same axes there. */
@@ -372,7 +379,7 @@ const draggedPx = 4;
 
 function select(plot: uPlot, { zoomed }: PlotParts): void {
   const { left, width } = plot.select;
-  if (width < draggedPx) return;
+  if (width < draggedPx || zoomed === undefined) return;
   const [from, to] = [plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x')];
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
   zoomed(from, to);

@@ -17,7 +17,8 @@ import { latestBodies, seriesBody, seriesPlan } from '../../../../../src/dashboa
 import { bucketShown, shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { TileContent } from '../tiles/kind-table.tsx';
-import { useTileFrame, useTitleOf } from '../tiles/tile-data.ts';
+import { AddAlarmButton } from '../../rules/chart-alarm/add-alarm-button.tsx';
+import { useTileFrame, useTileSeries, useTitleOf } from '../tiles/tile-data.ts';
 import { TileMenu } from '../tiles/tile-menu.tsx';
 import { gridWords, tileWords } from '../tiles/tile-words.ts';
 import styles from '../tiles/tiles.module.css';
@@ -152,11 +153,32 @@ function TileActions({ tile, title, box }: TileActionsProps) {
           <ChartLine aria-hidden="true" />
         </Link>
       )}
-      {(tile.kind === 'line' || tile.kind === 'bar') && <NotesButton tile={tile} title={title} />}
+      {(tile.kind === 'line' || tile.kind === 'bar') && (
+        <>
+          <TileAlarm tile={tile} title={title} />
+          <NotesButton tile={tile} title={title} />
+        </>
+      )}
       {request !== undefined && <CurlButton request={request} />}
       <TileMenu tile={tile} title={title} box={box} />
     </>
   );
+}
+
+/** A formula is no value of a device, which a rule could read. */
+function TileAlarm({ tile, title }: { readonly tile: BoundTile; readonly title: string }) {
+  const { workspaceId } = useTileFrame();
+  const { series, nameOf } = useTileSeries(tile);
+  const sources = series
+    .filter(({ isFormula }) => !isFormula)
+    .map((one) => ({
+      deviceId: one.deviceId,
+      topic: one.topic,
+      dataKey: one.dataKey,
+      title: nameOf(one),
+      unit: one.unit ?? '',
+    }));
+  return <AddAlarmButton workspaceId={workspaceId} sources={sources} title={title} />;
 }
 
 interface EditActionsProps {

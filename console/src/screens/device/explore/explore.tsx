@@ -23,6 +23,7 @@ import { intervalOf } from '../data/time-range.ts';
 import { movedTo, useSeries } from '../data/use-series.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute } from '../device-search.ts';
+import { AddAlarmButton } from '../../rules/chart-alarm/add-alarm-button.tsx';
 import { deviceWords } from '../device-words.ts';
 import { BeforeChoice, RangeChoice, useZoom } from '../overview/chart-choices.tsx';
 import { sampleChangeWords } from '../sample-change-words.ts';
@@ -106,6 +107,7 @@ export function Explore() {
             <RangeChoice />
             {!isNothing && <DeleteButton topic={exploration.topic} />}
             {!isNothing && <SaveButton workspaceId={device.workspaceId} lines={explored} />}
+            <AddAlarmButton workspaceId={device.workspaceId} sources={exploration.judgeable} />
           </>
         }
       >
@@ -249,6 +251,15 @@ function useExploration() {
     coverage: coverageOf(answer.data?.series ?? [], accumulator),
     isTooMany: wanted.length > linesMax,
     explored: exploredOf(shown, topic, accumulator),
+    judgeable: shown
+      .filter(({ isFormula }) => !isFormula)
+      .map(({ deviceId, key, label, unit }) => ({
+        deviceId,
+        topic,
+        dataKey: key,
+        title: label,
+        unit,
+      })),
   };
 }
 

@@ -16,6 +16,7 @@ import { intervalOf } from '../data/time-range.ts';
 import { averageOf, movedTo, useSeries } from '../data/use-series.ts';
 import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute, type DeviceSearch } from '../device-search.ts';
+import { AddAlarmButton } from '../../rules/chart-alarm/add-alarm-button.tsx';
 import { deviceWords } from '../device-words.ts';
 import { useAlarmMarks } from './alarm-marks.ts';
 import styles from './overview.module.css';
@@ -49,6 +50,8 @@ function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt
   const { answer, earlier, bucket, request, times, lines } = useChart(shown, colorAt, search);
   const zoom = useZoom();
   const marks = useAlarmMarks(device.workspaceId, device.id);
+  const { topic, key, title, unit } = shown;
+  const sources = [{ deviceId: device.id, topic, dataKey: key, title, unit }];
   const isEmpty = lines.every(({ values }) => values.every((value) => (value ?? null) === null));
   return (
     <Card
@@ -59,7 +62,12 @@ function ChartOf({ shown, colorAt }: { readonly shown: DataKey; readonly colorAt
           {words.averagePer(formats.duration(bucket.seconds))} · {zone}
         </>
       }
-      actions={<RangeChoice />}
+      actions={
+        <>
+          <AddAlarmButton workspaceId={device.workspaceId} sources={sources} />
+          <RangeChoice />
+        </>
+      }
     >
       <BeforeChoice>
         {earlier !== undefined && (
