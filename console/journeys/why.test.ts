@@ -208,6 +208,26 @@ journey('why is there nothing', { start }, (stage) => {
     await receiver.close();
   });
 
+  test('a failed decoder opens at its line, with the payload that it failed on', async () => {
+    const { page, world } = stage;
+    const lines = ['function consume(event) {', '  const reading = event.data;'];
+    const script = [...lines, ...Array(40).fill('  // ...'), '  reading.missing.value;', '}'];
+    const failing = await world.device({ name: 'Room 2', script: script.join('\n') });
+    await world.capture(failing, { temperature: 31.25 });
+    await stage.visit(`devices/${failing.id}/overview`);
+    await page.getByRole('button', { name: 'Why?' }).click();
+    const dialog = dialogOf('What happened to the uplink of Room 2?');
+    await dialog.getByText('The decoder failed', { exact: true }).waitFor();
+    await dialog.getByRole('link', { name: 'Open decoder' }).click();
+    await page.waitForURL(/\/decoder\?.*line=43/);
+    await expect.poll(() => page.getByLabel(/^Payload/).inputValue()).toContain('31.25');
+    // It was run at once: the line is marked and in sight.
+    const marked = page.locator('.cm-lintRange-error');
+    await marked.waitFor();
+    expect(await marked.textContent()).toBe('value;');
+    await stage.inspect('why-decoder');
+  });
+
   test('on a phone, in German', async () => {
     const { page } = stage;
     await page.setViewportSize({ width: 390, height: 844 });
@@ -217,8 +237,9 @@ journey('why is there nothing', { start }, (stage) => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('list').waitFor();
     await dialog.getByRole('button', { name: 'Angekommen In Ordnung' }).click();
-    await dialog.getByText('Der Uplink ist angekommen.').waitFor();
-    await dialog.locator('small[lang=en]', { hasText: 'An uplink arrived over' }).waitFor();
+    await dialog.getByText('Über HTTP ist ein Uplink mit 17 Bytes angekommen.').waitFor();
+    await dialog.getByRole('button', { name: 'Decodiert In Ordnung' }).click();
+    await dialog.getByText('Aus dem Payload wurde 1 Messwert.').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(390);

@@ -213,6 +213,7 @@ async function arrival(trail: Trail): Promise<Subject | undefined> {
     add(trail, 'ARRIVED', 'OK', {
       at: newest,
       text: `Samples were stored without an uplink; the newest is of ${formatInstant(newest)}.`,
+      details: { withoutUplink: true },
     });
     return { id: null, at: newest, raw: undefined, notes: [] };
   }
@@ -223,6 +224,7 @@ async function arrival(trail: Trail): Promise<Subject | undefined> {
       code: 'SILENT',
       at: last,
       text: `The last uplink arrived at ${formatInstant(last)}, longer ago than the ${durationText(device.onlineTimeoutSeconds * 1_000)} after which the device counts as silent.`,
+      details: { timeoutSeconds: device.onlineTimeoutSeconds },
       link: { kind: 'DEVICE', id: device.id },
     });
   else arrived(trail, last, isLastKept ? raw : undefined);
@@ -231,9 +233,11 @@ async function arrival(trail: Trail): Promise<Subject | undefined> {
 }
 
 function arrived(trail: Trail, at: EpochMs, raw: RawUplink | undefined): void {
-  const size = raw === undefined ? '' : ` with ${raw.payload.bodyBytes} bytes`;
-  const how = trail.route.connector.connectivity;
-  add(trail, 'ARRIVED', 'OK', { at, text: `An uplink arrived over ${how}${size}.` });
+  const bytes = raw?.payload.bodyBytes;
+  const size = bytes === undefined ? '' : ` with ${bytes} bytes`;
+  const transport = trail.route.connector.connectivity;
+  const details = { transport, ...(bytes !== undefined && { bytes }) };
+  add(trail, 'ARRIVED', 'OK', { at, details, text: `An uplink arrived over ${transport}${size}.` });
 }
 
 /** The uplink with the correlation id, or the newest one at or before the time. */
@@ -255,12 +259,15 @@ async function namedUplink(trail: Trail): Promise<Subject | undefined> {
   }
   const at = notes.at(-1)?.timestamp ?? asked.at ?? null;
   const code = at === null || at < trail.now - on.retentionMs ? 'EXPIRED' : 'OK';
-  add(trail, 'ARRIVED', 'UNKNOWN', {
-    code,
-    at,
-    text: `The payload of then is no longer kept (${durationText(on.retentionMs)}).`,
-  });
+  add(trail, 'ARRIVED', 'UNKNOWN', { code, at, ...noLongerKept(on) });
   return at === null ? undefined : { id: id ?? null, at, raw: undefined, notes };
+}
+
+function noLongerKept({ retentionMs }: TraceParts) {
+  return {
+    text: `The payload of then is no longer kept (${durationText(retentionMs)}).`,
+    details: { keptSeconds: retentionMs / 1_000 },
+  };
 }
 
 async function newestUplink({ on, route }: Trail, to: EpochMs | undefined) {
@@ -305,14 +312,18 @@ function refused(trail: Trail, refusal: TracedRefusal): void {
   const { last: at, deviceId: named, message, transport, reason, connectorId, count } = refusal;
   const isOther = named !== null && named !== deviceId;
   const link: TraceLink = { kind: 'DEVICE_CONNECTOR', id: connectorId };
-  add(trail, 'ARRIVED', 'OK', { at, text: `An uplink arrived over ${transport}.`, link });
+  const text = `An uplink arrived over ${transport}.`;
+  add(trail, 'ARRIVED', 'OK', { at, text, details: { transport }, link });
   add(trail, 'REFUSED', 'BROKEN', {
     code: 'REFUSED',
     at,
     text: isOther
       ? `The uplink was rejected: no device has the ID \`${named}\`. Did you mean \`${deviceId}\`?`
       : `The uplink was rejected: ${message}`,
-    details: { refusalId: refusal.id, connectorId, reason, deviceId: named, count },
+    details: {
+      ...{ refusalId: refusal.id, connectorId, reason, deviceId: named, count, message },
+      ...(isOther && { meant: deviceId }),
+    },
     link,
   });
 }
@@ -328,42 +339,45 @@ async function decoding(trail: Trail, subject: Subject): Promise<readonly Sample
   const isScripted = !flow.passThrough && (type?.uplinkScript ?? null) !== null;
   const error = notes.find(({ level, source }) => level === 'ERROR' && source === 'SCRIPT');
   const unread = notes.find(({ level, source }) => level === 'ERROR' && source === 'UPLINK');
-  const break_ = (code: TraceCode, text: string, details?: JsonObject) =>
-    add(trail, 'DECODED', 'BROKEN', { code, text, at, link: decoder, ...(details && { details }) });
+  const break_ = (code: TraceCode, text: string, about: JsonObject) => {
+    const details = { ...about, correlationId: subject.id };
+    add(trail, 'DECODED', 'BROKEN', { code, text, at, link: decoder, details });
+  };
   if (error !== undefined) {
-    break_('SCRIPT_ERROR', `The decoder failed: ${error.message}`, {
-      ...error.details,
-      correlationId: subject.id,
-    });
+    const { message } = error;
+    break_('SCRIPT_ERROR', `The decoder failed: ${message}`, { ...error.details, message });
     return raw?.samples ?? [];
   }
   if (raw === undefined || raw.samples === null) {
     const stored = await on.sampleAt(route.device.id, asked.topic, at);
     const why =
       raw === undefined
-        ? `The payload of then is no longer kept (${durationText(on.retentionMs)}).`
-        : 'The samples of the uplink are too large to be kept with it.';
-    add(trail, 'DECODED', subject.id === null ? 'SKIPPED' : 'UNKNOWN', { at, text: why });
+        ? noLongerKept(on)
+        : { text: 'The samples of the uplink are too large to be kept with it.' };
+    add(trail, 'DECODED', subject.id === null ? 'SKIPPED' : 'UNKNOWN', { at, ...why });
     return stored === undefined ? [] : [stored];
   }
   const { samples, duplicates } = raw;
   if (samples.length === 0 && duplicates === 0) {
     const reason = unread?.message ?? 'the decoder emitted no sample';
-    break_('NO_SAMPLE', `The payload led to no sample: ${reason}.`.replace('..', '.'));
+    const text = `The payload led to no sample: ${reason}.`.replace('..', '.');
+    break_('NO_SAMPLE', text, unread === undefined ? {} : { message: unread.message });
     return [];
   }
   const ofTopic =
     asked.topic === undefined ? samples : samples.filter(({ topic }) => topic === asked.topic);
   if (ofTopic.length === 0 && samples.length > 0) {
     const topics = [...new Set(samples.map(({ topic }) => topic))].slice(0, 10).join(', ');
-    break_('NO_SAMPLE', `The uplink led to no sample with topic ${asked.topic}, but to ${topics}.`);
+    const text = `The uplink led to no sample with topic ${asked.topic}, but to ${topics}.`;
+    break_('NO_SAMPLE', text, { topic: asked.topic ?? null, topics });
     return samples;
   }
   if (brokenKey(ofTopic, asked.dataKey, break_)) return ofTopic;
   const many = `${samples.length} ${samples.length === 1 ? 'sample' : 'samples'}`;
   const again = duplicates === 0 ? '' : ` and ${duplicates} that were stored before`;
   const how = isScripted ? 'The decoder emitted' : 'The payload was taken as';
-  add(trail, 'DECODED', 'OK', { at, text: `${how} ${many}${again}.`, link: decoder });
+  const details = { samples: samples.length, duplicates, isScripted };
+  add(trail, 'DECODED', 'OK', { at, text: `${how} ${many}${again}.`, details, link: decoder });
   return ofTopic;
 }
 
@@ -371,27 +385,35 @@ async function decoding(trail: Trail, subject: Subject): Promise<readonly Sample
 function brokenKey(
   samples: readonly Sample[],
   dataKey: string | undefined,
-  break_: (code: TraceCode, text: string, details?: JsonObject) => void,
+  break_: (code: TraceCode, text: string, about: JsonObject) => void,
 ): boolean {
   const removed = samples.flatMap(({ meta }) => Object.entries(removedIn(meta)));
   if (dataKey === undefined) {
     const [first] = removed;
     if (first === undefined || samples.some(({ data }) => Object.keys(data).length > 0))
       return false;
-    break_('KEY_INVALID', `Every data key was removed: ${messageOf(first[1])} at ${first[0]}.`);
+    const message = messageOf(first[1]);
+    const text = `Every data key was removed: ${message} at ${first[0]}.`;
+    break_('KEY_INVALID', text, { dataKey: first[0], message, isEvery: true });
     return true;
   }
   if (samples.length === 0) return false;
   const value = samples.map(({ data }) => valueAt(data, dataKey)).find((one) => one !== undefined);
   if (value !== undefined && value !== null) return false;
   const invalid = removed.find(([path]) => path === dataKey || path.startsWith(`${dataKey} (`));
-  if (invalid !== undefined)
-    break_('KEY_INVALID', `The data key ${dataKey} was removed: ${messageOf(invalid[1])}.`);
-  else if (value === null) break_('KEY_MISSING', `The data key ${dataKey} is null in the sample.`);
+  if (invalid !== undefined) {
+    const message = messageOf(invalid[1]);
+    break_('KEY_INVALID', `The data key ${dataKey} was removed: ${message}.`, { dataKey, message });
+  } else if (value === null)
+    break_('KEY_MISSING', `The data key ${dataKey} is null in the sample.`, {
+      dataKey,
+      isNull: true,
+    });
   else {
     const keys = [...new Set(samples.flatMap(({ data }) => Object.keys(data)))].slice(0, 20);
     const has = keys.length === 0 ? 'no keys' : keys.join(', ');
-    break_('KEY_MISSING', `The sample lacks the data key ${dataKey}; it has ${has}.`);
+    const text = `The sample lacks the data key ${dataKey}; it has ${has}.`;
+    break_('KEY_MISSING', text, { dataKey, keys: keys.join(', ') });
   }
   return true;
 }
@@ -431,8 +453,9 @@ async function storing(trail: Trail, subject: Subject, samples: readonly Sample[
     const text = `The data flow ${route.flow.name} does not store samples with topic ${topic}.`;
     // Who asks for a rule or an output does not ask for the database.
     const isAsked = asked.ruleId === undefined && asked.outputConnectorId === undefined;
-    if (isAsked) add(trail, 'STORED', 'BROKEN', { code: 'NOT_ROUTED', text, link: flow });
-    else add(trail, 'STORED', 'SKIPPED', { text, link: flow });
+    const step = { text, details: { topic, dataFlow: route.flow.name }, link: flow };
+    if (isAsked) add(trail, 'STORED', 'BROKEN', { code: 'NOT_ROUTED', ...step });
+    else add(trail, 'STORED', 'SKIPPED', step);
     return;
   }
   if (isTooOld(timestamp, route.keptDays, now)) {
@@ -440,13 +463,18 @@ async function storing(trail: Trail, subject: Subject, samples: readonly Sample[
       code: 'EXPIRED',
       at: timestamp,
       text: `The sample is of ${formatInstant(timestamp)}, and samples are kept for ${route.keptDays} days.`,
+      details: { keptDays: route.keptDays ?? null },
       link: flow,
     });
     return;
   }
   const found = await on.sampleAt(route.device.id, topic, timestamp);
   if (found?.timestamp === timestamp)
-    add(trail, 'STORED', 'OK', { at: timestamp, text: `Stored with topic ${topic}.` });
+    add(trail, 'STORED', 'OK', {
+      at: timestamp,
+      text: `Stored with topic ${topic}.`,
+      details: { topic },
+    });
   else
     add(trail, 'STORED', 'UNKNOWN', {
       at: subject.at,
@@ -496,7 +524,10 @@ async function ruling(
         code: 'MUTED',
         at: own.lastTriggered,
         text: `The alarm ${own.name} is muted until ${formatInstant(own.muted.until)}: it sends no messages.`,
-        details: { alarmId: own.id, muteId: own.muted.muteId },
+        details: {
+          ...{ alarmId: own.id, muteId: own.muted.muteId, alarm: own.name },
+          until: formatInstant(own.muted.until),
+        },
         link: { kind: 'RULE', id: rule.id },
       });
       continue;
@@ -504,7 +535,7 @@ async function ruling(
     add(trail, 'ALARM', 'OK', {
       at: own.lastTriggered,
       text: `The alarm ${own.name} is ${own.state.toLowerCase()}.`,
-      details: { alarmId: own.id },
+      details: { alarmId: own.id, alarm: own.name, alarmState: own.state },
       link: { kind: 'RULE', id: rule.id },
     });
   }
@@ -543,7 +574,13 @@ async function ruleStep(
   const isAsked = trail.asked.ruleId !== undefined;
   const link: TraceLink = { kind: 'RULE', id: rule.id };
   const say = (state: TraceState, code: TraceCode, text: string, at?: EpochMs | null) =>
-    add(trail, 'RULE', state, { code, text: `${rule.name}: ${text}`, at: at ?? null, link });
+    add(trail, 'RULE', state, {
+      code,
+      text: `${rule.name}: ${text}`,
+      at: at ?? null,
+      details: { rule: rule.name, ...(at !== undefined && { reason: text }) },
+      link,
+    });
   if (!reads(rule, trail.route.device.id, tagIds)) {
     say('BROKEN', 'RULE_OF_OTHERS', 'the rule does not read this device');
     return false;
@@ -662,26 +699,31 @@ async function delivering(
     for (const delivery of found) deliveryStep(trail, output, delivery);
     if (found.length > 0) continue;
     const link: TraceLink = { kind: 'OUTPUT_CONNECTOR', id: output.id };
+    const details = { output: output.name };
     if (!output.isRouted)
       add(trail, 'DELIVERY', 'BROKEN', {
         code: 'NOT_ROUTED',
         text: `Neither the data flow ${route.flow.name} nor a rule that fired sends this uplink to ${output.name}.`,
+        details: { output: output.name, dataFlow: route.flow.name },
         link: { kind: 'DATA_FLOW', id: route.flow.id },
       });
     else if (samples.length === 0)
       add(trail, 'DELIVERY', 'SKIPPED', {
         text: `${output.name}: there was no sample to send.`,
+        details,
         link,
       });
     else if (trail.now - subject.at < minuteMs)
       add(trail, 'DELIVERY', 'WAITING', {
         code: 'DELIVERY_WAITING',
         text: `${output.name}: the delivery is being made.`,
+        details,
         link,
       });
     else
       add(trail, 'DELIVERY', 'UNKNOWN', {
         text: `${output.name}: the delivery log does not list the uplink any more.`,
+        details,
         link,
       });
   }
@@ -739,7 +781,7 @@ async function deliveriesOf(
 function deliveryStep(trail: Trail, { id, name }: Wanted, delivery: Delivery): void {
   const { state, tries, reason, updated: at, nextAt } = delivery;
   const link: TraceLink = { kind: 'OUTPUT_CONNECTOR', id };
-  const details = { deliveryId: delivery.id, tries };
+  const details = { deliveryId: delivery.id, output: name, tries, ...(reason && { reason }) };
   const times = `${tries} ${tries === 1 ? 'attempt' : 'attempts'}`;
   if (state === 'DELIVERED')
     add(trail, 'DELIVERY', 'OK', { at, details, link, text: `${name}: delivered.` });
@@ -755,7 +797,7 @@ function deliveryStep(trail: Trail, { id, name }: Wanted, delivery: Delivery): v
     add(trail, 'DELIVERY', 'WAITING', {
       code: 'DELIVERY_WAITING',
       at,
-      details,
+      details: { ...details, nextAt: formatInstant(nextAt) },
       link,
       text:
         tries === 0

@@ -213,10 +213,14 @@ describe('decoding', () => {
     const device = await world.device({
       script: "function consume() { throw new Error('broken'); }",
     });
-    await send(device);
+    const id = await send(device);
     const { text, fix } = await verdict(device, 'SCRIPT_ERROR');
     expect(text).toContain('broken');
     expect(fix?.link).toEqual({ kind: 'DEVICE_TYPE', id: device.deviceTypeId });
+    const { steps } = await trace(device);
+    expect(steps.find(({ code }) => code === 'SCRIPT_ERROR')).toMatchObject({
+      details: { line: 1, message: expect.stringContaining('broken'), correlationId: id },
+    });
     await putDecoder(device, emitting('event.data'));
     await send(device);
     await verdict(device, 'OK');
@@ -397,7 +401,7 @@ describe('rules', () => {
         expect.objectContaining({
           kind: 'ALARM',
           state: 'OK',
-          details: { alarmId: expect.stringMatching(/^22/) },
+          details: { alarmId: expect.stringMatching(/^22/), alarm: 'Hot', alarmState: 'OPEN' },
         }),
       );
   });

@@ -4,6 +4,7 @@ import {
   readCalculatedSearch,
   readReplaySearch,
   readTypeSearch,
+  readDecoderSearch,
 } from '../../screens/device-types/type-search.ts';
 import { readPageSearch } from '../../screens/device/device-search.ts';
 import { readExploreSearch } from '../../screens/device/explore/explore-search.ts';
@@ -41,6 +42,7 @@ const deviceTypeTabs = [
     getParentRoute: () => deviceType,
     errorComponent: PartOfScreenFailure,
     path: '/decoder',
+    validateSearch: readDecoderSearch,
     component: screen(scriptTab, 'DecoderTab'),
   }),
   createRoute({

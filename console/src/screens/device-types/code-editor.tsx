@@ -131,6 +131,8 @@ export function CodeEditor(props: CodeEditorProps) {
     if (editor === null) return;
     const marks = problem === undefined ? [] : [diagnosticOf(editor.state.doc, problem)];
     editor.dispatch(setDiagnostics(editor.state, marks));
+    for (const { from } of marks)
+      editor.dispatch({ effects: EditorView.scrollIntoView(from, { y: 'nearest', yMargin: 40 }) });
   }, [problem]);
   return <div ref={host} className={styles['code']} />;
 }

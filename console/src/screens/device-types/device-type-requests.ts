@@ -76,6 +76,24 @@ export async function lastRealEvent(workspaceId: string, typeId: string) {
   return uplink === undefined ? undefined : { device, uplink, event: eventOf(device, uplink) };
 }
 
+/** An uplink of the device as the event of a decoder; undefined when it is no longer kept. */
+export async function eventOfUplink(deviceId: string, uplinkId: string, at: string) {
+  const device = await ask(
+    platform.GET('/v3/devices/{id}', { params: { path: { id: deviceId } } }),
+  );
+  const to = new Date(Date.parse(at) + 1).toISOString();
+  const { content } = await ask(
+    platform.GET('/v3/devices/{id}/uplinks', {
+      params: { path: { id: deviceId }, query: { from: at, to, size: uplinksMax } },
+    }),
+  );
+  const uplink = content.find(({ id }) => id === uplinkId);
+  return uplink === undefined ? undefined : eventOf(device, uplink);
+}
+
+/** Uplinks that were received in the same millisecond. */
+const uplinksMax = 100;
+
 function eventOf(device: Device, uplink: components['schemas']['RawUplink']) {
   const { payload, encoding, timestamp, sentTimestamp, topic } = uplink;
   const { id, deviceId, name, description } = device;

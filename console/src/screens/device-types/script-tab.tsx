@@ -5,6 +5,7 @@ import {
   snippetCompletion,
 } from '@codemirror/autocomplete';
 import { useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
 import { Play, Trash2 } from 'lucide-react';
 import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
@@ -16,7 +17,7 @@ import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { CodeEditor } from './code-editor.tsx';
-import { type DeviceType, lastRealEvent } from './device-type-requests.ts';
+import { type DeviceType, eventOfUplink, lastRealEvent } from './device-type-requests.ts';
 import { deviceTypeWords } from './device-type-words.ts';
 import styles from './device-type.module.css';
 import { useEditedType } from './edited-type.tsx';
@@ -28,21 +29,47 @@ import { declaredKeys } from './schema-keys.ts';
 import { cborData, hasFailed, isSameEffect, problemOf, type ScriptRun } from './script-run.ts';
 import { type Trials, useTrials } from './use-trials.ts';
 
+const decoderRoute = '/signed-in/shell/w/$workspaceId/types/$typeId/decoder';
+
 export function DecoderTab() {
-  return <ScriptTab key="decoder" part="uplinkScript" />;
+  const { device, uplink, at, line } = useSearch({ from: decoderRoute });
+  const failed = useQuery({
+    queryKey: ['failed-uplink', device, uplink],
+    enabled: device !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await eventOfUplink(device ?? '', uplink ?? '', at ?? '')) ?? null,
+  });
+  return (
+    <ScriptTab
+      key="decoder"
+      part="uplinkScript"
+      {...(uplink !== undefined && { failed: { event: failed.data ?? undefined, line } })}
+    />
+  );
 }
 
 export function EncoderTab() {
   return <ScriptTab key="encoder" part="downlinkScript" />;
 }
 
-function ScriptTab({ part }: { readonly part: ScriptPart }) {
+interface ScriptTabProps {
+  readonly part: ScriptPart;
+  /** An uplink to try at once, and the line in which the script failed with it. */
+  readonly failed?: {
+    /** Undefined until it is known, and when it is no longer kept. */
+    readonly event: object | undefined;
+    readonly line: number | undefined;
+  };
+}
+
+function ScriptTab({ part, failed }: ScriptTabProps) {
   const words = useWords(deviceTypeWords);
   const { type, drafts, save } = useEditedType();
   const draft = drafts[part];
   const [typed, setPayload] = useState<string>();
   const first = useFirstPayload(part);
-  const payload = typed ?? first;
+  const tried = failed?.event && JSON.stringify(failed.event, null, 2);
+  const payload = typed ?? tried ?? first;
   const [port, setPort] = useState(1);
   const [timestamp] = useState(() => new Date().toISOString());
   const { encoding } = type.meta;
@@ -60,10 +87,17 @@ function ScriptTab({ part }: { readonly part: ScriptPart }) {
   const run = () => trials.start(code.current, 'event' in read ? read.event : undefined);
   const { schemas } = type;
   const completions = useMemo(() => completionsOf(part, declaredKeys(schemas)), [part, schemas]);
-  const problem = useMemo(
-    () => (trials.run === undefined ? undefined : problemOf(trials.run)),
-    [trials.run],
-  );
+  const isTried = useRef(false);
+  useEffect(() => {
+    if (tried === undefined || payload !== tried || !('event' in read) || isTried.current) return;
+    isTried.current = true;
+    run();
+  });
+  const line = failed?.line;
+  const problem = useMemo(() => {
+    if (trials.run !== undefined) return problemOf(trials.run);
+    return line === undefined ? undefined : { line, column: 1, message: words.failedHere };
+  }, [trials.run, line, words]);
   const title = part === 'uplinkScript' ? words.decoder : words.encoder;
   return (
     <div className={styles['split']}>

@@ -29,6 +29,27 @@ export function readCalculatedSearch(search: Record<string, unknown>): Calculate
   return typeof operation === 'string' && /^[0-9a-f]{16}$/.test(operation) ? { operation } : {};
 }
 
+// Decoder search: an uplink that the decoder made nothing of.
+
+export interface FailedUplink {
+  /** Id of its device. */
+  readonly device: string;
+  readonly uplink: string;
+  /** When it arrived. */
+  readonly at: string;
+  /** Where the decoder failed, counted from 1. */
+  readonly line?: number;
+}
+
+/** What the address of the decoder says. */
+export function readDecoderSearch(search: Record<string, unknown>): Partial<FailedUplink> {
+  const { device, uplink, at, line } = search;
+  if (typeof device !== 'string' || typeof uplink !== 'string' || typeof at !== 'string') return {};
+  if (Number.isNaN(Date.parse(at))) return {};
+  const isLine = typeof line === 'number' && Number.isInteger(line) && line > 0;
+  return { device, uplink, at, ...(isLine && { line }) };
+}
+
 // Replay search: what the address of a replay says.
 
 export const replayLimits = [100, 500, 1_000] as const;

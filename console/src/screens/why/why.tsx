@@ -10,8 +10,9 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';
 import { useFormats, useLanguage, useWords } from '../../words/language.tsx';
+import type { FailedUplink } from '../device-types/type-search.ts';
 import { RegisterRefused } from './register-refused.tsx';
-import { toldSteps } from './told-steps.ts';
+import { quotedOf, toldSteps } from './told-steps.ts';
 import { whyWords } from './why-words.ts';
 import styles from './why.module.css';
 
@@ -124,7 +125,9 @@ function Told({ workspaceId, trace, register }: ToldProps) {
           step={broken}
           deviceRecordId={device.id}
         />
-        {fix !== null && fix.link !== null && <LinkTo workspaceId={workspaceId} link={fix.link} />}
+        {fix !== null && fix.link !== null && (
+          <LinkTo workspaceId={workspaceId} link={fix.link} failed={failedIn(device.id, broken)} />
+        )}
       </div>
     </>
   );
@@ -206,30 +209,50 @@ function Steps({
   );
 }
 
-/** What happened, in the language of the reader; the figures of the platform follow in English. */
-function StepText({ step: { kind, state, code, text } }: { readonly step: Step }) {
+/** What happened, in the language of the reader. What a script, a rule or a target says stays as it is. */
+function StepText({ step }: { readonly step: Step }) {
   const words = useWords(whyWords);
-  const told = toldSteps[useLanguage().language];
-  if (told === undefined) return text;
-  const ofState = state === 'OK' ? told[kind] : told[state];
+  const { language, formats } = useLanguage();
+  const { code, text, details } = step;
+  const tell = toldSteps[language];
+  if (tell === undefined) return text;
+  const sentence = tell(step, details ?? {}, formats);
+  const quoted = sentence === undefined ? text : quotedOf(details ?? {});
   return (
     <>
-      {code === 'OK' ? ofState : `${words.codes[code]}.`}
-      <br />
-      <small className="mute" lang="en">
-        {text}
-      </small>
+      {sentence ?? `${words.codes[code]}.`}
+      {quoted !== undefined && (
+        <>
+          <br />
+          <small className="mute" lang="en">
+            {quoted}
+          </small>
+        </>
+      )}
     </>
   );
 }
 
-function LinkTo({
-  workspaceId,
-  link: { kind, id },
-}: {
+/** The uplink that a decoder made nothing of, for its page. */
+function failedIn(device: string, step: Step | undefined): FailedUplink | undefined {
+  const { correlationId, line } = step?.details ?? {};
+  if (typeof correlationId !== 'string' || step?.at === null || step === undefined)
+    return undefined;
+  return {
+    device,
+    uplink: correlationId,
+    at: step.at,
+    ...(typeof line === 'number' && { line }),
+  };
+}
+
+interface LinkToProps {
   readonly workspaceId: string;
   readonly link: Link;
-}) {
+  readonly failed: FailedUplink | undefined;
+}
+
+function LinkTo({ workspaceId, link: { kind, id }, failed }: LinkToProps) {
   const { links } = useWords(whyWords);
   switch (kind) {
     case 'DEVICE':
@@ -243,7 +266,11 @@ function LinkTo({
       );
     case 'DEVICE_TYPE':
       return (
-        <ButtonLink to="/w/$workspaceId/types/$typeId/decoder" params={{ workspaceId, typeId: id }}>
+        <ButtonLink
+          to="/w/$workspaceId/types/$typeId/decoder"
+          params={{ workspaceId, typeId: id }}
+          search={failed ?? {}}
+        >
           {links.DEVICE_TYPE}
         </ButtonLink>
       );
