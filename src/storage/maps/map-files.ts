@@ -1,5 +1,4 @@
 // Map files: the street map in the data folder, found again when it is replaced, and its tiles by fair turns.
-import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TileName } from '../../model/map-tiles.ts';
@@ -61,17 +60,9 @@ export class MapFiles {
 
   /**
    * A tile with its content type, `bytes` undefined where the map has none, and nothing at all
-   * without a file or once the caller is gone. `knownTag`: bytes of this tag are not read again.
-   * Throws Problem `mapFileUnreadable`, and 429 when too many tiles of the organization wait.
+   * without a file or once the caller is gone. Throws Problem `mapFileUnreadable`, and 429 when too many tiles of the organization wait.
    */
-  tile(
-    organizationId: string,
-    name: TileName,
-    {
-      isKnown,
-      signal,
-    }: { readonly isKnown: (tag: string) => boolean; readonly signal: AbortSignal },
-  ) {
+  tile(organizationId: string, name: TileName, signal: AbortSignal) {
     return this.#turns.run(organizationId, async () => {
       if (signal.aborted) return undefined;
       // Once more, for a file that was replaced since.
@@ -79,11 +70,8 @@ export class MapFiles {
         const opened = await this.#open();
         if (opened === undefined) return undefined;
         const tiles = readable(opened);
-        const tag = tagOf(tiles.identity, name);
-        const { contentType } = tiles;
-        if (isKnown(tag)) return { tag, contentType, isKnown: true, bytes: undefined };
         try {
-          return { tag, contentType, isKnown: false, bytes: await tiles.tile(name) };
+          return { contentType: tiles.contentType, bytes: await tiles.tile(name) };
         } catch (error) {
           this.#lookedAt = Number.NEGATIVE_INFINITY;
           if (!isLast && (error instanceof FileChanged || isGone(error))) continue;
@@ -149,9 +137,4 @@ function isGone(error: unknown): boolean {
 
 function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
-}
-
-function tagOf(identity: string, { z, x, y }: TileName): string {
-  const hash = createHash('sha256').update(`${identity} ${z}/${x}/${y}`).digest('base64url');
-  return `"${hash.slice(0, 22)}"`;
 }
