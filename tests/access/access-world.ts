@@ -227,7 +227,8 @@ async function createOthers(owner: Acting, place: Place, mark: string, deviceId:
     target: { deviceId, topic: 'group' },
     outputs: [{ key: 'devices', count: 'TOTAL' }],
   });
-  const once = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
+  // One that has ended would be removed during the tests.
+  const once = { from: '2100-01-01T00:00:00Z', to: '2100-01-01T01:00:00Z' };
   const mute = await owner.must('POST', '/v3/mutes', { ...named, what: { all: true }, once });
   const onCall = await owner.must('POST', '/v3/on-call', {
     ...named,

@@ -58,7 +58,7 @@ const ofType =
 const named: Bodies = (of) => ({ name: 'x', workspaceId: of.workspace });
 const mute: Bodies = (of) => ({
   ...{ name: 'x', workspaceId: of.workspace, what: { all: true } },
-  once: { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' },
+  once: { from: '2100-01-01T00:00:00Z', to: '2100-01-01T01:00:00Z' },
 });
 const onCall: Bodies = (of) => ({
   ...{ name: 'x', workspaceId: of.workspace, timeZone: 'UTC', order: ['anna@example.org'] },
