@@ -120,6 +120,31 @@ journey('control tiles', { start: startMqttWorld, prepare }, (stage) => {
     await question.waitFor({ state: 'detached' });
   });
 
+  test('contract 39.5: at an earlier moment nothing is sent, and back at now it is', async () => {
+    const { page } = stage;
+    const earlier = new Date(Date.now() - 3_600_000).toISOString();
+    const before = await sent();
+    await stage.visit(`dashboards/${dashboardId}?at=${earlier}`);
+    await tile().getByText('Go back to now to send commands.').waitFor();
+    const entered = tile().getByLabel('percent');
+    await entered.fill('40');
+    expect(await button().isDisabled()).toBe(true);
+    await entered.press('Enter');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    // A question that is open when the moment changes cannot be answered any more.
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await expect.poll(() => button().isEnabled()).toBe(true);
+    await button().click();
+    await page.getByRole('dialog', { name: 'Open the valve?' }).waitFor();
+    await page.goBack();
+    await tile().getByText('Go back to now to send commands.').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.goForward();
+    await expect.poll(() => button().isEnabled()).toBe(true);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await sent()).toBe(before);
+  });
+
   test('contract 39.1: a viewer cannot send, and a link has no controls and sends nothing', async () => {
     const { page, world } = stage;
     const { body } = await world.call('POST', `/v3/dashboards/${dashboardId}/share`, {});

@@ -34,7 +34,7 @@ const tones: Readonly<Record<Downlink['state'], Tone>> = {
 
 export function ControlTile({ tile }: { readonly tile: BoundTile }) {
   const words = useWords(controlWords);
-  const { workspaceId } = useTileFrame();
+  const { workspaceId, data } = useTileFrame();
   const [source, ...others] = tile.sources;
   const deviceId = source?.kind === 'DEVICE' && others.length === 0 ? source.id : undefined;
   const device = useDevicesById(workspaceId, deviceId === undefined ? [] : [deviceId]);
@@ -45,6 +45,7 @@ export function ControlTile({ tile }: { readonly tile: BoundTile }) {
       tile={tile}
       deviceId={deviceId}
       name={device.get(deviceId)?.name ?? words.device}
+      isPast={data.range.at !== undefined}
     />
   );
 }
@@ -53,15 +54,18 @@ interface ControlProps {
   readonly tile: BoundTile;
   readonly deviceId: string;
   readonly name: string;
+  /** The dashboard shows an earlier moment, at which nothing can be sent any more. */
+  readonly isPast: boolean;
 }
 
-function Control({ tile, deviceId, name }: ControlProps) {
+function Control({ tile, deviceId, name, isPast }: ControlProps) {
   const words = useWords(controlWords);
   const client = useQueryClient();
   const { input, confirm, downlink, label } = tile;
   const [entered, setEntered] = useState('');
   /** How often the reader was asked already; undefined while nothing is to be sent. */
   const [asked, setAsked] = useState<number>();
+  if (isPast && asked !== undefined) setAsked(undefined);
   const value = input ? enteredValue(input, entered) : undefined;
   const isMissing = Boolean(input) && value === undefined;
   const action = label ?? '';
@@ -84,7 +88,8 @@ function Control({ tile, deviceId, name }: ControlProps) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     // While tiles are arranged, nothing is sent.
-    if (isMissing || event.currentTarget.closest('[data-editing="true"]') !== null) return;
+    if (isMissing || isPast || event.currentTarget.closest('[data-editing="true"]') !== null)
+      return;
     sending.reset();
     goOn(0);
   };
@@ -96,12 +101,12 @@ function Control({ tile, deviceId, name }: ControlProps) {
         type="submit"
         look="primary"
         needs="asset: update"
-        disabled={isMissing || sending.isPending}
+        disabled={isMissing || isPast || sending.isPending}
       >
         <Send aria-hidden="true" />
         {action}
       </Button>
-      <LastSent deviceId={deviceId} />
+      {isPast ? <p className="mute">{words.past}</p> : <LastSent deviceId={deviceId} />}
       {asked === undefined && sending.error !== null && (
         <p role="alert" className="bad">
           {sending.error.message}

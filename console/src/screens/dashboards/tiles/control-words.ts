@@ -23,6 +23,7 @@ export const controlWords = wordSet(
         : `From ${grouped(min)} to ${grouped(max)}`;
     },
     nothingSent: 'Nothing sent yet',
+    past: 'Go back to now to send commands.',
     states: {
       QUEUED: 'Queued',
       SENT: 'Sent',
@@ -72,6 +73,7 @@ export const controlWords = wordSet(
         : `Von ${grouped(min)} bis ${grouped(max)}`;
     },
     nothingSent: 'Noch nichts gesendet',
+    past: 'Kehren Sie zu jetzt zurück, um Befehle zu senden.',
     states: {
       QUEUED: 'Eingereiht',
       SENT: 'Gesendet',
