@@ -116,6 +116,11 @@ const mark = namedObject('DashboardMark', {
   y: Type.Number({ minimum: 0, maximum: 1 }),
 });
 
+const planColor = namedObject('DashboardPlanColor', {
+  topic: optional(text),
+  dataKey: Type.String({ minLength: 1, maxLength: 500 }),
+});
+
 const controlInput = namedObject('DashboardControlInput', {
   key: Type.String({ minLength: 1, maxLength: 500 }),
   kind: oneOf(['NUMBER', 'SWITCH', 'CHOICE', 'TEXT']),
@@ -194,6 +199,7 @@ const tile = namedObject('DashboardTile', {
   deviceId: optional(id),
   variable: optional(variableName),
   marks: optional(Type.Array(mark, { maxItems: listMax })),
+  colorBy: optional(planColor),
   label: optional(label),
   downlink: optional(object),
   input: optional(controlInput),

@@ -58,6 +58,14 @@ const draftFields = {
         'ID of the device type whose devices show the dashboard, one per type and workspace. Null for none.',
     }),
   ),
+  placeKind: optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        'Kind of the places that show the dashboard, one per kind and workspace. Null for none.',
+    }),
+  ),
   configuration: optional(object),
 };
 
@@ -65,6 +73,7 @@ const dashboardSchema = namedObject('Dashboard', {
   ...groupFields,
   groupId: orNull(id),
   deviceTypeId: orNull(id),
+  placeKind: orNull(text),
   configuration: object,
 });
 
@@ -121,6 +130,9 @@ const dashboardListQuery = Type.Object({
   groupId: Type.Optional(Type.String()),
   deviceTypeId: Type.Optional(
     Type.String({ description: 'Returns only the dashboards of this device type.' }),
+  ),
+  placeKind: Type.Optional(
+    Type.String({ description: 'Returns only the dashboard of places of this kind.' }),
   ),
 });
 
@@ -288,6 +300,17 @@ export const dashboards = {
     access: { scope: 'dashboard', verb: 'read', resource: 'handler' },
     needsAlso: 'Also requires `asset` `read` in the workspace.',
     query: Type.Object({ workspaceId: id }),
+    response: shownDashboard,
+  }),
+  ofPlace: endpoint({
+    method: 'GET',
+    path: '/v3/places/:id/dashboard',
+    tag: 'Dashboards',
+    params: idParams,
+    summary: 'Get the dashboard of a place',
+    description:
+      'Returns the stored dashboard of places of this kind, or one generated from the data of the devices at the place and below it. The variable of kind PLACE named `place`, or the first one of this kind, is the place.',
+    access: { scope: 'dashboard', verb: 'read', resource: 'path', also: [['asset', 'read']] },
     response: shownDashboard,
   }),
   versions: endpoint({

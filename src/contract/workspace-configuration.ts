@@ -67,6 +67,13 @@ const configurationDocument = namedObject('ConfigurationDocument', {
         deviceType: optional(
           Type.String({ description: 'Name of the device type whose devices show the dashboard.' }),
         ),
+        placeKind: optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 100,
+            description: 'Kind of the places that show the dashboard.',
+          }),
+        ),
         configuration: Type.Optional(
           Type.Union([object, Type.Null()], {
             description: 'Configuration, in which names and physical device IDs replace IDs.',

@@ -105,7 +105,7 @@ export function thresholdOf(
 export function titleOf(tile: Titled): string {
   const { title, kind } = tile;
   if (title !== null && title !== undefined && title !== '') return title;
-  if (kind === 'table' || kind === 'map') return '';
+  if (kind === 'table' || kind === 'map' || kind === 'devices') return '';
   return [...new Set((tile.series ?? []).map(labelOf))].slice(0, 3).join(', ');
 }
 

@@ -36,3 +36,20 @@ export function enteredValue(
   const isAbove = typeof max === 'number' && number > max;
   return isNumber && !isBelow && !isAbove ? number : undefined;
 }
+
+/** Whether a control tile has all that it needs to be stored. */
+export function isControlComplete(tile: Tile): boolean {
+  const { deviceId, variable, label, downlink, input } = tile;
+  if (!(deviceId || variable) || !label?.trim()) return false;
+  const sent: JsonObject = downlink ?? {};
+  const hasPayload = carriers.some((name) => {
+    const carrier = sent[name];
+    return isJsonObject(carrier) && Boolean(carrier['payload']);
+  });
+  if (!hasPayload) return false;
+  if (!input) return true;
+  const { key, kind, options, min, max } = input;
+  if (key.trim() === '') return false;
+  if (kind === 'CHOICE') return (options ?? []).length > 0;
+  return typeof min !== 'number' || typeof max !== 'number' || min < max;
+}

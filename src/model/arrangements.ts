@@ -17,6 +17,8 @@ export interface Dashboard extends DashboardGroup {
   readonly groupId: string | null;
   /** The device type whose devices show it; one for a type in each workspace. */
   readonly deviceTypeId: string | null;
+  /** The kind of the places that show it; one for a kind in each workspace. */
+  readonly placeKind: string | null;
   readonly configuration: JsonObject;
 }
 

@@ -445,6 +445,12 @@ const inventoryProblems = {
     message: (d: { what: string; name: string }) =>
       `A ${d.what} named ${d.name} already exists in this workspace`,
   },
+  placeDashboardExists: {
+    status: 409,
+    code: '40914_PLACE_DASHBOARD_EXISTS',
+    message: (d: { name: string; id: string; placeKind: string | null }) =>
+      `Places of kind ${d.placeKind ?? ''} already have a dashboard in this workspace: ${d.name} (${d.id})`,
+  },
   typeDashboardExists: {
     status: 409,
     code: '40909_TYPE_DASHBOARD_EXISTS',

@@ -1,4 +1,4 @@
-// Generated dashboard: a configuration of tiles for every device of a type, made from the schemas of its data (contract 39).
+// Generated dashboards: tiles for every device of a type, or for a place with its devices, made from the schemas of their data (contract 39).
 import type { JsonObject } from '../model/json.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { TopicSchema } from './inferred-schema.ts';
@@ -74,6 +74,77 @@ export function generatedDashboard(
     tiles,
   };
 }
+
+// Of a place: the devices at it and below it, each a line of a chart and a row of a table.
+
+const placeLinesMax = 6;
+const placeColumnsMax = 6;
+const planHeight = 6;
+const lineHeight = 5;
+
+type Schemas = Readonly<Record<string, Pick<TopicSchema, 'properties'>>>;
+
+/**
+ * The same configuration for the same schemas: the plan colored by the first number, a chart for each
+ * of the first numbers, a table of the devices, and the alarms. Hidden numbers are left out.
+ */
+export function generatedPlaceDashboard(schemas: readonly Schemas[], hasPlan: boolean): JsonObject {
+  const known = schemas
+    .flatMap((of) => Object.entries(of))
+    .flatMap(([topic, { properties }]) => describedIn(topic, properties, []));
+  const keys = [...Map.groupBy(known, ({ topic, dataKey }) => `${topic}\n${dataKey}`).values()]
+    .flatMap(([first]) => first ?? [])
+    .filter(({ isHidden, dataKey }) => !isHidden && !positionNames.has(dataKey));
+  const numbers = keys.filter(({ isNumber }) => isNumber).slice(0, placeLinesMax);
+  const [first] = numbers;
+  const tiles: JsonObject[] = [];
+  if (hasPlan)
+    tiles.push({
+      id: 'plan',
+      kind: 'plan',
+      variable: 'place',
+      ...at(0, 0, 6, planHeight),
+      ...(first && { colorBy: { topic: first.topic, dataKey: first.dataKey } }),
+    });
+  for (const [place, key] of numbers.entries()) {
+    // The first chart is beside the plan, and as high.
+    const cell = place + (hasPlan ? 1 : 0);
+    const above = hasPlan && cell > 1 ? planHeight - lineHeight : 0;
+    tiles.push({
+      id: `line-${place + 1}`,
+      kind: 'line',
+      title: key.title,
+      ...at(
+        (cell % 2) * 6,
+        Math.floor(cell / 2) * lineHeight + above,
+        6,
+        hasPlan && cell === 1 ? planHeight : lineHeight,
+      ),
+      series: [{ ...seriesOf(key), variable: 'place' }],
+    });
+  }
+  let y = tiles.reduce((end, tile) => Math.max(end, Number(tile['y']) + Number(tile['height'])), 0);
+  const wide = (kind: string, height: number, more: JsonObject) => {
+    tiles.push({ id: kind, kind, variable: 'place', ...at(0, y, columns, height), ...more });
+    y += height;
+  };
+  const shown = keys.slice(0, placeColumnsMax).map(({ topic, dataKey, title, unit }) => ({
+    topic,
+    dataKey,
+    label: unit === null ? title : `${title} (${unit})`,
+  }));
+  if (shown.length > 0) wide('devices', lineHeight, { columns: shown });
+  wide('alarms', 4, {});
+  return {
+    schema: 'heliograph-dashboard',
+    version: 2,
+    range: { last: 'PT24H' },
+    variables: [{ name: 'place', kind: 'PLACE' }],
+    tiles,
+  };
+}
+
+const positionNames: ReadonlySet<string> = new Set(['latitude', 'longitude']);
 
 function at(x: number, y: number, width: number, height: number): JsonObject {
   return { x, y, width, height };

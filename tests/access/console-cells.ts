@@ -41,6 +41,10 @@ export const consoleCells: Readonly<Record<string, Cell>> = {
     ...record('workspace', ['dashboard', 'read'], (of) => `/v3/devices/${of.device}/dashboard`),
     also: [['asset', 'read']],
   },
+  'GET /v3/places/:id/dashboard': {
+    ...record('workspace', ['dashboard', 'read'], (of) => `/v3/places/${of.place}/dashboard`),
+    also: [['asset', 'read']],
+  },
   'GET /v3/device-types/:id/dashboard': {
     needs: ['dashboard', 'read'],
     who: 'permitted',

@@ -271,7 +271,7 @@ test('contract 32: dashboards in groups; a group in use is a 409 that names the 
   });
   expect(keysOf(board.body)).toEqual(
     words(
-      'id name description groupId deviceTypeId workspaceId organizationId configuration created updated version',
+      'id name description groupId deviceTypeId placeKind workspaceId organizationId configuration created updated version',
     ),
   );
   fits('POST', '/v3/dashboards', board.body);

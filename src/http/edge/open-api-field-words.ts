@@ -404,6 +404,8 @@ export const ownFieldWords: Words = {
   'DashboardTile.filter': 'Filter of an `alarms` tile.',
   'DashboardTile.blobId': 'ID of the picture of a plan.',
   'DashboardTile.marks': 'Values on a plan.',
+  'DashboardTile.colorBy':
+    'Number that colors a plan and its devices. Defaults to the state of the devices.',
   'DashboardTile.label': 'Label of a control.',
   'DashboardTile.downlink': 'Downlink that a control sends.',
   'DashboardTile.input': 'Input of a control.',
@@ -418,13 +420,14 @@ export const ownFieldWords: Words = {
   'range.from': 'Start as an ISO-8601 date-time, inclusive.',
   'range.to': 'End as an ISO-8601 date-time, exclusive.',
   'Dashboard.configuration': 'Configuration as it was stored.',
+  'Dashboard.placeKind': 'Kind of the places that show the dashboard. Null for none.',
   'Dashboard.deviceTypeId':
     'ID of the device type whose devices show the dashboard. Null for none.',
   'DashboardVersion.at': 'Time of the change.',
   'DashboardVersion.by': 'Author of the change. Null for the platform itself.',
   'ShownDashboard.source':
-    '`STORED`; `GENERATED` from the schemas of the type; or `INFERRED` from what the device has sent.',
-  'ShownDashboard.dashboard': 'Stored dashboard of the device type.',
+    '`STORED`; `GENERATED` from the schemas of device types; or `INFERRED` from what devices have sent.',
+  'ShownDashboard.dashboard': 'Stored dashboard of the device type, or of the kind of place.',
   'ShownDashboard.configuration': 'Configuration, of the stored dashboard or generated.',
   'DashboardShares.shares': 'Valid share links.',
   'shares.id': 'ID of the share link.',

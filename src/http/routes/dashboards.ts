@@ -2,11 +2,14 @@
 import { dashboardGroups, dashboards } from '../../contract/dashboards.ts';
 import { importGrafana } from '../../dashboards/grafana.ts';
 import { findDeviceType } from '../../inventory/data-flows/device-types.ts';
+import { listDevicePage } from '../../inventory/devices/assets.ts';
+import { readPlace } from '../../inventory/devices/places.ts';
 import { listReach } from '../../inventory/list-scope.ts';
 import { type Inventory, placeOf } from '../../inventory/record-crud.ts';
 import {
   createDashboard,
   createDashboardGroup,
+  dashboardOfPlaceKind,
   dashboardOfType,
   deleteDashboard,
   deleteDashboardGroup,
@@ -26,7 +29,7 @@ import {
 } from '../../inventory/workspaces/dashboards.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import type { Principal } from '../../model/principal.ts';
-import { generatedDashboard } from '../../query/generated-dashboard.ts';
+import { generatedDashboard, generatedPlaceDashboard } from '../../query/generated-dashboard.ts';
 import { declaredSchemas, inferSchema, withCalculated } from '../../query/inferred-schema.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, Answer, resourceRoute, route, type Route } from '../edge/route.ts';
@@ -48,7 +51,7 @@ export function dashboardRoutes(parts: DashboardParts): Route[] {
   return [...crudRoutes(parts), ...versionRoutes(parts), importRoute(parts), ...shareRoutes(parts)];
 }
 
-// Dashboards of device types: the stored one of the workspace, else one made from schemas (contract 39).
+// Dashboards of device types and kinds of places: the stored one of the workspace, else one made from schemas (contract 39).
 
 interface TypeDashboardParts {
   readonly records: Inventory;
@@ -78,7 +81,50 @@ export function typeDashboardRoutes(parts: TypeDashboardParts): Route[] {
       const type = await findDeviceType(records, id, organizationId);
       return shownDashboard(records, type, workspaceId);
     }),
+    placeDashboardRoute(parts),
   ];
+}
+
+/** Devices of a place whose types are looked at, and types of which the keys are shown. */
+const placeDevicesMax = 1_000;
+const placeTypesMax = 20;
+
+function placeDashboardRoute(parts: TypeDashboardParts): Route {
+  const { records, store, now, typeOfDevice } = parts;
+  return resourceRoute(
+    dashboards.ofPlace,
+    byId(parts, 'place'),
+    async ({ params: { id } }, principal) => {
+      const { workspaceId, kind, plan } = await readPlace(records, id);
+      const stored =
+        kind === null ? undefined : await dashboardOfPlaceKind(records, workspaceId, kind);
+      if (stored !== undefined)
+        return { source: 'STORED', dashboard: stored, configuration: stored.configuration };
+      const { rows } = await listDevicePage(
+        records,
+        principal,
+        { workspaceIds: [workspaceId], placeIds: [id] },
+        { page: 0, size: placeDevicesMax, sort: [] },
+      );
+      // One device speaks for all of its flow, which has one type.
+      const flows = Map.groupBy(rows, ({ dataFlowId }) => dataFlowId);
+      const spoken = [...flows.values()].slice(0, placeTypesMax).flatMap(([first]) => first ?? []);
+      let isDeclared = false;
+      const schemas = [];
+      for (const { id: deviceId } of spoken) {
+        const type = await typeOfDevice(deviceId);
+        const declares = type !== null && declaresKeys(type);
+        isDeclared ||= declares;
+        schemas.push(
+          declares
+            ? withCalculated('', declaredSchemas(type.schemas), type.calculatedKeys)
+            : await inferSchema(deviceId, {}, store, now()),
+        );
+      }
+      const configuration = generatedPlaceDashboard(schemas, plan !== null);
+      return { source: isDeclared ? 'GENERATED' : 'INFERRED', dashboard: null, configuration };
+    },
+  );
 }
 
 function declaresKeys(type: DeviceType | null): boolean {

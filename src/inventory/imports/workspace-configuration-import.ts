@@ -462,6 +462,7 @@ type ConfiguredDashboard = {
   readonly name: string;
   readonly group?: string | null;
   readonly deviceType?: string | null;
+  readonly placeKind?: string | null;
   readonly configuration?: JsonObject | null;
 };
 
@@ -486,7 +487,7 @@ function devicesOfDashboard(context: ImportContext, item: ConfigurationItem): re
 
 async function dashboardOf(
   context: ImportContext,
-  { name, group, deviceType, configuration, ...rest }: ConfiguredDashboard,
+  { name, group, deviceType, placeKind, configuration, ...rest }: ConfiguredDashboard,
 ): Promise<Omit<DashboardDraft, 'workspaceId'>> {
   const { step, known, created, workspaceId, organizationId } = context;
   for (const other of configuration ? recordsNamed(configuration, 'dashboard') : []) {
@@ -520,6 +521,7 @@ async function dashboardOf(
     name,
     groupId: group ? idOf(context, 'dashboardGroups', group) : null,
     deviceTypeId: deviceType ? idOf(context, 'deviceTypes', deviceType) : null,
+    placeKind: placeKind ?? null,
     ...(renamed && { configuration: renamed }),
   };
 }

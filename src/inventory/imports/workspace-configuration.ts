@@ -297,8 +297,9 @@ async function dashboardSections(
   const groupName = naming(groups);
   return {
     dashboardGroups: section(groups, ({ description }) => ({ description })),
-    dashboards: section(dashboards, ({ description, groupId, deviceTypeId, configuration }) => ({
-      description,
+    dashboards: section(dashboards, ({ groupId, deviceTypeId, configuration, ...dashboard }) => ({
+      description: dashboard.description,
+      placeKind: dashboard.placeKind,
       group: groupId && groupName(groupId),
       deviceType: deviceTypeId && names.deviceType(deviceTypeId),
       configuration: renamedConfiguration(configuration, {

@@ -58,10 +58,9 @@ const view = (record: Dashboard) => ({ ...record, ...auditView(record) });
 
 const crud = new Crud<Dashboard>('dashboard', 'dashboard', () => dashboardRows, check);
 
-async function check(
-  { db }: Step,
-  { id, groupId, deviceTypeId, organizationId, workspaceId, configuration }: Dashboard,
-): Promise<void> {
+async function check(step: Step, dashboard: Dashboard): Promise<void> {
+  const { db } = step;
+  const { id, groupId, placeKind, workspaceId, configuration } = dashboard;
   if (JSON.stringify(configuration).length > configurationLengthMax) {
     throw problem('invalidRequest', {
       reason: `body configuration: must be at most ${configurationLengthMax} characters`,
@@ -77,6 +76,16 @@ async function check(
         place: 'workspace',
       });
   }
+  await checkType(step, dashboard);
+  if (placeKind === null) return;
+  const other = await dashboardRows.findOfPlaceKind(db, workspaceId, placeKind);
+  if (other !== undefined && other.id !== id) throw problem('placeDashboardExists', other);
+}
+
+async function checkType(
+  { db }: Step,
+  { id, deviceTypeId, organizationId, workspaceId }: Dashboard,
+): Promise<void> {
   if (deviceTypeId === null) return;
   const type = await deviceTypeRows.find(db, deviceTypeId);
   if (type === undefined || (type.organizationId ?? organizationId) !== organizationId)
@@ -111,6 +120,7 @@ export function createDashboard(records: Records, draft: DashboardDraft) {
       description: draft.description ?? null,
       groupId: draft.groupId ?? null,
       deviceTypeId: draft.deviceTypeId ?? null,
+      placeKind: draft.placeKind ?? null,
       configuration: draft.configuration ?? {},
     })),
   );
@@ -130,6 +140,16 @@ export async function dashboardOfType(
   return record && view(record);
 }
 
+/** The dashboard of places of the kind in the workspace. */
+export async function dashboardOfPlaceKind(
+  { db }: Pick<Records, 'db'>,
+  workspaceId: string,
+  placeKind: string,
+) {
+  const record = await dashboardRows.findOfPlaceKind(db, workspaceId, placeKind);
+  return record && view(record);
+}
+
 export async function listDashboards(
   records: Records,
   principal: Principal,
@@ -137,12 +157,13 @@ export async function listDashboards(
     readonly search?: string | undefined;
     readonly groupId?: string | undefined;
     readonly deviceTypeId?: string | undefined;
+    readonly placeKind?: string | undefined;
   },
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, filter);
-  const { search, groupId, deviceTypeId } = filter;
-  const wanted = { ...reach, search, groupId, deviceTypeId };
+  const { search, groupId, deviceTypeId, placeKind } = filter;
+  const wanted = { ...reach, search, groupId, deviceTypeId, placeKind };
   const { rows, total } = await dashboardRows.list(records.db, wanted, page);
   return pageOf(rows.map(view), total, page);
 }
@@ -152,6 +173,7 @@ export function updateDashboard(records: Records, id: string, sent: DashboardUpd
     crud.update(step, id, sent, (current) => ({
       groupId: orCurrent(sent.groupId, current.groupId),
       deviceTypeId: orCurrent(sent.deviceTypeId, current.deviceTypeId),
+      placeKind: orCurrent(sent.placeKind, current.placeKind),
       configuration: sent.configuration ?? current.configuration,
     })),
   );

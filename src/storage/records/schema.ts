@@ -244,6 +244,7 @@ export interface RecordTables
     workspaceId: string;
     groupId: string | null;
     deviceTypeId: string | null;
+    placeKind: string | null;
     configuration: JsonText;
   };
   reports: NamedColumns & {

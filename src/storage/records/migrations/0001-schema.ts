@@ -536,6 +536,7 @@ const inventory: Tables = {
       ...inWorkspace,
       groupId: optional(references('dashboardGroups')),
       deviceTypeId: optional(references('deviceTypes')),
+      placeKind: optional(text),
       configuration: text,
     },
     indexes: {
@@ -543,6 +544,8 @@ const inventory: Tables = {
       dashboardsBygroupId: ['groupId'],
       // At most one for a workspace and type.
       dashboardsBydeviceTypeId: { columns: ['deviceTypeId', 'workspaceId'], isUnique: true },
+      // At most one for a workspace and kind of place.
+      dashboardsByworkspaceIdplaceKind: { columns: ['workspaceId', 'placeKind'], isUnique: true },
     },
   },
   dashboardVersions: {

@@ -42,6 +42,7 @@ class DashboardRows extends RecordRows<'dashboards', Dashboard> {
     filter: WorkspaceFilter & {
       readonly groupId?: string | undefined;
       readonly deviceTypeId?: string | undefined;
+      readonly placeKind?: string | undefined;
     },
     page: PageRequest,
   ) {
@@ -49,6 +50,7 @@ class DashboardRows extends RecordRows<'dashboards', Dashboard> {
     if (filter.groupId !== undefined) query = query.where('groupId', '=', filter.groupId);
     if (filter.deviceTypeId !== undefined)
       query = query.where('deviceTypeId', '=', filter.deviceTypeId);
+    if (filter.placeKind !== undefined) query = query.where('placeKind', '=', filter.placeKind);
     return this.page(db, query, page);
   }
 
@@ -60,6 +62,16 @@ class DashboardRows extends RecordRows<'dashboards', Dashboard> {
   ): Promise<Dashboard | undefined> {
     const query = this.select(db).where('workspaceId', '=', workspaceId);
     return this.first(db, query.where('deviceTypeId', '=', deviceTypeId));
+  }
+
+  /** The dashboard of places of the kind in the workspace. */
+  async findOfPlaceKind(
+    db: RecordsDb,
+    workspaceId: string,
+    placeKind: string,
+  ): Promise<Dashboard | undefined> {
+    const query = this.select(db).where('workspaceId', '=', workspaceId);
+    return this.first(db, query.where('placeKind', '=', placeKind));
   }
 
   /** With its shares and versions. */
