@@ -12,6 +12,9 @@ let floorId = '';
 let bareId = '';
 let dashboardId = '';
 
+/** Longer ago than the devices may be silent. */
+const earlier = () => new Date(Date.now() - 3 * 86_400_000).toISOString();
+
 async function prepare(world: World): Promise<void> {
   const { workspaceId, base, apiKey } = world;
   const answer = await fetch(`${base}/v3/blobs?workspaceId=${workspaceId}&name=floor.svg`, {
@@ -29,6 +32,9 @@ async function prepare(world: World): Promise<void> {
     add: [probe.id],
     positions: [{ deviceId: probe.id, x: 0.5, y: 0.5 }],
   });
+  await world.must('POST', '/v3/samples/bulk', [
+    { deviceId: probe.id, timestamp: earlier(), data: { temperature: 12.5 } },
+  ]);
   await world.capture(probe, { temperature: 21.4 });
   const tile = { kind: 'plan', x: 0, width: 6, height: 6 };
   const marks = [{ deviceId: probe.id, dataKey: 'temperature', x: 0.2, y: 0.2 }];
@@ -64,13 +70,19 @@ journey('plan tiles', { start: startWorld, prepare }, (stage) => {
     await dialog.getByLabel('Visualization').selectOption('Floor plan');
     await dialog.getByLabel('Title').fill('Ground');
     await dialog.getByLabel('Place').selectOption('Floor');
+    await dialog.getByLabel('Color by').selectOption({ label: 'temperature' });
     expect(await axeFindings(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
     await tile('Ground').getByRole('application', { name: /^Plan/ }).waitFor();
     await stage.save('/v3/dashboards/');
     const { configuration } = await world.must('GET', `/v3/dashboards/${dashboardId}`);
     expect(configuration.tiles).toContainEqual(
-      expect.objectContaining({ kind: 'plan', title: 'Ground', placeId: floorId }),
+      expect.objectContaining({
+        kind: 'plan',
+        title: 'Ground',
+        placeId: floorId,
+        colorBy: { topic: 'default', dataKey: 'temperature' },
+      }),
     );
     await stage.visit(`dashboards/${dashboardId}`);
     const plan = tile('Ground').getByRole('application');
@@ -90,5 +102,29 @@ journey('plan tiles', { start: startWorld, prepare }, (stage) => {
       }, soon)
       .toBe(true);
     await page.getByRole('heading', { name: 'Probe', level: 1 }).waitFor();
+  });
+
+  test('contract 39.1: its colors follow new values, and those of an earlier moment', async () => {
+    const { page, world } = stage;
+    const scale = (value: string) =>
+      tile('Ground').getByRole('img', { name: new RegExp(`^Colors from ${value} to ${value}`) });
+    await stage.visit(`dashboards/${dashboardId}`);
+    await scale('21.4').waitFor();
+    // The value is there before the next request, which comes after 30 seconds.
+    const requests: string[] = [];
+    page.on('request', (one) => {
+      if (one.url().endsWith('/query/latest')) requests.push(one.postData() ?? '');
+    });
+    await world.capture(probe, { temperature: 23.5 });
+    await scale('23.5').waitFor();
+    const asked = requests.filter((body) => body.includes(floorId));
+    expect(asked.length).toBeLessThan(2);
+    await stage.inspect('dashboard-plan-heat');
+    await stage.visit(
+      `dashboards/${dashboardId}?at=${new Date(Date.now() - 2 * 86_400_000).toISOString()}`,
+    );
+    await scale('12.5').waitFor();
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await scale('23.5').waitFor();
   });
 });

@@ -36,6 +36,13 @@ const plan = (page: Page) => page.getByRole('application', { name: /^Plan/ });
 const row = (page: Page, name: RegExp) =>
   page.getByRole('region', { name: 'Devices of the plan' }).getByRole('button', { name });
 
+/** As the browser writes it, which is in Zurich. */
+const localTime = (ms: number) =>
+  new Date(ms)
+    .toLocaleString('sv-SE', { timeZone: 'Europe/Zurich' })
+    .slice(0, 16)
+    .replace(' ', 'T');
+
 /** Pixels of the canvas that are drawn. */
 const drawn = (page: Page) =>
   plan(page)
@@ -134,6 +141,27 @@ journey('the plan of a place', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('img', { name: /Colors from 17.5 to 24/ }).waitFor();
     await page.reload();
     await page.getByRole('img', { name: /Colors from 17.5 to 24/ }).waitFor();
+  });
+
+  test('contract 39.5: the time machine shows values and colors of an earlier moment', async () => {
+    const { page } = stage;
+    const before = new Date(Date.now() - 2 * 86_400_000).toISOString();
+    await world.must('POST', '/v3/samples/bulk', [
+      { deviceId: probe.id, timestamp: before, data: { temperature: 3 } },
+      { deviceId: other.id, timestamp: before, data: { temperature: 5 } },
+    ]);
+    await page.getByRole('button', { name: 'Time machine' }).click();
+    const bar = page.getByRole('region', { name: /^As of / });
+    await page.getByText(/^Values and states are those of that time/).waitFor();
+    await page.getByRole('button', { name: 'Arrange devices' }).waitFor({ state: 'detached' });
+    await bar.getByLabel('Date and time').fill(localTime(Date.now() - 86_400_000));
+    await page.getByRole('img', { name: /Colors from 3 to 5/ }).waitFor();
+    await stage.inspect('plan-then');
+    await page.reload();
+    await page.getByRole('img', { name: /Colors from 3 to 5/ }).waitFor();
+    await bar.getByRole('button', { name: 'Back to now' }).click();
+    await page.getByRole('img', { name: /Colors from 17.5 to 24/ }).waitFor();
+    expect(new URL(page.url()).searchParams.get('at')).toBeNull();
   });
 
   test('a device is chosen on the plan, and a place below with a plan shows its devices there', async () => {

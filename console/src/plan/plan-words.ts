@@ -14,6 +14,8 @@ export const planWords = wordSet(
     estimated: 'estimated between devices',
     scale: (low: string, high: string) => `Colors from ${low} to ${high}`,
     picture: 'Plan',
+    colorBy: 'Color by',
+    colorByState: 'State',
     noPicture: 'The picture of the plan could not be loaded',
   },
   {
@@ -28,6 +30,8 @@ export const planWords = wordSet(
     estimated: 'zwischen Geräten geschätzt',
     scale: (low: string, high: string) => `Farben von ${low} bis ${high}`,
     picture: 'Plan',
+    colorBy: 'Färben nach',
+    colorByState: 'Zustand',
     noPicture: 'Das Bild des Plans konnte nicht geladen werden',
   },
 );

@@ -53,6 +53,8 @@ export interface NewDashboard {
   readonly description?: string | null;
   /** Makes it the dashboard of the devices of a type. */
   readonly deviceTypeId?: string | null;
+  /** Makes it the dashboard of places of a kind. */
+  readonly placeKind?: string;
   readonly groupId?: string | null;
   readonly configuration: Configuration;
 }

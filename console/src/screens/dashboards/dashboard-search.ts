@@ -1,4 +1,5 @@
 // Address of a dashboard: its range and zone, the values of its variables, whether it is edited, and whether it fills the screen.
+import { instantOf, readMoment } from '../../ui/list-search.ts';
 
 export const rangeNames = ['1h', '24h', '3d', '7d', '30d'] as const;
 export type RangeName = (typeof rangeNames)[number];
@@ -22,18 +23,26 @@ export interface DashboardSearch {
   readonly version?: number;
 }
 
-export function readDashboardSearch(search: Record<string, unknown>): DashboardSearch {
+/** What the address says of the time, on every page with a dashboard. */
+export type RangeSearch = Pick<DashboardSearch, 'range' | 'from' | 'to' | 'tz' | 'compare' | 'at'>;
+
+export function readRangeSearch(search: Record<string, unknown>): RangeSearch {
   const range = rangeNames.find((one) => one === search['range']);
   const [from, to] = [instantOf(search['from']), instantOf(search['to'])];
-  const at = instantOf(search['at']);
   const isCustom = from !== undefined && to !== undefined && from < to;
   return {
-    ...valuesOf(search['var']),
     ...(range === undefined || isCustom ? {} : { range }),
     ...(isCustom ? { from, to } : {}),
     ...(search['tz'] === 'mine' ? { tz: 'mine' as const } : {}),
     ...(typeof search['compare'] === 'boolean' ? { compare: search['compare'] } : {}),
-    ...(at === undefined ? {} : { at }),
+    ...readMoment(search),
+  };
+}
+
+export function readDashboardSearch(search: Record<string, unknown>): DashboardSearch {
+  return {
+    ...valuesOf(search['var']),
+    ...readRangeSearch(search),
     ...(search['kiosk'] === true ? { kiosk: true as const } : {}),
     ...(search['edit'] === true ? { edit: true as const } : {}),
     ...(Number.isSafeInteger(search['version']) ? { version: search['version'] as number } : {}),
@@ -48,9 +57,4 @@ function valuesOf(named: unknown): Pick<DashboardSearch, 'var'> {
     return texts.length === 0 ? [] : [[name, texts.slice(0, valuesMax) as string[]] as const];
   });
   return entries.length === 0 ? {} : { var: Object.fromEntries(entries) };
-}
-
-function instantOf(value: unknown): string | undefined {
-  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }

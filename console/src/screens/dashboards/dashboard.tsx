@@ -23,10 +23,12 @@ import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { CurlButton } from '../../ui/curl-button.tsx';
 import { late } from '../../ui/late.tsx';
+import { TimeMachine } from '../../ui/late-time-machine.ts';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useNarrow } from '../../ui/rows/use-narrow.ts';
 import { Answered, Empty } from '../../ui/states.tsx';
+import { TimeMachineButton } from '../../ui/time-machine-button.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { ReadOnlyNote, UnsavedBar } from '../../ui/unsaved-bar.tsx';
@@ -53,7 +55,7 @@ import { kinds } from '../../../../src/dashboards/kinds.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import styles from './dashboards.module.css';
-import { zoneShown } from './data/dashboard-range.ts';
+import { intervalShown, zoneShown } from './data/dashboard-range.ts';
 import { arranged, freePlace, without } from './grid/layout.ts';
 import { TileEditor, TileGrid } from './grid/tile-grid.tsx';
 import { RangeBar, RangeSentence } from './range-bar.tsx';
@@ -175,10 +177,6 @@ const VersionsDialog = late(
   'VersionsDialog',
   async () => (await import('./versions-dialog.tsx')).VersionsDialog,
 );
-const TimeMachine = late(
-  'TimeMachine',
-  async () => (await import('./time-machine.tsx')).TimeMachine,
-);
 const ReportsDialog = late(
   'ReportsDialog',
   async () => (await import('./mail/reports-dialog.tsx')).ReportsDialog,
@@ -205,6 +203,7 @@ type Named = 'share' | 'settings' | 'versions' | 'json' | 'reports' | 'download'
 type Open = Named | Tile | { readonly copy: Tile } | { readonly csv: string } | undefined;
 
 function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProps) {
+  const words = useWords(dashboardsWords);
   const { id, workspaceId } = dashboard;
   const [open, setOpen] = useState<Open>();
   const { undo, ...editor } = useUndo(useDashboardEdit(dashboard, configuration));
@@ -233,6 +232,9 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
     toast(menu.duplicated(titleOf(tile)), () => setTiles([...shown.tiles]));
   };
   const parts = { configuration: shown, search, zone, ownZone, change };
+  // The slider covers the usual range, whatever is zoomed to.
+  const usual = intervalShown(search.range === undefined ? {} : { range: search.range }, shown, 0);
+  const spanMs = usual.toMs - usual.fromMs;
   return (
     <Page
       title={name}
@@ -262,9 +264,9 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
       {search.at !== undefined && (
         <TimeMachine
           at={search.at}
-          search={search}
-          configuration={shown}
+          spanMs={spanMs}
           zone={zone}
+          note={words.timeMachineNote}
           show={(at) => change({ ...search, at })}
           leave={() => change(withoutMoment(search))}
         />
@@ -482,12 +484,7 @@ function Actions(props: ActionsProps) {
             <Share2 aria-hidden="true" />
             {words.share}
           </Button>
-          {!isPast && (
-            <Button onClick={() => change({ at: new Date().toISOString() })}>
-              <History aria-hidden="true" />
-              {words.timeMachine}
-            </Button>
-          )}
+          {!isPast && <TimeMachineButton show={(at) => change({ at })} />}
           <Button needs="asset: read" onClick={() => open('download')}>
             <Download aria-hidden="true" />
             {words.download}

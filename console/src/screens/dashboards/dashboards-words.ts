@@ -124,23 +124,6 @@ export const versionWords = wordSet(
   },
 );
 
-export const timeMachineWords = wordSet(
-  {
-    title: (at: string, zone: string) => `As of ${at} (${zone})`,
-    note: 'Values are the newest at that time, at most 7 days old. Alarms are those that were open.',
-    slider: 'Move through the range',
-    moment: 'Date and time',
-    leave: 'Back to now',
-  },
-  {
-    title: (at: string, zone: string) => `Stand von ${at} (${zone})`,
-    note: 'Werte sind die neuesten zu dieser Zeit, höchstens 7 Tage alt. Alarme sind die, die offen waren.',
-    slider: 'Durch den Zeitraum bewegen',
-    moment: 'Datum und Uhrzeit',
-    leave: 'Zurück zu jetzt',
-  },
-);
-
 export const dashboardsWords = wordSet(
   {
     undo: 'Undo',
@@ -184,7 +167,8 @@ export const dashboardsWords = wordSet(
     noData: 'Templates need numeric data, and no device has sent any yet.',
     edit: 'Edit',
     done: 'Done',
-    timeMachine: 'Time machine',
+    timeMachineNote:
+      'Values are the newest at that time, at most 7 days old. Alarms are those that were open.',
     reports: 'Send regularly',
     download: 'Download',
     kiosk: 'Kiosk mode',
@@ -293,7 +277,8 @@ export const dashboardsWords = wordSet(
     noData: 'Vorlagen benötigen Zahlenwerte, und noch kein Gerät hat welche gesendet.',
     edit: 'Bearbeiten',
     done: 'Fertig',
-    timeMachine: 'Zeitmaschine',
+    timeMachineNote:
+      'Werte sind die neuesten zu dieser Zeit, höchstens 7 Tage alt. Alarme sind die, die offen waren.',
     reports: 'Regelmässig senden',
     download: 'Herunterladen',
     kiosk: 'Kioskmodus',

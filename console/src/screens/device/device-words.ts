@@ -159,29 +159,6 @@ export const logWords = wordSet(
 
 // Words of the dashboard of a device.
 
-export const dashboardTabWords = wordSet(
-  {
-    generated: (type: string) => `Generated from the schema of ${type}`,
-    inferred: 'Generated from the data of this device',
-    stored: (type: string) => `Dashboard of all devices of type ${type}`,
-    customize: 'Customize',
-    customizeNote: (type: string) => `Creates one dashboard for all devices of type ${type}`,
-    edit: 'Edit dashboard',
-    foreign: 'This dashboard was created by another application',
-    foreignNote: "Its format isn't supported here.",
-  },
-  {
-    generated: (type: string) => `Aus dem Schema von ${type} erzeugt`,
-    inferred: 'Aus den Daten dieses Geräts erzeugt',
-    stored: (type: string) => `Dashboard aller Geräte vom Typ ${type}`,
-    customize: 'Anpassen',
-    customizeNote: (type: string) => `Erstellt ein Dashboard für alle Geräte vom Typ ${type}`,
-    edit: 'Dashboard bearbeiten',
-    foreign: 'Dieses Dashboard wurde mit einer anderen Anwendung erstellt',
-    foreignNote: 'Sein Format wird hier nicht unterstützt.',
-  },
-);
-
 // Words of the commands of a device.
 
 export const commandsWords = wordSet(

@@ -1,7 +1,8 @@
-// Address of the places screen: the search of the tree, the page of a list, and what colors the plan.
+// Address of the places screen: the search of the tree, the page of a list, what colors the plan, and the time that is shown.
 import { type ListSearch, readListSearch } from '../../ui/list-search.ts';
+import { type RangeSearch, readRangeSearch } from '../dashboards/dashboard-search.ts';
 
-export interface PlacesSearch extends ListSearch {
+export interface PlacesSearch extends ListSearch, RangeSearch {
   /** Topic and data key, separated by a space, which topics do not have. */
   readonly color?: string;
 }
@@ -10,6 +11,7 @@ export function readPlacesSearch(search: Record<string, unknown>): PlacesSearch 
   const { color } = search;
   return {
     ...readListSearch(search),
+    ...readRangeSearch(search),
     ...(typeof color === 'string' && color.includes(' ') ? { color } : {}),
   };
 }

@@ -220,6 +220,10 @@ const tabs = () => import('./place-tabs.tsx');
 const pages = {
   plan: PlacePlan,
   devices: late<OfPlace>('PlaceDevices', async () => (await tabs()).PlaceDevices),
+  dashboard: late<OfPlace>(
+    'PlaceDashboard',
+    async () => (await import('./dashboard-tab.tsx')).PlaceDashboard,
+  ),
   alarms: late<OfPlace>('PlaceAlarms', async () => (await tabs()).PlaceAlarms),
   settings: late<OfPlace>('PlaceSettings', async () => (await tabs()).PlaceSettings),
 } as const;

@@ -18,6 +18,7 @@ const fields = [
   'name',
   'deviceId',
   'onlineState',
+  'onlineTimeout',
   'place',
   'planPosition',
   'dataFlow',
@@ -96,17 +97,23 @@ export const planKeysOf = (place: Place, devices: readonly PlanDevice[]) =>
 
 export type PlanValues = ReadonlyMap<string, number>;
 
-/** The last number of each device. */
-export const planValuesOf = (place: Place, color: string | undefined) => {
+/** The last number of each device, now or at an earlier moment (ISO-8601). */
+export const planValuesOf = (place: Place, color: string | undefined, at?: string) => {
   const { topic, key } = partsOf(color);
+  const then = at === undefined ? {} : { at };
   return queryOptions({
-    queryKey: [...placesKey(place.workspaceId), 'plan values', place.id, color],
+    queryKey: [...placesKey(place.workspaceId), 'plan values', place.id, color, at],
     enabled: color !== undefined,
-    refetchInterval: refreshMs,
+    // What was the newest then stays so, but for corrections.
+    refetchInterval: at === undefined ? refreshMs : (false as const),
+    // While the moment moves, the plan keeps its colors.
+    placeholderData: (before: PlanValues | undefined, earlier): PlanValues | undefined =>
+      earlier?.queryKey.at(-2) === color ? before : undefined,
     queryFn: async ({ signal }): Promise<PlanValues> => {
       const values = new Map<string, number>();
       for (let page = 0; page * pageSize < planDevicesMax; page++) {
-        const body = { placeId: place.id, topics: [topic], keys: [key], page, size: pageSize };
+        const of = { placeId: place.id, topics: [topic], keys: [key], ...then };
+        const body = { ...of, page, size: pageSize };
         const answer = await ask(platform.POST('/v3/devices/query/latest', { signal, body }));
         for (const { deviceId, values: last } of answer.content) {
           const value = last?.[key]?.value;
@@ -127,8 +134,8 @@ export function partsOf(color: string | undefined): { topic: string; key: string
 /** A burst of samples is drawn in one turn. */
 const batchMs = 250;
 
-/** Values that arrive on the live stream replace those that were asked for. */
-export function useLiveValues(place: Place, color: string | undefined): void {
+/** Values that arrive on the live stream replace those that were asked for; of an earlier moment none do. */
+export function useLiveValues(place: Place, color: string | undefined, at?: string): void {
   const known = useQueryClient();
   const waiting = useRef({ of: '', values: new Map<string, number>() });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -149,7 +156,8 @@ export function useLiveValues(place: Place, color: string | undefined): void {
       before === undefined ? before : new Map([...before, ...values]),
     );
   };
-  useStream(color === undefined ? undefined : { placeId: place.id }, {
+  const isFollowed = color !== undefined && at === undefined;
+  useStream(isFollowed ? { placeId: place.id } : undefined, {
     onSample(sample) {
       const value = sample.data[key];
       if (sample.topic !== topic || typeof value !== 'number') return;
@@ -168,16 +176,16 @@ export function useLiveValues(place: Place, color: string | undefined): void {
 
 const hourMs = 3_600_000;
 
-/** The average of the last hour of each place directly below. */
-export const valuesBelow = (place: Place, color: string | undefined) => {
+/** The average of the last hour, or of that before the moment, of each place directly below. */
+export const valuesBelow = (place: Place, color: string | undefined, at?: string) => {
   const { topic, key } = partsOf(color);
   return queryOptions({
-    queryKey: [...placesKey(place.workspaceId), 'values below', place.id, color],
+    queryKey: [...placesKey(place.workspaceId), 'values below', place.id, color, at],
     enabled: color !== undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: refreshMs,
+    refetchInterval: at === undefined ? refreshMs : (false as const),
     queryFn: async ({ signal }): Promise<PlanValues> => {
-      const now = Date.now();
+      const now = at === undefined ? Date.now() : Date.parse(at);
       const body = {
         workspaceId: place.workspaceId,
         parentId: place.id,

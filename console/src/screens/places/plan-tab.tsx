@@ -4,17 +4,18 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ImageUp } from 'lucide-react';
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
-import type { PlanMark } from '../../plan/paint-plan.ts';
 import { dragType, type Point, PlanView } from '../../plan/plan-view.tsx';
 import { useMayDo } from '../../session/permissions.ts';
 import { ActionFailure } from '../../ui/action-failure.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
-import { SelectField } from '../../ui/field.tsx';
+import { TimeMachine } from '../../ui/late-time-machine.ts';
 import { type Column, WindowedTable } from '../../ui/rows/windowed-table.tsx';
 import { Answered, Bone, Empty } from '../../ui/states.tsx';
+import { TimeMachineButton } from '../../ui/time-machine-button.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
+import { browserZone } from '../../words/formats.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import {
   changeDevicesAt,
@@ -27,16 +28,12 @@ import {
 import { readPlacesSearch } from './places-search.ts';
 import { placesWords } from './places-words.ts';
 import styles from './places.module.css';
+import { ColorChoice, marksOf, type Moved, usePlanState, useValueText } from './plan-colors.tsx';
 import {
-  partsOf,
   type PlanDevice,
   planDevicesMax,
   planDevicesOf,
-  type PlanDevices,
-  planKeysOf,
   type PlanValues,
-  planValuesOf,
-  useLiveValues,
   valuesBelow,
 } from './plan-data.ts';
 
@@ -122,6 +119,9 @@ function PictureChoice({ place, label }: { readonly place: Place; readonly label
   );
 }
 
+/** Length of the slider of the time machine: a week. */
+const spanMs = 7 * 86_400_000;
+
 interface PlanProps {
   readonly place: Place;
   readonly plan: NonNullable<Place['plan']>;
@@ -131,49 +131,64 @@ function Plan({ place, plan }: PlanProps) {
   const words = useWords(placesWords);
   const { count } = useFormats();
   const navigate = useNavigate();
-  const { color } = readPlacesSearch(useSearch({ strict: false }));
+  const { color, at } = readPlacesSearch(useSearch({ strict: false }));
   const [isArranging, setArranging] = useState(false);
   const [chosenId, choose] = useState<string>();
   const frame = useRef<HTMLDivElement>(null);
+  const isPast = at !== undefined;
   const answer = useQuery(planDevicesOf(place));
-  const values = useQuery(planValuesOf(place, color)).data;
-  useLiveValues(place, color);
+  const { values, stateOf } = usePlanState(place, color, at);
   const { moved, move } = useMoves(place);
   const text = useValueText(place, answer.data, color);
   const marks = useMemo(
-    () => marksOf(answer.data?.devices ?? [], moved, values, text),
-    [answer.data, moved, values, text],
+    () => marksOf(answer.data?.devices ?? [], { moved, stateOf, values, text }),
+    [answer.data, moved, stateOf, values, text],
   );
   const picture = {
     src: `/v3/blobs/${plan.blobId}/content`,
     width: plan.width,
     height: plan.height,
   };
+  const change = (part: { readonly [Name in 'color' | 'at']?: string | undefined }) =>
+    void navigate({
+      to: '.',
+      search: ((before: object) => ({ ...before, ...part })) as never,
+      replace: true,
+    });
   return (
     <>
+      {isPast && (
+        <TimeMachine
+          at={at}
+          spanMs={spanMs}
+          zone={browserZone}
+          note={words.past}
+          show={(moment) => change({ at: moment })}
+          leave={() => change({ at: undefined })}
+        />
+      )}
       <div className="row wrap gap-12 align-end">
         <ColorChoice
           place={place}
           devices={answer.data}
           color={color}
-          change={(next) =>
-            void navigate({
-              to: '.',
-              search: ((before: object) => ({ ...before, color: next })) as never,
-              replace: true,
-            })
-          }
+          change={(next) => change({ color: next })}
         />
         <span className="grow" />
-        <Button
-          needs="asset: update"
-          aria-pressed={isArranging}
-          onClick={() => setArranging(!isArranging)}
-        >
-          {words.arrange}
-        </Button>
-        <RemovePlan place={place} />
-        <PictureChoice place={place} label={words.replacePlan} />
+        {!isPast && (
+          <>
+            <TimeMachineButton show={(moment) => change({ at: moment })} />
+            <Button
+              needs="asset: update"
+              aria-pressed={isArranging}
+              onClick={() => setArranging(!isArranging)}
+            >
+              {words.arrange}
+            </Button>
+            <RemovePlan place={place} />
+            <PictureChoice place={place} label={words.replacePlan} />
+          </>
+        )}
       </div>
       <Answered answer={answer} skeleton={<Bone width="100%" />}>
         {({ devices, total }) => (
@@ -187,7 +202,7 @@ function Plan({ place, plan }: PlanProps) {
                   valueText={text}
                   chosenId={chosenId}
                   choose={choose}
-                  move={isArranging ? move : undefined}
+                  move={isArranging && !isPast ? move : undefined}
                   frame={frame}
                 />
               </div>
@@ -196,7 +211,8 @@ function Plan({ place, plan }: PlanProps) {
                   place,
                   devices,
                   moved,
-                  isArranging,
+                  isArranging: isArranging && !isPast,
+                  stateOf,
                   chosenId,
                   choose,
                   move,
@@ -235,23 +251,6 @@ function RemovePlan({ place }: { readonly place: Place }) {
       {words.removePlan}
     </Button>
   );
-}
-
-type Moved = ReadonlyMap<string, Point>;
-
-function marksOf(
-  devices: readonly PlanDevice[],
-  moved: Moved,
-  values: PlanValues | undefined,
-  text: (value: number) => string,
-): readonly PlanMark[] {
-  return devices.flatMap(({ id, name, onlineState, planPosition }): PlanMark[] => {
-    const at = moved.get(id) ?? planPosition;
-    if (at === null) return [];
-    const value = values?.get(id);
-    const label = value === undefined ? undefined : text(value);
-    return [{ id, name, x: at.x, y: at.y, state: onlineState, value, label }];
-  });
 }
 
 /** Moves are drawn at once, and stored when they rest. */
@@ -298,57 +297,6 @@ function useMoves(place: Place) {
   return { moved, move };
 }
 
-function useValueText(
-  place: Place,
-  found: PlanDevices | undefined,
-  color: string | undefined,
-): (value: number) => string {
-  const formats = useFormats();
-  const keys = useQuery({
-    ...planKeysOf(place, found?.devices ?? []),
-    enabled: found !== undefined,
-  }).data;
-  const { topic, key } = partsOf(color);
-  const unit = keys?.find((one) => one.topic === topic && one.key === key)?.unit;
-  return useCallback(
-    (value: number) => [formats.value(value), unit].filter(Boolean).join(' '),
-    [formats, unit],
-  );
-}
-
-interface ColorChoiceProps {
-  readonly place: Place;
-  readonly devices: PlanDevices | undefined;
-  readonly color: string | undefined;
-  readonly change: (color: string | undefined) => void;
-}
-
-function ColorChoice({ place, devices, color, change }: ColorChoiceProps) {
-  const words = useWords(placesWords);
-  const keys =
-    useQuery({
-      ...planKeysOf(place, devices?.devices ?? []),
-      enabled: devices !== undefined,
-    }).data ?? [];
-  const names = keys.map((key) => `${key.topic} ${key.key}`);
-  const { key: chosenKey } = partsOf(color);
-  return (
-    <SelectField
-      label={words.colorBy}
-      value={color ?? ''}
-      onChange={({ currentTarget: { value } }) => change(value === '' ? undefined : value)}
-    >
-      <option value="">{words.colorByState}</option>
-      {keys.map(({ topic, title }, at) => (
-        <option key={names[at]} value={names[at]}>
-          {topic === 'default' ? title : `${title} (${topic})`}
-        </option>
-      ))}
-      {color !== undefined && !names.includes(color) && <option value={color}>{chosenKey}</option>}
-    </SelectField>
-  );
-}
-
 // Devices of the plan as a list: for the keyboard and for screen readers, and to drag onto the plan.
 
 interface DeviceListProps {
@@ -356,6 +304,7 @@ interface DeviceListProps {
   readonly devices: readonly PlanDevice[];
   readonly moved: Moved;
   readonly isArranging: boolean;
+  readonly stateOf: (device: PlanDevice) => PlanDevice['onlineState'];
   readonly chosenId: string | undefined;
   readonly choose: (id: string | undefined) => void;
   readonly move: (id: string, to: Point) => void;
@@ -369,7 +318,7 @@ const middle: Point = { x: 0.5, y: 0.5 };
 
 function DeviceList(props: DeviceListProps) {
   const { place, devices, moved, isArranging, chosenId, choose, move, frame } = props;
-  const { values, text } = props;
+  const { values, stateOf, text } = props;
   const words = useWords(placesWords);
   const { count } = useFormats();
   const isPlaced = ({ id, planPosition }: PlanDevice) => planPosition !== null || moved.has(id);
@@ -415,7 +364,7 @@ function DeviceList(props: DeviceListProps) {
         if (!isPlaced(device)) return <span className="faint">{words.notPlaced}</span>;
         const value = values?.get(device.id);
         if (value !== undefined) return <span className="num">{text(value)}</span>;
-        return <span className="mute">{words.states[device.onlineState]}</span>;
+        return <span className="mute">{words.states[stateOf(device)]}</span>;
       },
     },
   ];
@@ -460,10 +409,10 @@ function ignore(): void {}
 function Below({ place }: { readonly place: Place }) {
   const words = useWords(placesWords);
   const { workspaceId } = place;
-  const { color } = readPlacesSearch(useSearch({ strict: false }));
+  const { color, at } = readPlacesSearch(useSearch({ strict: false }));
   const level = useQuery(levelOf(workspaceId, place.id)).data?.content ?? [];
   const values = useQuery({
-    ...valuesBelow(place, color),
+    ...valuesBelow(place, color, at),
     enabled: color !== undefined && level.length > 0,
   }).data;
   const formats = useFormats();
@@ -478,7 +427,7 @@ function Below({ place }: { readonly place: Place }) {
             className={styles['below']}
             to="/w/$workspaceId/places/$placeId"
             params={{ workspaceId, placeId: id }}
-            search={color === undefined ? {} : { color }}
+            search={{ ...(color !== undefined && { color }), ...(at !== undefined && { at }) }}
           >
             {name}
             {value !== undefined && <span className="num mute"> {formats.value(value)}</span>}

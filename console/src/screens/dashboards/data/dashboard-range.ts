@@ -48,7 +48,7 @@ export function intervalShown(
 /** The zone of the dashboard; a name that the browser does not know would break its dates. */
 export function zoneShown(
   { tz }: DashboardSearch,
-  { timeZone }: Configuration,
+  { timeZone }: { readonly timeZone?: Configuration['timeZone'] },
   workspaceZone: string | undefined,
 ): string {
   const wanted = tz === 'mine' ? browserZone : (timeZone ?? workspaceZone ?? browserZone);

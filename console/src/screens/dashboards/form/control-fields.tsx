@@ -227,15 +227,3 @@ function InputFields({ tile: { input, ...tile }, change }: ControlFieldsProps) {
     </>
   );
 }
-
-/** Whether the tile can be stored. */
-export function isControlComplete(tile: Tile): boolean {
-  const { deviceId, variable, label, downlink, input } = tile;
-  if (!(deviceId || variable) || !label?.trim()) return false;
-  if (!carriers.some((one) => (downlink?.[one] as Sent | undefined)?.['payload'])) return false;
-  if (!input) return true;
-  const { key, kind, options, min, max } = input;
-  if (key.trim() === '') return false;
-  if (kind === 'CHOICE') return (options ?? []).length > 0;
-  return typeof min !== 'number' || typeof max !== 'number' || min < max;
-}

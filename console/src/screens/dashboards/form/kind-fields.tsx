@@ -1,14 +1,20 @@
 // Kind fields: what only one kind of tile has, in the form of a tile.
 import { useQuery } from '@tanstack/react-query';
 import type { Tile } from '../../../../../src/dashboards/configuration.ts';
-import { placesOf } from '../../../api/workspace-records.ts';
 import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
+import { late } from '../../../ui/late.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { dashboardsOf } from '../dashboard-requests.ts';
 import type { ShownVariables } from '../variable-values.ts';
-import { ControlFields } from './control-fields.tsx';
 import { FieldRows } from './field-rows.tsx';
 import { formWords } from './form-words.ts';
+
+const ControlFields = late(
+  'ControlFields',
+  async () => (await import('./control-fields.tsx')).ControlFields,
+);
+/** Asks for places and devices, which other tiles do not need. */
+const PlanFields = late('PlanFields', async () => (await import('./plan-fields.tsx')).PlanFields);
 
 interface KindFieldsProps {
   readonly workspaceId: string;
@@ -21,7 +27,7 @@ export function KindFields(props: KindFieldsProps) {
   const words = useWords(formWords);
   const { kind } = props.tile;
   if (kind === 'control') return <ControlFields {...props} />;
-  if (kind === 'plan') return <PlaceField {...props} />;
+  if (kind === 'plan') return <PlanFields {...props} />;
   if (kind === 'gauge') return <EndFields {...props} />;
   if (kind === 'links') return <LinkFields {...props} />;
   if (kind === 'devices')
@@ -89,46 +95,6 @@ function DevicesField({ variables, tile: { variable, ...tile }, change }: KindFi
     </SelectField>
   );
 }
-
-/** A place, or the one of a variable; a picture of its own stays as it is stored. */
-function PlaceField({ workspaceId, variables, tile, change }: KindFieldsProps) {
-  const words = useWords(formWords);
-  const places = useQuery(placesOf(workspaceId)).data ?? [];
-  const offered = variables.variables.filter(({ kind }) => kind === 'PLACE');
-  const { placeId, variable, blobId, ...others } = tile;
-  const chosen = variable ? `${variablePrefix}${variable}` : (placeId ?? '');
-  return (
-    <SelectField
-      label={words.place}
-      required={!blobId}
-      value={chosen}
-      onChange={({ target: { value } }) => {
-        const name = value.startsWith(variablePrefix) ? value.slice(variablePrefix.length) : '';
-        change(name === '' ? { ...others, placeId: value } : { ...others, variable: name });
-      }}
-    >
-      <option value="" disabled>
-        {words.choosePlace}
-      </option>
-      {offered.map(({ name, label }) => (
-        <option key={name} value={`${variablePrefix}${name}`}>
-          {words.variable(label || name)}
-        </option>
-      ))}
-      {places.map(({ id, path }) => (
-        <option key={id} value={id}>
-          {path}
-        </option>
-      ))}
-      {placeId && !places.some(({ id }) => id === placeId) && (
-        <option value={placeId}>{placeId}</option>
-      )}
-    </SelectField>
-  );
-}
-
-/** No id of a place begins with it. */
-const variablePrefix = 'var.';
 
 const columnsMax = 50;
 type Column = NonNullable<Tile['columns']>[number];

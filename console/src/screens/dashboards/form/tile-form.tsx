@@ -13,6 +13,7 @@ import {
   type Tone,
   valueOf,
 } from '../../../../../src/dashboards/configuration.ts';
+import { isControlComplete } from '../../../../../src/dashboards/control.ts';
 import { kinds } from '../../../../../src/dashboards/kinds.ts';
 import { bucketOf } from '../../../../../src/dashboards/plan.ts';
 import { columns } from '../grid/layout.ts';
@@ -20,7 +21,6 @@ import { tileWords } from '../tiles/tile-words.ts';
 import { formWords } from './form-words.ts';
 import styles from './form.module.css';
 import type { ShownVariables } from '../variable-values.ts';
-import { isControlComplete } from './control-fields.tsx';
 import { FieldRows } from './field-rows.tsx';
 import { KindFields, TitleLinkFields } from './kind-fields.tsx';
 import { blankSeries, SeriesFields } from './series-fields.tsx';
@@ -397,7 +397,7 @@ function cleaned(edited: Tile): Tile {
   if (edited.kind === 'control') return controlOf(edited);
   if (edited.kind === 'plan') return planOf(edited);
   const { text, series, thresholds, bucketInterval, min, max, columns, links, ...others } = edited;
-  const { thresholdStyle, legend, axes, track, ...tile } = others;
+  const { thresholdStyle, legend, axes, track, colorBy: _color, ...tile } = others;
   const named = namedAxes(axes);
   const { kind } = tile;
   const { variable: _, ...unsourced } = tile;
@@ -442,7 +442,7 @@ function controlOf(edited: Tile): Tile {
 
 function planOf(edited: Tile): Tile {
   const { id, kind, title, x, y, width, height, repeat } = edited;
-  const { placeId, variable, blobId, marks } = edited;
+  const { placeId, variable, blobId, marks, colorBy } = edited;
   return {
     id,
     kind,
@@ -456,6 +456,7 @@ function planOf(edited: Tile): Tile {
     ...(variable && { variable }),
     ...(blobId && { blobId }),
     ...(marks && { marks }),
+    ...(colorBy && { colorBy }),
   };
 }
 

@@ -1,33 +1,30 @@
-// Time machine: a bar over a dashboard that shows an earlier moment, to move it and to come back to now.
+// Time machine: a bar over a page that shows an earlier moment, to move it and to come back to now.
 import { History } from 'lucide-react';
 import { useEffect, useId, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { useSettledValue } from '../../ui/use-settled-value.ts';
-import { useFormats, useWords } from '../../words/language.tsx';
-import { instantOfLocal, localOf } from '../../words/zone-times.ts';
-import type { Configuration } from '../../../../src/dashboards/configuration.ts';
-import type { Interval } from '../../../../src/dashboards/buckets.ts';
-import type { DashboardSearch } from './dashboard-search.ts';
-import { timeMachineWords } from './dashboards-words.ts';
-import { intervalShown } from './data/dashboard-range.ts';
+import { useFormats, useWords } from '../words/language.tsx';
+import { instantOfLocal, localOf } from '../words/zone-times.ts';
+import { Button } from './button.tsx';
+import { TextField } from './field.tsx';
 import styles from './time-machine.module.css';
+import { timeMachineWords } from './time-machine-words.ts';
+import { useSettledValue } from './use-settled-value.ts';
 
 const positions = 200;
 
 interface TimeMachineProps {
   /** The moment shown, ISO-8601. */
   readonly at: string;
-  readonly search: DashboardSearch;
-  readonly configuration: Configuration;
+  /** Length of the slider. */
+  readonly spanMs: number;
   readonly zone: string;
+  /** What the page shows at the moment. */
+  readonly note: string;
   readonly show: (at: string) => void;
   readonly leave: () => void;
 }
 
-/** The slider is as long as the range of the dashboard, and the dashboard follows when it rests. */
-export function TimeMachine(props: TimeMachineProps) {
-  const { at, search, configuration, zone, show, leave } = props;
+/** The page follows when the slider rests. */
+export function TimeMachine({ at, spanMs, zone, note, show, leave }: TimeMachineProps) {
   const words = useWords(timeMachineWords);
   const formats = useFormats();
   const title = useId();
@@ -44,10 +41,9 @@ export function TimeMachine(props: TimeMachineProps) {
     if (settled !== at) show(settled);
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only what came to rest is shown
   }, [settled]);
-  const { fromMs, toMs } = intervalShown(rangeOf(search), configuration, openedMs);
-  const [slid, setSlid] = useState(() => windowOf(Date.parse(at), toMs - fromMs, openedMs));
+  const [slid, setSlid] = useState(() => windowOf(Date.parse(at), spanMs, openedMs));
   const isWithin = Date.parse(moment) >= slid.fromMs && Date.parse(moment) <= slid.toMs;
-  if (!isWithin) setSlid(windowOf(Date.parse(moment), toMs - fromMs, openedMs));
+  if (!isWithin) setSlid(windowOf(Date.parse(moment), spanMs, openedMs));
   const stepMs = (slid.toMs - slid.fromMs) / positions;
   const position = Math.round((Date.parse(moment) - slid.fromMs) / stepMs);
   return (
@@ -55,7 +51,7 @@ export function TimeMachine(props: TimeMachineProps) {
       <History aria-hidden="true" />
       <div className={styles['moment']}>
         <strong id={title}>{words.title(formats.instant(moment, zone), zone)}</strong>
-        <span>{words.note}</span>
+        <span>{note}</span>
       </div>
       <input
         className={styles['slider']}
@@ -85,13 +81,8 @@ export function TimeMachine(props: TimeMachineProps) {
 
 const isoOf = (ms: number) => new Date(Math.round(ms)).toISOString();
 
-/** The slider covers the usual range, whatever is zoomed to. */
-function rangeOf({ from: _, to: __, at: ___, ...kept }: DashboardSearch): DashboardSearch {
-  return kept;
-}
-
 /** Up to now where the moment is within that range; else around the moment. */
-function windowOf(atMs: number, spanMs: number, nowMs: number): Interval {
+function windowOf(atMs: number, spanMs: number, nowMs: number) {
   const toMs = atMs >= nowMs - spanMs ? Math.max(nowMs, atMs) : atMs + spanMs / 2;
   return { fromMs: toMs - spanMs, toMs };
 }

@@ -1,0 +1,53 @@
+// State then: whether devices were online at an earlier moment, told by their newest sample at or before it.
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { components } from '../../generated/interface-types.ts';
+import { ask, platform } from './platform.ts';
+
+type Device = components['schemas']['Device'];
+export type StateThen = Extract<Device['onlineState'], 'ONLINE' | 'OFFLINE' | 'UNKNOWN'>;
+
+/** Time of the newest sample at or before the moment, by device; samples of the 7 days before it count. */
+export type LastSamples = ReadonlyMap<string, string>;
+
+/** `UNKNOWN` without a sample in the 7 days before. The timeout is in seconds, the moment ISO-8601. */
+export function stateThen(
+  { id, onlineTimeout }: Pick<Device, 'id' | 'onlineTimeout'>,
+  lasts: LastSamples | undefined,
+  at: string,
+): StateThen {
+  const last = lasts?.get(id);
+  if (last === undefined) return 'UNKNOWN';
+  return Date.parse(at) - Date.parse(last) < onlineTimeout * 1_000 ? 'ONLINE' : 'OFFLINE';
+}
+
+/** Devices of one request. */
+const pageSize = 1_000;
+
+interface OfDevices {
+  /** Devices of the workspace, or at the place and below it. */
+  readonly of: { readonly workspaceId: string } | { readonly placeId: string };
+  /** ISO-8601. */
+  readonly at: string | undefined;
+  /** Devices that are asked for at most. */
+  readonly most: number;
+}
+
+/** Asked for only at an earlier moment; what was the newest then stays so, but for corrections. */
+export const lastSamplesOf = ({ of, at, most }: OfDevices) =>
+  queryOptions({
+    queryKey: ['last samples', of, at],
+    enabled: at !== undefined,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<LastSamples> => {
+      const lasts = new Map<string, string>();
+      for (let page = 0; page * pageSize < most; page++) {
+        const body = { ...of, ...(at !== undefined && { at }), page, size: pageSize };
+        const answer = await ask(platform.POST('/v3/devices/query/latest', { signal, body }));
+        for (const { deviceId, samples } of answer.content)
+          for (const { timestamp } of samples)
+            if (timestamp > (lasts.get(deviceId) ?? '')) lasts.set(deviceId, timestamp);
+        if ((page + 1) * pageSize >= answer.totalElements) break;
+      }
+      return lasts;
+    },
+  });
