@@ -9,7 +9,7 @@ import { isJsonWhitespace, type Json, jsonBytes } from './json.ts';
 
 /** A group ends with the member that makes it this long. */
 const groupBytes = 32 * 1024;
-const turnMsMax = 1.5;
+const turnMsMax = 0.4;
 /** The parser takes a string, a number or a gap in one go, so that a longer one is refused. */
 const tokenBytesMax = 16 * 1024 * 1024;
 /** Shorter documents are parsed in one turn. */

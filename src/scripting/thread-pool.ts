@@ -4,6 +4,7 @@ import { inspectMemoryLayout } from './guest-memory.ts';
 import type { ScriptLimits } from './script-limits.ts';
 import { compileQuickJs } from './quickjs.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
+import { atTurnEnd } from '../structures/turn-end.ts';
 import type { RunQueue } from '../structures/run-queue.ts';
 import {
   type PendingRun,
@@ -198,7 +199,7 @@ function dispatchSoon(pool: PoolState): void {
   if (pool.isScheduled) return;
   pool.isScheduled = true;
   // Requests of other connections that arrived in the same turn are read before it.
-  setImmediate(() => {
+  atTurnEnd(() => {
     pool.isScheduled = false;
     dispatch(pool);
   });

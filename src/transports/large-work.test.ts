@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LargeWork, largeWorkLimits } from './large-work.ts';
 
-const { runningMax, waitingMax, waitMsMax } = largeWorkLimits;
+const { waitingMax, waitMsMax } = largeWorkLimits;
+const runningMax = 2;
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -5,7 +5,9 @@ export const largeWorkLimits = {
   /** Bodies of more bytes are large. */
   bytesMin: 64 * 1024,
   /** Of one organization: more would not be faster, and hold memory and the garbage collector. */
-  runningMax: 2,
+  runningMax: 1,
+  /** One is synced while the next is made. */
+  groupsMax: 2,
   /** Requests of assistants, which wait for other requests. */
   assistantsMax: 2,
   waitingMax: 100,

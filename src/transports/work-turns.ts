@@ -3,11 +3,17 @@ import process from 'node:process';
 import { problem } from '../model/problem.ts';
 import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
 import { RunQueue, type Waiting } from '../structures/run-queue.ts';
+import { armTurnEnd } from '../structures/turn-end.ts';
 import { LargeWork, largeWorkLimits } from './large-work.ts';
 
 export const workTurnLimits = {
-  /** Work that is done without waiting in one window, and from the queue in one turn of the event loop. */
+  /** Work that is done without waiting in one window. */
   busyMs: 3,
+  /**
+   * Work from the queue in one turn of the event loop: a capture that waits for a script and the disk
+   * takes several.
+   */
+  turnMs: 0.5,
   windowMs: 6,
   /** What light organizations do without waiting in one window of a busy thread. */
   lightMs: 3,
@@ -45,6 +51,8 @@ interface Used {
 export class WorkTurns {
   /** Requests with large bodies, which take many turns each. */
   readonly large = new LargeWork(largeWorkLimits.runningMax);
+  /** Groups of samples of large bulk requests, from their reading until they are durable. */
+  readonly groups = new LargeWork(largeWorkLimits.groupsMax);
   readonly assistants = new LargeWork(largeWorkLimits.assistantsMax);
   readonly #now: () => number;
   readonly #queue: RunQueue<Piece>;
@@ -178,7 +186,9 @@ export class WorkTurns {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // What came in the same turn of the event loop is in its line before.
+    // What came in the same turn of the event loop is in its line before, and what requests wait for
+    // at its end, such as the journal and scripts, is begun.
+    armTurnEnd();
     setImmediate(() => {
       this.#openWindow(this.#now());
       this.#startNext();
@@ -207,7 +217,7 @@ export class WorkTurns {
       this.#use(piece.tenant, now - startedAt);
     }
     this.#busyMs = now - this.#windowAt;
-    if (this.#busyMs < workTurnLimits.busyMs) {
+    if (this.#busyMs < workTurnLimits.turnMs) {
       this.#startNext();
       return;
     }

@@ -19,6 +19,7 @@ import {
 import { type RunFigures, ScriptRegistry } from '../../scripting/script-machine.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
+import { atTurnEnd } from '../../structures/turn-end.ts';
 import { BusyTime } from '../../telemetry/metric-makers.ts';
 import { type EarlyCapture, scriptOf, uplinkDeviceOf } from '../../uplinks/capture/capture.ts';
 import type { QuickScripts } from '../../scripting/quick-scripts.ts';
@@ -309,7 +310,7 @@ class Edge {
   /** Answers of one turn of the event loop share a message. */
   #answer(number: number, status: number, head: string[], body: string | Uint8Array): void {
     if (this.#answers.length === 0)
-      setImmediate(() => {
+      atTurnEnd(() => {
         const words = this.#answers;
         this.#answers = [];
         if (!this.#isEnded) this.send({ kind: 'answers', words });

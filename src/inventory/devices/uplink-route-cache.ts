@@ -23,6 +23,7 @@ import {
 import { pathsOf } from '../../storage/records/rows/places.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { createCacheByPart, RecordChanges } from '../../structures/cache-by-part.ts';
+import { atTurnEnd } from '../../structures/turn-end.ts';
 import {
   DeviceProfiles,
   createDeviceTable,
@@ -425,7 +426,7 @@ class DeviceReads {
     // A read that began before the last change may be outdated.
     const before = this.#reading.get(id);
     if (before?.revision === revision) return before.read;
-    if (this.#batches.size === 0) setImmediate(() => void this.#readAll());
+    if (this.#batches.size === 0) atTurnEnd(() => void this.#readAll());
     const batch = this.#batches.get(key) ?? { ...newBatch, wanted: [] };
     this.#batches.set(key, batch);
     const read = new Promise<DeviceRead>((resolve, reject) => {

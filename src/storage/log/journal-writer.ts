@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import type { EpochMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import { missing } from '../../structures/missing.ts';
+import { atTurnEnd } from '../../structures/turn-end.ts';
 import {
   type Disk,
   isDiskFull,
@@ -20,6 +21,8 @@ import { addMark, newSegment, type Segment, segmentStartBytes } from './journal-
 
 /** One group is at most so long, unless a single entry is longer: what waits for it is bounded. */
 const groupBytesMax = 1024 * 1024;
+/** Groups whose memory is kept. */
+const sparesMax = 2;
 
 /** Entries that one sync makes durable, so all wait for the same promise. */
 interface Waiting extends PromiseWithResolvers<void> {
@@ -79,8 +82,8 @@ export class JournalWriter {
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
   #fd: number | undefined;
-  /** Used again for the next group. */
-  #spare: BlockGroup | undefined;
+  /** Used again for the next groups: one waits while another is written. */
+  readonly #spares: BlockGroup[] = [];
   #nextPosition: number;
   #lastStoredAt: EpochMs;
   #newest: Promise<void> = Promise.resolve();
@@ -145,8 +148,7 @@ export class JournalWriter {
   #groupFor(payloadBytes: number, storedAt: EpochMs): Waiting {
     const last = this.#waiting.at(-1);
     if (last !== undefined && last.blocks.bytes + payloadBytes <= groupBytesMax) return last;
-    const blocks = this.#spare ?? new BlockGroup();
-    this.#spare = undefined;
+    const blocks = this.#spares.pop() ?? new BlockGroup();
     const place = { firstPosition: this.#nextPosition, firstStoredAt: storedAt };
     const begun = { ...place, continuity: this.#options.continuity?.() ?? 0 };
     const settled = Promise.withResolvers<void>();
@@ -178,7 +180,7 @@ export class JournalWriter {
 
   async #flush(): Promise<void> {
     // One turn of the event loop, so that all callers of this turn share the first group.
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise<void>(atTurnEnd);
     for (;;) {
       const group = this.#waiting.shift();
       if (group === undefined) break;
@@ -205,15 +207,9 @@ export class JournalWriter {
     segment.bytes += bytes.length;
     segment.lastStoredAt = group.lastStoredAt;
     this.durablePosition = firstPosition + group.entries;
-    this.#keep(blocks);
-    this.#become({ kind: 'writing' });
-  }
-
-  /** Keeps the memory for the next group, unless a large entry was in it. */
-  #keep(blocks: BlockGroup): void {
-    if (blocks.capacity > 2 * groupBytesMax) return;
     blocks.clear();
-    this.#spare = blocks;
+    if (this.#spares.length < sparesMax) this.#spares.push(blocks);
+    this.#become({ kind: 'writing' });
   }
 
   /** The open segment with room for a group that begins with the position. */

@@ -32,6 +32,7 @@ import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { countedRows } from '../bulk/device-rows.ts';
 import { hasFormOfId } from '../../model/ids.ts';
 import { SlotIndex } from '../../structures/slot-index.ts';
+import { atTurnEnd } from '../../structures/turn-end.ts';
 
 const name = 'device-status';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */
@@ -233,7 +234,7 @@ export function createTurnBatches<T>(
 
   return (key) =>
     new Promise((resolve, reject) => {
-      if (asked.length === 0) setImmediate(() => void readTurn());
+      if (asked.length === 0) atTurnEnd(() => void readTurn());
       asked.push({ key, resolve, reject });
     });
 }
