@@ -1,7 +1,6 @@
 // Entry trace: the origin, the processing and the notes of the samples of a journal entry, for its followers (contract 27).
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
-import { jsonInSteps } from './json-keys.ts';
 import type { KeptPayload } from './payload.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';
 
@@ -49,20 +48,6 @@ export interface EntryTrace {
    * (contract 9).
    */
   readonly rulesSkipped?: true;
-}
-
-const knownJson = new WeakMap<RawPayload['body'], string>();
-
-/**
- * Makes the JSON of a large body once, in steps: journal and raw uplinks need it, and it takes
- * milliseconds.
- */
-export function* rememberBodyJson(body: RawPayload['body']): Generator<undefined, void> {
-  knownJson.set(body, yield* jsonInSteps(body));
-}
-
-export function bodyJsonOf(body: RawPayload['body']): string {
-  return knownJson.get(body) ?? JSON.stringify(body);
 }
 
 // Processing note: an event in the processing of a payload, for the device's owner (contract 27).

@@ -183,3 +183,18 @@ export function* jsonInSteps(value: Json): Generator<undefined, string> {
   }
   return `{${parts.join(',')}}`;
 }
+
+const knownJson = new WeakMap<object, string>();
+
+/**
+ * Makes the JSON of a large value once, in steps: journal and raw uplinks need it, and it takes
+ * milliseconds. The value must not change any more.
+ */
+export function* rememberJson(value: JsonObject | readonly Json[]): Generator<undefined, void> {
+  if (!knownJson.has(value)) knownJson.set(value, yield* jsonInSteps(value));
+}
+
+/** What `JSON.stringify` makes of the value. */
+export function jsonOf(value: JsonObject | readonly Json[]): string {
+  return knownJson.get(value) ?? JSON.stringify(value);
+}

@@ -1,16 +1,15 @@
 // Uplink journey: the payload of a device becomes durable samples, notes and state, then it is announced.
-import {
-  type EntryTrace,
-  type Note,
-  type ProcessingLogEntry,
-  type ProcessingTimes,
-  type RawPayload,
-  rememberBodyJson,
+import type {
+  EntryTrace,
+  Note,
+  ProcessingLogEntry,
+  ProcessingTimes,
+  RawPayload,
 } from '../model/entry-trace.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
-import { keysOfKnown } from '../model/json-keys.ts';
+import { keysOfKnown, rememberJson } from '../model/json-keys.ts';
 import { isTooOld, notStoredReason } from '../model/kept-samples.ts';
 import { problems } from '../model/problem-table.ts';
 import type { Sample } from '../model/sample.ts';
@@ -191,10 +190,9 @@ async function largeEntryOf(
   }
   const admitted = await inTurn(() => on.admit(id, checked, inTurn));
   const validated = await inTurn(() => on.calculate(id, admitted));
-  const { body } = uplink;
-  // A payload that passed through is written once, as the data of its sample.
-  if (validated.length !== 1 || validated[0]?.sample.data !== body)
-    await inTurns(rememberBodyJson(body), inTurn);
+  await inTurns(rememberJson(uplink.body), inTurn);
+  for (const { sample } of validated)
+    if (keysOfKnown(sample.data)) await inTurns(rememberJson(sample.data), inTurn);
   return inTurn(() => validatedEntryOf(uplink, decoded, validated, times, on));
 }
 

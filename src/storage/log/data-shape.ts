@@ -1,6 +1,7 @@
 // Shape of a data object: its keys in order, nested, with the kind of value at each leaf.
 import { isElementPath } from '../../model/data-value.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { jsonOf, keysOfKnown } from '../../model/json-keys.ts';
 import { missing } from '../../structures/missing.ts';
 
 /**
@@ -22,6 +23,8 @@ const leavesMax = 256;
 const depthMax = 12;
 /** Of a shape's text, which is a key of many tables: V8 hashes keys beyond 16,383 by length alone. */
 const textLengthMax = 12_000;
+/** An object with more keys is wider than a shape may be: each takes six characters of its text. */
+const keysMax = textLengthMax / 6;
 /** The interner forgets its shapes when it has so many; shapes in use live on. */
 const internedMax = 4_096;
 /** Shapes with the same first key that are tried before an object is described. */
@@ -98,6 +101,11 @@ export function createShapeInterner(): ShapeInterner {
   return {
     fromText,
     shapeOf: (data, values, guess) => {
+      // Enumerating thousands of keys takes milliseconds before the first one.
+      if ((keysOfKnown(data)?.length ?? 0) > keysMax) {
+        values.addText(jsonOf(data));
+        return fromText(String(leafKinds.object));
+      }
       const { length, texts } = values;
       const textsBefore = texts.length;
       if (guess !== undefined && !guess.opaque && matches(guess.root, data, values)) return guess;

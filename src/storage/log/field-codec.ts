@@ -1,12 +1,8 @@
 // Field codecs: members of an entry as bytes, one byte for what follows from the rest, and its metrics and trace.
-import {
-  bodyJsonOf,
-  type EntryTrace,
-  type ProcessingTimes,
-  type RawPayload,
-} from '../../model/entry-trace.ts';
+import type { EntryTrace, ProcessingTimes, RawPayload } from '../../model/entry-trace.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
+import { jsonOf } from '../../model/json-keys.ts';
 import type { ReadEncoding } from '../../model/payload.ts';
 import type { RadioMetrics, UplinkMetrics } from '../../model/uplink-metrics.ts';
 import type { ByteReader, ByteWriter } from '../../structures/bytes.ts';
@@ -137,7 +133,7 @@ const asFirstRow = 0;
 const bodyCodec: Codec<JsonObject | readonly Json[]> = {
   write(to, body, { data }) {
     if (body === data) to.byte(asFirstRow);
-    else to.string(bodyJsonOf(body), firstLength);
+    else to.string(jsonOf(body), firstLength);
   },
   read(from, { data }) {
     const code = from.varint();

@@ -1,7 +1,8 @@
 // A raw uplink as one line of JSON: the form in which every store keeps it, and by which two stores are compared.
 import { hash } from 'node:crypto';
-import { bodyJsonOf, type RawPayload } from '../../model/entry-trace.ts';
+import type { RawPayload } from '../../model/entry-trace.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
+import { jsonOf, keysOfKnown } from '../../model/json-keys.ts';
 import type { ReadEncoding } from '../../model/payload.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { RadioMetrics } from '../../model/uplink-metrics.ts';
@@ -37,7 +38,7 @@ type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, 
 export function lineOf(uplink: RawUplink, bytesMax: number): string {
   const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;
   const { topic, timestamp, body, bodyBytes } = payload;
-  const bodyJson = bodyJsonOf(body);
+  const bodyJson = jsonOf(body);
   const ids = `${JSON.stringify(deviceId)},${JSON.stringify(id)},${position},${receivedAt}`;
   const sent = `${JSON.stringify(topic)},${timestamp},${bodyBytes},${bodyJson}`;
   const outcome = samples === null ? undefined : itemsOf(samples, body, bodyJson, bytesMax);
@@ -70,6 +71,7 @@ function itemsOf(
   const items: string[] = [];
   let bytes = 0;
   for (const one of samples) {
+    if (keysOfKnown(one.data) && jsonOf(one.data).length > bytesMax) return undefined;
     const item = JSON.stringify(sampleItem(one));
     bytes += item.length;
     if (bytes > bytesMax) return undefined;
