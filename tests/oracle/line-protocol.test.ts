@@ -92,7 +92,7 @@ const choices = new Map<string, Said>([
 
 /** Of the first point; an empty object without one. */
 function saidHere(line: string): Said {
-  const read = createLineReader(line).next();
+  const read = createLineReader([line]).next();
   if (read === undefined) return {};
   const series = isFault(read) ? read : seriesOf(read.series);
   if (isFault(read) || isFault(series)) return 'refused';

@@ -1,19 +1,25 @@
 // Routes of InfluxDB senders: they write points in line protocol, and read the answers of their server.
 import type { IncomingHttpHeaders } from 'node:http';
-import { StringDecoder } from 'node:string_decoder';
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { lineProtocol } from '../../contract/line-protocol.ts';
 import type { CaptureSenders, Found } from '../../uplinks/capture/capture-senders.ts';
-import type { PointWrite, WriteOutcome } from '../../uplinks/bulk/line-protocol-write.ts';
+import type {
+  PointBody,
+  PointWrite,
+  WriteOutcome,
+} from '../../uplinks/bulk/line-protocol-write.ts';
 import type { Refusals } from '../../uplinks/refusals.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { problem, type Problem } from '../../model/problem.ts';
 import { refusalLimits } from '../../model/refused-uplink.ts';
 import { admittedRoute, Answer, route, type Route } from '../edge/route.ts';
+import { giveBack } from '../../structures/given-back.ts';
 import { leavesRoom } from '../../structures/shared-pool.ts';
 
 /** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
 const bodyBytesMax = 128 * 1024 * 1024;
+/** Chunks of a body are joined to such ones, which are given back when they were read. */
+const chunkBytesMin = 256 * 1024;
 
 const influxVersion = '1.8.10';
 const statements = {
@@ -45,12 +51,13 @@ export function lineProtocolRoutes(
     const { organizationId } = await found.current();
     const held = budget.open(organizationId);
     try {
-      const text = await textOf(input.body, held.take);
+      const body = await bodyOf(input.body, held.take);
       // The records may have changed while the body came.
       const connector = takesPoints(await found.current());
       const precision = input.query.precision ?? 'ns';
-      const outcome = await writePoints({ connector, text, precision });
-      tellRefused(refusals, connector, text, outcome);
+      const start = startOf(body);
+      const outcome = await writePoints({ connector, body, precision });
+      tellRefused(refusals, connector, { start, bytes: body.bytes }, outcome);
       return outcome;
     } finally {
       held.release();
@@ -96,15 +103,14 @@ export function lineProtocolRoutes(
 function tellRefused(
   refusals: Refusals,
   { id: connectorId }: DeviceConnector,
-  text: string,
+  { start, bytes }: { readonly start: Buffer; readonly bytes: number },
   { refused }: WriteOutcome,
 ): void {
   if (refused.length === 0) return;
-  const payload = Buffer.from(text.slice(0, refusalLimits.payloadBytesMax));
   for (const { deviceId, ...failure } of refused)
     refusals.add(
       { connectorId },
-      { transport: 'LINE_PROTOCOL', failure, deviceId, bytes: text.length, payload },
+      { transport: 'LINE_PROTOCOL', failure, deviceId, bytes, payload: start },
     );
 }
 
@@ -140,17 +146,49 @@ function takesPoints(connector: DeviceConnector): DeviceConnector {
 }
 
 /**
- * The endpoint limits its bytes; `take` is told those of each chunk before it is kept, and may throw.
- * Each chunk is decoded when it comes: 20 MB at once take 20 ms.
+ * The endpoint limits its bytes; `take` is told those of each chunk before it is kept, and may
+ * throw.
  */
-async function textOf(body: BodyStream, take = (_bytes: number): void => undefined) {
-  const decoder = new StringDecoder('utf8');
-  let text = '';
-  for await (const chunk of body) {
-    take(chunk.length);
-    text += decoder.write(chunk);
+async function bodyOf(
+  body: BodyStream,
+  take = (_bytes: number): void => undefined,
+): Promise<PointBody> {
+  const chunks: Uint8Array[] = [];
+  let recent: Uint8Array[] = [];
+  let recentBytes = 0;
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      take(chunk.length);
+      recent.push(chunk);
+      recentBytes += chunk.length;
+      bytes += chunk.length;
+      if (recentBytes < chunkBytesMin) continue;
+      chunks.push(joined(recent));
+      recent = [];
+      recentBytes = 0;
+    }
+  } catch (error) {
+    for (const chunk of [...chunks, ...recent]) giveBack(chunk);
+    throw error;
   }
-  return text + decoder.end();
+  if (recentBytes > 0) chunks.push(joined(recent));
+  return { chunks, bytes };
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const bytes = Buffer.concat(chunks);
+  for (const chunk of chunks) giveBack(chunk);
+  return bytes;
+}
+
+/** A copy, because the body is read once. */
+function startOf({ chunks, bytes }: PointBody): Buffer {
+  return Buffer.concat(chunks, Math.min(bytes, refusalLimits.payloadBytesMax));
+}
+
+async function textOf(body: BodyStream): Promise<string> {
+  return Buffer.concat((await bodyOf(body)).chunks).toString('utf8');
 }
 
 /** Senders of version 1 send again without end unless success is 204. */

@@ -1,7 +1,7 @@
 // Line reader: the grammar of line protocol, written points read back, and broken lines.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createLineReader, type FieldValue, isFault, seriesOf } from './line-reader.ts';
+import { createLineReader, type FieldValue, isFault, lineTexts, seriesOf } from './line-reader.ts';
 
 interface ReadPoint {
   readonly measurement: string;
@@ -12,8 +12,8 @@ interface ReadPoint {
 }
 
 /** Points as objects, and the reasons of faults as strings. */
-function readAll(text: string): (ReadPoint | string)[] {
-  const reader = createLineReader(text);
+function readAll(text: string, texts: Iterable<string> = [text]): (ReadPoint | string)[] {
+  const reader = createLineReader(texts);
   const all: (ReadPoint | string)[] = [];
   for (let read = reader.next(); read !== undefined; read = reader.next()) {
     const series = isFault(read) ? read : seriesOf(read.series);
@@ -157,5 +157,25 @@ test('a line that was changed anywhere is read to its end, and the lines around 
       expect(read.length).toBeLessThanOrEqual(2);
     }),
     { numRuns: 2_000 },
+  );
+});
+
+test('a body in chunks of any length reads as the whole text', () => {
+  const chunkBytes = fc.integer({ min: 1, max: 60 });
+  const bytesMin = fc.integer({ min: 1, max: 100 });
+  const open = fc.constantFrom('m v="a', 'm v="a\nb",w="c', 'm v=1 5', '# "', '', 'm v="\\"');
+  const line = fc.oneof(anyPoint.map(lineOf), open);
+  fc.assert(
+    fc.property(fc.array(line), chunkBytes, bytesMin, (lines, length, least) => {
+      const text = lines.join('\n');
+      const bytes = Buffer.from(text);
+      const chunks = Array.from({ length: Math.ceil(bytes.length / length) }, (_, i) =>
+        bytes.subarray(i * length, (i + 1) * length),
+      );
+      const texts = [...lineTexts(chunks, least)];
+      expect(texts.join('')).toBe(bytes.toString());
+      expect(readAll(text, texts)).toEqual(readAll(bytes.toString()));
+    }),
+    { numRuns: 1_000 },
   );
 });

@@ -1,6 +1,7 @@
 // Line reader: reads points of InfluxDB line protocol from a body. It knows nothing of devices.
 import { isLongName, longNameReason } from '../../model/outside-name.ts';
 import { type EpochMs, isInstant } from '../../model/instant.ts';
+import { giveBack } from '../../structures/given-back.ts';
 
 // Line values: numbers, flags and timestamps of InfluxDB line protocol, from their characters.
 
@@ -140,9 +141,43 @@ function isBlank(code: number): boolean {
   return code === space || code === tab || code === 0;
 }
 
+/** Decoded at once. V8 does not copy strings of this length when it collects garbage. */
+const textBytesMin = 256 * 1024;
+
+/**
+ * The text of a body in parts that end behind a newline, but for the last one: the whole text of
+ * many bodies would keep collections of garbage busy, and their bytes do not. The chunks must not be
+ * used after they were read.
+ */
+export function* lineTexts(
+  chunks: Iterable<Uint8Array>,
+  bytesMin: number = textBytesMin,
+): Generator<string> {
+  let held: Uint8Array[] = [];
+  let bytes = 0;
+  for (const chunk of chunks) {
+    held.push(chunk);
+    bytes += chunk.length;
+    const end = bytes < bytesMin ? 0 : chunk.lastIndexOf(newline) + 1;
+    if (end === 0) continue;
+    held[held.length - 1] = chunk.subarray(0, end);
+    const rest = Uint8Array.from(chunk.subarray(end));
+    yield textOf(held);
+    giveBack(chunk);
+    held = [rest];
+    bytes = rest.length;
+  }
+  if (bytes > 0) yield textOf(held);
+}
+
+function textOf(chunks: readonly Uint8Array[]): string {
+  return Buffer.concat(chunks).toString('utf8');
+}
+
 // A class, because the scan keeps its place between lines.
 class Reader implements LineReader {
-  readonly #text: string;
+  readonly #texts: Iterator<string>;
+  #text = '';
   readonly #point: Point = { series: '', keys: [], values: [], inexact: [], timestamp: '' };
   /** The next line begins here. */
   #at = 0;
@@ -151,15 +186,14 @@ class Reader implements LineReader {
   #line = 0;
   #linesOfLast = 1;
   /** The next quotation mark at or behind `#at`; most bodies have none. */
-  #quote: number;
+  #quote = 0;
 
-  constructor(text: string) {
-    this.#text = text;
-    this.#quote = placeOf(text, '"', 0);
+  constructor(texts: Iterable<string>) {
+    this.#texts = texts[Symbol.iterator]();
   }
 
   next = (): Point | LineFault | undefined => {
-    while (this.#at < this.#text.length) {
+    while (this.#at < this.#text.length || this.#begin(this.#texts.next())) {
       this.#line += this.#linesOfLast;
       this.#linesOfLast = 1;
       let start = this.#at;
@@ -175,6 +209,24 @@ class Reader implements LineReader {
     }
     return undefined;
   };
+
+  #begin({ done, value }: IteratorResult<string>): boolean {
+    if (done === true) return false;
+    this.#text = value;
+    this.#at = 0;
+    this.#quote = placeOf(value, '"', 0);
+    return true;
+  }
+
+  /** Adds all that is left of the body; false when nothing is. */
+  #addRest(): boolean {
+    const rest: string[] = [];
+    for (let next = this.#texts.next(); next.done !== true; next = this.#texts.next())
+      rest.push(next.value);
+    if (rest.length === 0) return false;
+    this.#text += rest.join('');
+    return true;
+  }
 
   // The first line has number 1.
   line = (): number => this.#line;
@@ -196,7 +248,12 @@ class Reader implements LineReader {
       const code = text.charCodeAt(at);
       if (code === newline) return at;
       if (isValue && code === quote) {
-        const close = closingQuote(text, at + 1, text.length);
+        const close = nextUnescapedQuote(text, at + 1);
+        // It may end in the next text, as far away as the end of the body.
+        if (close < 0 && this.#addRest()) {
+          this.#linesOfLast = 1;
+          return this.#quotedLineEnd(start);
+        }
         // Without an end the string does not take the lines that follow.
         if (close < 0) return placeOf(text, '\n', start);
         for (let i = placeOf(text, '\n', at); i < close; i = placeOf(text, '\n', i + 1))
@@ -255,8 +312,9 @@ class Reader implements LineReader {
   }
 }
 
-export function createLineReader(text: string): LineReader {
-  return new Reader(text);
+/** Reads the texts one after the other; each but the last one must end behind a newline. */
+export function createLineReader(texts: Iterable<string>): LineReader {
+  return new Reader(texts);
 }
 
 export const timestampFault: LineFault = faults.timestamp;
@@ -332,6 +390,16 @@ function unescapedEquals(text: string, from: number, end: number): number {
     if (code !== equals && code !== comma && !isBlank(code)) continue;
     if (at > from && text.charCodeAt(at - 1) === backslash) continue;
     return code === equals ? at : -1;
+  }
+  return -1;
+}
+
+/** As `closingQuote` up to the end of the text, which may be megabytes away. */
+function nextUnescapedQuote(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
+    let start = at;
+    while (start > from && text.charCodeAt(start - 1) === backslash) start--;
+    if ((at - start) % 2 === 0) return at;
   }
   return -1;
 }

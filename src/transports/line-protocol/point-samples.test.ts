@@ -15,7 +15,7 @@ function samplesOf(
   const readTime = timeReader(precision)!;
   const all = { ...lineProtocolDefaults, ...mapping };
   const points = new PointSamples({ mapping: all, readTime, receivedAt });
-  const reader = createLineReader(lines.join('\n'));
+  const reader = createLineReader([lines.join('\n')]);
   const faults: string[] = [];
   for (let read = reader.next(); read !== undefined; read = reader.next()) {
     const fault = isFault(read) ? read : points.add(read, reader.line());

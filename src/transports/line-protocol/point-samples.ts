@@ -30,8 +30,8 @@ export interface PointSample {
   readonly series: string;
   /** The first line of the sample, from 1. */
   readonly line: number;
-  /** Keys whose integers became strings, because a number does not hold them exactly. */
-  readonly texts: string[];
+  /** Keys whose integers became strings, because a number does not hold them exactly; undefined without any. */
+  texts: string[] | undefined;
 }
 
 /** What the points of a series have in common. */
@@ -45,7 +45,8 @@ interface Lane {
   isAscending: boolean;
   /** By timestamp as it was written; only when one was not later. */
   byTime: Map<string, LaneSample> | undefined;
-  readonly added: LaneSample[];
+  /** Undefined for one sample, which most lanes of a request with many series have. */
+  added: LaneSample[] | undefined;
 }
 
 type LaneSample = NonNullable<Lane['last']>;
@@ -88,7 +89,7 @@ export class PointSamples {
     const { keys, values } = point;
     for (let i = 0; i < keys.length; i++)
       sample.data[this.#keyOf(keys[i] ?? '')] = values[i] ?? null;
-    for (const place of point.inexact) sample.texts.push(this.#keyOf(keys[place] ?? ''));
+    for (const place of point.inexact) (sample.texts ??= []).push(this.#keyOf(keys[place] ?? ''));
     return undefined;
   }
 
@@ -100,8 +101,16 @@ export class PointSamples {
     const at = timestamp === '' ? this.#receivedAt : this.#readTime(timestamp);
     if (at === undefined) return timestampFault;
     const { deviceId, topic, tags } = lane;
-    const names = { deviceId, topic, tags, series };
-    const sample: PointSample = { ...names, timestamp: at, data: {}, line, texts: [] };
+    const sample: PointSample = {
+      deviceId,
+      topic,
+      tags,
+      series,
+      timestamp: at,
+      data: {},
+      line,
+      texts: undefined,
+    };
     this.#samples.push(sample);
     keep(lane, { at: timestamp, sample, series });
     return sample;
@@ -118,13 +127,14 @@ function knownSample(lane: Lane, at: string): LaneSample | undefined {
   if (last === undefined || last.at === at) return last;
   if (lane.isAscending && isLater(at, last.at)) return undefined;
   lane.isAscending = false;
-  lane.byTime ??= new Map(lane.added.map((one) => [one.at, one]));
+  lane.byTime ??= new Map((lane.added ?? [last]).map((one) => [one.at, one]));
   return lane.byTime.get(at);
 }
 
 function keep(lane: Lane, added: LaneSample): void {
+  // All are alive until the request is stored: few objects for each make collections of garbage short.
+  if (lane.last !== undefined) (lane.added ??= [lane.last]).push(added);
   lane.last = added;
-  lane.added.push(added);
   lane.byTime?.set(added.at, added);
 }
 
@@ -153,7 +163,7 @@ function createLanes(mapping: LineProtocolMapping): (series: string) => Lane | L
     const known = byNames.get(names);
     if (known !== undefined) return known;
     const meta = tags.length > 0 ? Object.fromEntries(tags) : undefined;
-    const times = { last: undefined, isAscending: true, byTime: undefined, added: [] };
+    const times = { last: undefined, isAscending: true, byTime: undefined, added: undefined };
     const lane: Lane = { deviceId, topic, tags: meta, ...times };
     byNames.set(names, lane);
     return lane;
@@ -305,7 +315,7 @@ function hasForm(
     readonly types: readonly string[];
   },
 ): boolean {
-  if (tags !== undefined || texts.length > 0 || topic !== form.topic) return false;
+  if (tags !== undefined || texts !== undefined || topic !== form.topic) return false;
   let at = 0;
   for (const key in data) {
     if (key !== form.keys[at] || typeof data[key] !== form.types[at]) return false;

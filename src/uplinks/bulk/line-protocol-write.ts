@@ -3,6 +3,7 @@ import {
   createLineReader,
   isFault,
   type LineReader,
+  lineTexts,
   timeReader,
 } from '../../transports/line-protocol/line-reader.ts';
 import {
@@ -32,7 +33,7 @@ import {
 import { ConnectorDevices, type ConnectorDeviceStages } from './named-devices.ts';
 
 /** Time for which lines are read in one turn of the event loop, asked after so many lines. */
-const turnMsMax = 1.5;
+const turnMsMax = 0.4;
 const linesPerLook = 16;
 /** Bad lines that an answer names; the others are counted. */
 const faultsNamedMax = 10;
@@ -40,10 +41,16 @@ const faultsNamedMax = 10;
 const refusedNamedMax = 200;
 const shownLengthMax = 200;
 
+/** A body that is read once. */
+export interface PointBody {
+  readonly chunks: readonly Uint8Array[];
+  readonly bytes: number;
+}
+
 export interface PointWrite {
   /** It has a mapping. */
   readonly connector: DeviceConnector;
-  readonly text: string;
+  readonly body: PointBody;
   readonly precision: string;
 }
 
@@ -80,12 +87,12 @@ export interface WriteStages extends BackfillStages, ConnectorDeviceStages {
  */
 export async function writePoints(write: PointWrite, on: WriteStages): Promise<WriteOutcome> {
   const { organizationId } = write.connector;
-  if (write.text.length <= largeWorkLimits.bytesMin) return storePoints(write, on);
+  if (write.body.bytes <= largeWorkLimits.bytesMin) return storePoints(write, on);
   return on.turns.large.run(organizationId, () => storePoints(write, on));
 }
 
 async function storePoints(write: PointWrite, on: WriteStages): Promise<WriteOutcome> {
-  const { connector, text, precision } = write;
+  const { connector, body, precision } = write;
   const readTime = timeReader(precision);
   if (readTime === undefined)
     throw problem('precisionUnknown', { precision: shortText(precision) });
@@ -94,7 +101,7 @@ async function storePoints(write: PointWrite, on: WriteStages): Promise<WriteOut
   const receivedAt = on.now();
   const points = new PointSamples({ mapping, readTime, receivedAt });
   const faults = new Faults();
-  const reader = createLineReader(text);
+  const reader = createLineReader(lineTexts(body.chunks));
   const inTurn = turnsOf(write, on.turns);
   const read = () => readLines(reader, points, faults);
   while (await inTurn(read));
@@ -157,9 +164,9 @@ function readLines(reader: LineReader, points: PointSamples, faults: Faults): bo
 }
 
 /** Few lines are read as any other request is, many in slices. */
-function turnsOf({ connector, text }: PointWrite, turns: WorkTurns): InTurn {
+function turnsOf({ connector, body }: PointWrite, turns: WorkTurns): InTurn {
   const { organizationId } = connector;
-  if (text.length <= largeWorkLimits.bytesMin) return (work) => turns.run(organizationId, work);
+  if (body.bytes <= largeWorkLimits.bytesMin) return (work) => turns.run(organizationId, work);
   return (work) => turns.slice(organizationId, work);
 }
 
@@ -169,7 +176,8 @@ function notedValidation(
   validate: WriteStages['validate'],
 ): WriteStages['validate'] {
   const notes = new Map<JsonObject, Note>();
-  for (const { data, texts } of samples) if (texts.length > 0) notes.set(data, noteOfExact(texts));
+  for (const { data, texts } of samples)
+    if (texts !== undefined) notes.set(data, noteOfExact(texts));
   if (notes.size === 0) return validate;
   return (sample: Sample): ValidatedSample<Sample> => {
     const validated = validate(sample);
