@@ -125,8 +125,9 @@ test('samples without a timestamp get the time of the request; notes of one requ
     dataFlowId: 'f1',
     stored: true,
   });
-  expect(entries[0]!.notes).toHaveLength(backfillNotesMax);
-  expect(entries[0]!.notes.at(-1)).toMatchObject({
+  const notes = entries.flatMap((entry) => entry.notes);
+  expect(notes).toHaveLength(backfillNotesMax);
+  expect(notes.at(-1)).toMatchObject({
     deviceId: 'd1',
     details: { index: backfillNotesMax - 1 },
   });

@@ -96,6 +96,8 @@ export interface BackfillStages extends BatchStages, ColumnStages {
 
 /** A request with more samples takes a turn for each group of them. */
 const largeSamplesMin = 1_000;
+/** Elements that are handled in one go: each takes many times the time of a row of columns. */
+const elementsPerTurn = 200;
 
 const samplesLimit = `${backfillLimits.samplesMax.toLocaleString('en-US')} samples`;
 
@@ -167,7 +169,9 @@ export async function storeGroups(
       if (on.stopping()) throw problem('stopping');
       if (progress.read + group.length > backfillLimits.samplesMax)
         throw problem('backfillTooLarge', { ...outcomeOf(progress), limit: samplesLimit });
-      await storeGroup({ ...input, group, begin }, of, progress, on);
+      await inPlace(on, of, progress, begin, (beginHere) =>
+        storeGroup({ ...input, group, begin: beginHere }, of, progress, on),
+      );
       while (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
       // The journal is busy with one group while the next is prepared, at the turn of the organization.
       await (progress.read < largeSamplesMin
@@ -182,6 +186,32 @@ export async function storeGroups(
     if (group.status === 'rejected') failure ??= group.reason;
   if (failure !== undefined) throw brokenOff(failure, progress);
   return outcomeOf(progress);
+}
+
+type Begin = (stored: Promise<void>) => void;
+
+/**
+ * Few groups of large requests of an organization are stored at once: more would not be faster, and
+ * all their samples would be alive.
+ */
+async function inPlace(
+  { turns }: BackfillStages,
+  { organizationId }: RequestDevices,
+  { read }: BackfillProgress,
+  begin: Begin,
+  store: (begin: Begin) => Promise<void>,
+): Promise<void> {
+  if (turns === undefined || read < largeSamplesMin) return store(begin);
+  const end = await turns.groups.begin(organizationId);
+  const begun: Promise<void>[] = [];
+  try {
+    await store((stored) => {
+      begun.push(stored);
+      begin(stored);
+    });
+  } finally {
+    void Promise.allSettled(begun).then(end);
+  }
 }
 
 function notAllRejected(receipt: BackfillReceipt): BackfillReceipt {
@@ -254,9 +284,17 @@ async function storeElements(
   progress: BackfillProgress,
   on: BackfillStages,
 ): Promise<void> {
-  const batches = await batchesOf(group, progress, on);
-  const { own, elsewhere } = batches;
-  if (own.length + elsewhere.length > 0) begin(storeBatches(batches, progress, on));
+  const { elements, devices, indices, attempt } = group;
+  // A part of a request with an Idempotency-Key is named by its whole group.
+  const step = attempt === undefined ? elementsPerTurn : elements.length;
+  for (let from = 0; from < elements.length; from += step) {
+    const to = from + step;
+    const some = { ...group, elements: elements.slice(from, to), devices: devices.slice(from, to) };
+    const places = indices && { indices: indices.slice(from, to) };
+    const batches = await batchesOf({ ...some, ...places }, progress, on);
+    const { own, elsewhere } = batches;
+    if (own.length + elsewhere.length > 0) begin(storeBatches(batches, progress, on));
+  }
 }
 
 function outcomeOf({ notStored, ...progress }: BackfillProgress): BackfillReceipt {
