@@ -3,6 +3,12 @@
 /** Shorter strings are written faster by a loop than by a call of the runtime. */
 const loopedCharsMax = 48;
 const copiedBytesMax = 256;
+const firstBytes = 1_024;
+/** Memory of a writer that is used again and again: more is given back at once, */
+const reusedBytesMax = 8 * 1024 * 1024;
+/** and more than this when it was not needed so many times. */
+const keptBytes = 1024 * 1024;
+const unneededMax = 256;
 
 /** A class, because it is used for every value. */
 export class ByteWriter {
@@ -10,8 +16,9 @@ export class ByteWriter {
   #view: DataView;
   /** May be set back, to remove what was written last. */
   length = 0;
+  #unneeded = 0;
 
-  constructor(capacity = 1_024) {
+  constructor(capacity: number = firstBytes) {
     this.#buffer = Buffer.alloc(capacity);
     this.#view = new DataView(this.#buffer.buffer, this.#buffer.byteOffset, capacity);
   }
@@ -19,6 +26,20 @@ export class ByteWriter {
   /** Bytes of memory that it takes. */
   get capacity(): number {
     return this.#buffer.length;
+  }
+
+  /**
+   * Empties it for the next use. Large memory is kept while it is needed: allocating it each time
+   * makes V8 collect garbage of all ages, because it counts bytes outside the heap.
+   */
+  reset(): void {
+    const { capacity } = this;
+    this.#unneeded = this.length > capacity / 4 ? 0 : this.#unneeded + 1;
+    this.length = 0;
+    if (capacity <= keptBytes) return;
+    if (capacity <= reusedBytesMax && this.#unneeded <= unneededMax) return;
+    this.#unneeded = 0;
+    this.#use(Buffer.alloc(firstBytes));
   }
 
   byte(value: number): void {
@@ -156,8 +177,12 @@ export class ByteWriter {
   #grow(bytes: number): void {
     const larger = Buffer.alloc(Math.max(this.#buffer.length * 2, this.length + bytes));
     larger.set(this.#buffer.subarray(0, this.length));
-    this.#buffer = larger;
-    this.#view = new DataView(larger.buffer, larger.byteOffset, larger.length);
+    this.#use(larger);
+  }
+
+  #use(buffer: Buffer): void {
+    this.#buffer = buffer;
+    this.#view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
   }
 }
 

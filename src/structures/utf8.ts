@@ -13,7 +13,8 @@ export class Utf8Check {
     const wholeTo = wholeLength(bytes);
     const whole = bytes.subarray(0, wholeTo);
     if (!isUtf8(whole)) return this.#passed + faultIn(whole);
-    this.#begun = bytes.slice(wholeTo);
+    // Whoever gets the chunk next may give its memory back.
+    this.#begun = Uint8Array.from(bytes.subarray(wholeTo));
     this.#passed += wholeTo;
     return undefined;
   }

@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Json } from '../../model/json.ts';
 import type { Payload, PayloadHints } from '../../model/payload.ts';
 import { problem } from '../../model/problem.ts';
+import { refusalLimits } from '../../model/refused-uplink.ts';
+import { giveBack } from '../../structures/given-back.ts';
 import { utf8Fault } from '../../structures/utf8.ts';
 import { isJsonDocument, jsonPayload, readPayload } from '../../transports/payload-reader.ts';
 import { charged, type EdgeRequest, endLarge, routeOf, stateOf, turnOf } from './exchange.ts';
@@ -108,8 +110,9 @@ function hintedPayloadOf(
   bytes: Buffer,
   hints: PayloadHints,
 ): Payload | Promise<Payload> {
-  if (bytes.length > wholeReadingsMax && isJsonDocument(bytes, hints))
-    return largeReadingsOf(request, bytes).then((value) => jsonPayload(value, bytes.length));
+  const { length } = bytes;
+  if (length > wholeReadingsMax && isJsonDocument(bytes, hints))
+    return largeReadingsOf(request, bytes).then((value) => jsonPayload(value, length));
   return understood(request, bytes, () => charged(request, () => readPayload(bytes, hints)));
 }
 
@@ -133,7 +136,9 @@ export function jsonBodyOf(
 
 async function largeReadingsOf(request: EdgeRequest, bytes: Buffer): Promise<Json | undefined> {
   // The parser takes the bytes of a document with a fault.
-  const shown = routeOf(request)?.refused !== undefined && Buffer.from(bytes);
+  const shown =
+    routeOf(request)?.refused !== undefined &&
+    Buffer.from(bytes.subarray(0, refusalLimits.payloadBytesMax));
   try {
     refuseOtherText(bytes);
     const { turn } = stateOf(request);
@@ -239,7 +244,9 @@ async function parsedLargeBody(
 ): Promise<Json | undefined> {
   if (bytes.length === 0) return undefined;
   try {
-    return await parseLargeJson(bytes, parse, inTurn);
+    const value = await parseLargeJson(bytes, parse, inTurn);
+    giveBack(bytes);
+    return value;
   } catch (error) {
     throw invalidJson(error);
   }

@@ -7,6 +7,10 @@ import type { BodyStream } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
 import { Utf8Check } from '../../structures/utf8.ts';
 
+/** Chunks of inflated bodies: short ones, and those of bodies that may be long, which have memory of their own. */
+const shortBytes = 16 * 1024;
+export const longBytes: number = 128 * 1024;
+
 /** What a refused coding is told to send instead (RFC 7694). */
 export const acceptedCodings = 'gzip, deflate, br';
 
@@ -14,17 +18,20 @@ export const acceptedCodings = 'gzip, deflate, br';
  * The body as its sender wrote it, chunk by chunk. Throws Problem 415 for an unknown coding, 400 for
  * a compressed body that is not valid, and 413: for a body that says its length before anything is
  * read, else with the chunk that passes the limit after inflating. A body that breaks off throws an
- * error with status 400. `received` counts the bytes before inflating.
+ * error with status 400. `received` counts the bytes before inflating, `inflatedBytes` is the longest
+ * chunk of an inflated body.
  */
 export async function* bodyChunks(
   message: IncomingMessage,
   bytesMax: number,
   received?: { bytes: number },
+  inflatedBytes = shortBytes,
 ): AsyncGenerator<Uint8Array> {
   if (Number(message.headers['content-length'] ?? 0) > bytesMax)
     throw problem('payloadTooLarge', { bytesMax });
   let bytes = 0;
-  for await (const chunk of inflated(receivedChunks(message, received), codingOf(message))) {
+  const chunks = receivedChunks(message, received);
+  for await (const chunk of inflated(chunks, codingOf(message), inflatedBytes)) {
     bytes += chunk.byteLength;
     if (bytes > bytesMax) throw problem('payloadTooLarge', { bytesMax });
     yield chunk;
@@ -86,14 +93,18 @@ async function* receivedChunks(
   }
 }
 
-async function* inflated(body: BodyStream, coding: Coding): AsyncGenerator<Uint8Array> {
+async function* inflated(
+  body: BodyStream,
+  coding: Coding,
+  chunkSize: number,
+): AsyncGenerator<Uint8Array> {
   if (coding === 'identity') return yield* body;
   const chunks = body[Symbol.asyncIterator]();
   const first = await chunks.next();
   // Some senders name a coding and send nothing.
   if (first.done === true) return;
   const source = Readable.from(withFirst(first.value, chunks));
-  const inflater = inflaterOf(coding, first.value);
+  const inflater = inflaterOf(coding, first.value, { chunkSize });
   let broken: Error | undefined;
   // A body that breaks off ends the decompression.
   source.once('error', (error) => {
@@ -122,11 +133,16 @@ async function* withFirst(
 
 const zlibMethod = 8;
 
-function inflaterOf(coding: Exclude<Coding, 'identity'>, first: Uint8Array): Transform {
-  if (coding === 'gzip') return createGunzip();
-  if (coding === 'br') return createBrotliDecompress();
+function inflaterOf(
+  coding: Exclude<Coding, 'identity'>,
+  first: Uint8Array,
+  options: { readonly chunkSize: number },
+): Transform {
+  if (coding === 'gzip') return createGunzip(options);
+  if (coding === 'br') return createBrotliDecompress(options);
   // Some senders leave the header of zlib out.
-  return ((first[0] ?? 0) & 0x0f) === zlibMethod ? createInflate() : createInflateRaw();
+  const isWrapped = ((first[0] ?? 0) & 0x0f) === zlibMethod;
+  return isWrapped ? createInflate(options) : createInflateRaw(options);
 }
 
 /** In the words of the server that senders of line protocol know. */

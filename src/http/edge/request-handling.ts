@@ -15,7 +15,7 @@ import {
   type RequestState,
   stateOf,
 } from './exchange.ts';
-import { bodyChunks, utf8Chunks } from './request-body.ts';
+import { bodyChunks, longBytes, utf8Chunks } from './request-body.ts';
 import {
   ignoredHeader,
   requestChecks,
@@ -206,7 +206,7 @@ function streamedBody(
   { anyBodyType, bodyBytesMax = bodyBytesMaxDefault }: Route,
   { raw }: EdgeRequest,
 ): BodyStream {
-  const body = bodyChunks(raw, bodyBytesMax);
+  const body = bodyChunks(raw, bodyBytesMax, undefined, longBytes);
   return anyBodyType ? body : utf8Chunks(body);
 }
 

@@ -46,9 +46,6 @@ export const entryFlags = {
   replaces: 64,
 } as const;
 
-/** A larger buffer is not kept for the next entry. */
-const keptBytesMax = 1024 * 1024;
-
 /** Rows of an entry that has nothing else. */
 export interface ColumnsToEncode {
   readonly receivedAt: EpochMs;
@@ -64,14 +61,13 @@ interface EntryEncoder {
 }
 
 export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
-  let to = new ByteWriter();
+  const to = new ByteWriter();
   const texts = new WrittenTexts();
   const correlation = new RepeatedId();
   let used: UsedKinds = { definitions: [], indexes: undefined };
 
   function begin(): void {
-    if (to.capacity > keptBytesMax) to = new ByteWriter();
-    to.length = 0;
+    to.reset();
     texts.clear();
   }
 

@@ -56,11 +56,6 @@ export class BlockGroup {
     return this.#to.length;
   }
 
-  /** Bytes of memory that it takes. */
-  get capacity(): number {
-    return this.#to.capacity;
-  }
-
   /** Copies the entry into the group; says how many bytes that took. */
   add(
     position: number,
@@ -106,7 +101,7 @@ export class BlockGroup {
   }
 
   clear(): void {
-    this.#to.length = 0;
+    this.#to.reset();
     this.#blocks.length = 0;
     this.#block = undefined;
   }

@@ -21,6 +21,7 @@ import {
   type WrittenSamples,
 } from './sample-scanner.ts';
 import { largeWorkLimits } from '../large-work.ts';
+import { giveBack } from '../../structures/given-back.ts';
 import { atOnce, type InTurn } from '../../structures/slices.ts';
 import { parseReadings } from '../../model/exact-json.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
@@ -145,7 +146,11 @@ class ColumnReader {
     const [only] = parts;
     this.#dropped += this.#at;
     this.#at = 0;
-    this.#held = only !== undefined && parts.length === 1 ? only : Buffer.concat(parts);
+    const joined = only !== undefined && parts.length === 1 ? only : Buffer.concat(parts);
+    // Fixed groups have the bytes of their samples.
+    if (parts.length > 1 && !this.#isFixed)
+      for (const one of [this.#held, ...this.#chunks]) giveBack(one);
+    this.#held = joined;
     this.#chunks = [];
     this.#chunkBytes = 0;
   }

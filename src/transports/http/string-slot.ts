@@ -199,7 +199,8 @@ export class FixedBytes {
     const view = new DataView(bytes.buffer, bytes.byteOffset, length);
     this.length = length;
     this.words = Int32Array.from({ length: length >> 2 }, (_, i) => view.getInt32(i * 4, true));
-    this.rest = bytes.slice(length & ~3);
+    // A slice of a buffer would keep its body in memory.
+    this.rest = Uint8Array.from(bytes.subarray(length & ~3));
   }
 }
 

@@ -1,5 +1,6 @@
 // Raw uplinks in files of the data folder: appended in journal order, dropped by age, size and device.
 import { type FileHandle, open } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { RawUplink } from '../../../model/uplink.ts';
 import { missing } from '../../../structures/missing.ts';
@@ -66,9 +67,14 @@ const rawUplinkLimits = {
 type RawUplinkLimits = { readonly [K in keyof typeof rawUplinkLimits]: number };
 
 const firstBytes = 64 * 1024;
-/** What one long line took is given back. */
+/** More memory is given back at once, */
+const reusedBytesMax = 8 * 1024 * 1024;
+/** and more than this when it was not needed for so many blocks. */
 const keptBytesMax = 1024 * 1024;
+const unneededMax = 16;
 const lineFeed = 0x0a;
+/** Characters of lines that are added in one turn of the event loop. */
+const charsPerTurn = 256 * 1024;
 /** The bytes of longer lines are counted, those of shorter ones at their most. */
 const shortLineMax = 4_096;
 
@@ -79,6 +85,7 @@ const shortLineMax = 4_096;
 class LineBytes {
   #block = Buffer.allocUnsafe(firstBytes);
   #end = 0;
+  #unneeded = 0;
 
   /** Valid until the next line is added. */
   get bytes(): Buffer {
@@ -97,8 +104,12 @@ class LineBytes {
   }
 
   clear(): void {
+    const { length } = this.#block;
+    this.#unneeded = this.#end > length / 4 ? 0 : this.#unneeded + 1;
     this.#end = 0;
-    if (this.#block.length > keptBytesMax) this.#block = Buffer.allocUnsafe(firstBytes);
+    if (length <= keptBytesMax) return;
+    if (length <= reusedBytesMax && this.#unneeded <= unneededMax) return;
+    this.#block = Buffer.allocUnsafe(firstBytes);
   }
 
   #makeRoom(bytes: number): void {
@@ -183,9 +194,15 @@ class SegmentWriter {
    */
   async add(uplinks: readonly RawUplink[], through: number): Promise<void> {
     if (this.#hasFullBlock()) await this.#flush();
+    let chars = 0;
     for (const uplink of uplinks) {
       if (uplink.position <= this.#lastPosition) continue;
+      if (chars >= charsPerTurn) {
+        await nextTurn();
+        chars = 0;
+      }
       const line = lineOf(uplink, this.#limits.outcomeBytesMax);
+      chars += line.length;
       this.#lines.add(line);
       this.#heads.push({ deviceId: uplink.deviceId, receivedAt: uplink.receivedAt });
       this.#lastPosition = uplink.position;
