@@ -1,4 +1,5 @@
 // Status follower: keeps device status in the records up to date with the journal.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DeviceTransition } from '../../live/live-events.ts';
 import { isDiskFull } from '../../model/errors.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -314,6 +315,8 @@ export const statusFollowing = {
 
 /** Entries of a transaction where several nodes take turns to write: others wait for it. */
 const entriesPerTurn = 1_000;
+/** Entries that are gathered in one turn of the event loop, in about a millisecond. */
+const gatheredPerTurn = 1_000;
 
 interface PendingState {
   readonly state: JsonObject;
@@ -374,7 +377,7 @@ export function createDeviceStatus(
       if (emitted.get(deviceId) === state) emitted.delete(deviceId);
     },
     async handle(entries) {
-      const batch = batchOf(entries);
+      const batch = await batchOf(entries);
       if (batch === undefined) return;
       await records.write(batch);
       for (const [deviceId, state] of batch.states) {
@@ -394,7 +397,8 @@ function newestKnown(metrics: DeviceMetrics, before: DeviceMetrics | undefined):
   return withLastKnown(before, metrics);
 }
 
-function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
+/** A batch can have ten thousand entries. */
+async function batchOf(entries: readonly DurableEntry[]): Promise<StatusBatch | undefined> {
   const last = entries.at(-1);
   if (last === undefined) return undefined;
   const metrics = new Map<string, DeviceMetrics>();
@@ -402,7 +406,8 @@ function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
   const notes: ProcessingLogEntry[] = [];
   const counts = new PeriodCounter();
   const lastSamples = new Map<string, EpochMs>();
-  for (const entry of entries) {
+  for (const [i, entry] of entries.entries()) {
+    if (i % gatheredPerTurn === gatheredPerTurn - 1) await nextTurn();
     const { deviceId } = entry;
     if (entry.metrics !== undefined)
       metrics.set(deviceId, newestKnown(entry.metrics, metrics.get(deviceId)));
