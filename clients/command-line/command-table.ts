@@ -2,6 +2,7 @@
 import type { Command, Option } from './command-form.ts';
 import { samples } from './delete-samples.ts';
 import { devices, query, summarize, tail, why } from './device-commands.ts';
+import { expected, forecast } from './expected-values.ts';
 import { backfill, exportDocument } from './file-commands.ts';
 import { importFiles } from './import-command.ts';
 import { types } from './recalculate-samples.ts';
@@ -10,6 +11,8 @@ export const commands: Readonly<Record<string, Command>> = {
   devices,
   query,
   summarize,
+  expected,
+  forecast,
   tail,
   why,
   backfill,

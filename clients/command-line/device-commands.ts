@@ -143,6 +143,7 @@ export const summarize: Command = {
     'time-zone': { type: 'string', value: 'ZONE', help: 'time zone of the buckets' },
     per: { type: 'string', value: 'DURATION', help: 'unit of time of RATE and INTEGRAL' },
     state: { type: 'string', value: 'TEXT', help: 'state of TIME_IN_STATE' },
+    expression: { type: 'boolean', help: 'KEY is an expression over data keys' },
   },
   async run(run) {
     const { client, words, options, isJson, write, signal } = run;
@@ -152,7 +153,9 @@ export const summarize: Command = {
     const zone = options['time-zone'];
     const body = {
       topic: String(topic),
-      dataKey: words[1] ?? '',
+      ...(options['expression'] === true
+        ? { expression: words[1] ?? '' }
+        : { dataKey: words[1] ?? '' }),
       accumulator: words[2] ?? '',
       interval: { from: String(from), to: String(to) },
       ...(per !== undefined && { per: String(per) }),

@@ -111,6 +111,39 @@ test('summarize shows one value, or one per bucket with what is covered', async 
   const buckets = await ask(...words, 'INTEGRAL', '--bucket', 'P1Y', ...from);
   expect(buckets.stdout).toMatch(/TIME +VALUE +COVERED\n2020-01-01T00:00:00.000Z +- +0 %/);
   expect((await ask(...words, 'LAST')).code).toBe(2);
+  const formula = ['summarize', pump.deviceId, 'temperature * 2 + 1', 'LAST', '--expression'];
+  expect((await ask(...formula, ...from)).stdout).toBe('44\n');
+  const wrong = ['summarize', pump.deviceId, 'temperature *', 'LAST', '--expression'];
+  expect(await ask(...wrong, ...from)).toMatchObject({ code: 1 });
+});
+
+test('contract 38: expected and forecast show what is usual and when a target is reached', async () => {
+  const battery = await world.device({ name: 'Battery' });
+  const hourMs = 3_600_000;
+  const now = Math.floor(Date.now() / hourMs) * hourMs;
+  const hours = 21 * 24;
+  const samples = Array.from({ length: hours }, (_, n) => ({
+    deviceId: battery.id,
+    timestamp: new Date(now - (hours - n) * hourMs).toISOString(),
+    data: { level: 100 - (n / 24) * 2, room: 20 + (n % 24) / 10 },
+  }));
+  await world.must('POST', '/v3/samples/bulk', samples);
+  const usual = await ask('expected', battery.deviceId, 'room');
+  expect(usual).toMatchObject({ code: 0, stderr: '' });
+  expect(usual.stdout).toMatch(/^HOUR +EXPECTED +LOWER +UPPER\n(\S+Z( +[\d.]+){3}\n){24,25}$/);
+  const unknown = await ask('expected', battery.deviceId, 'nothing', '--sensitivity', 'HIGH');
+  expect(unknown.stderr).toContain('too little is known');
+  expect(await ask('expected', battery.deviceId, 'room', '--sensitivity', 'MOST')).toMatchObject({
+    code: 2,
+  });
+  const devices = `${battery.deviceId},${pump.deviceId}`;
+  const empty = await ask('forecast', devices, 'level', '0');
+  expect(empty.stdout).toMatch(/DEVICE ID +VALUE +PER DAY +REACHES TARGET/);
+  expect(empty.stdout).toMatch(new RegExp(`${battery.deviceId} +58.* -2 +\\S+Z`));
+  expect(empty.stdout).toMatch(new RegExp(`${pump.deviceId} .*TOO_FEW`));
+  const lines = (await ask('forecast', devices, 'level', '0', '--json')).stdout.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).reason)).toEqual([null, 'TOO_FEW']);
+  expect(await ask('forecast', devices, 'level', 'low')).toMatchObject({ code: 2 });
 });
 
 test('contract 38: samples delete counts with --dry-run, and deletes', async () => {
