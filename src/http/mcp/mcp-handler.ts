@@ -391,7 +391,7 @@ const readDecoder = tool({
   name: 'read_decoder',
   title: 'Read a decoder',
   description:
-    'The scripts of a device type, by its id or by a device that uses it: uplinkScript turns payloads into samples. To explain a decoder, read it and try it with run_decoder.',
+    'The scripts of a device type, by its id or by a device that uses it: uplinkScript turns payloads into samples, and formulas in calculatedKeys add keys to them. To explain a decoder, read it and try it with run_decoder.',
   input: Type.Object(
     { deviceTypeId: Type.Optional(id), deviceId: Type.Optional(deviceId) },
     { additionalProperties: false, minProperties: 1, maxProperties: 1 },
@@ -399,7 +399,10 @@ const readDecoder = tool({
   async run({ ask }, { deviceTypeId, deviceId: device }) {
     const typeId = deviceTypeId ?? (await typeOf(String(device)));
     const type = await ask('GET', `/v3/device-types/${encodeURIComponent(typeId)}`);
-    const shown = ['id', 'name', 'uplinkScript', 'downlinkScript', 'schemas', 'libraries'];
+    const shown = [
+      ...['id', 'name', 'meta', 'uplinkScript', 'downlinkScript', 'schemas', 'libraries'],
+      'calculatedKeys',
+    ];
     return membersOf(type, shown);
 
     async function typeOf(named: string): Promise<string> {
