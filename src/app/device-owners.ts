@@ -54,20 +54,21 @@ type Stages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'calculate' | 
   Pick<RawUplinks, 'list'> & { readonly sampleChanges: SampleChangesOfNode };
 
 export function composeRemoteStoring(
-  { newId }: Parts,
+  { newId, node }: Parts,
   { heldFor, askOwners }: DeviceOwnership,
   { list, sampleChanges, ...stages }: Stages,
 ): RemoteStoring {
   const own = { ...stages, newId, heldFor };
+  const owner = { heldFor, node: node?.id ?? '' };
   return {
     storeElsewhere: createRemoteSamples(askOwners, own),
     listRawUplinks: listAtOwner(askOwners, list),
     appendEntry: createRemoteEntries(askOwners, own),
-    sampleChanges: sampleChangesOfAll(askOwners, heldFor, sampleChanges),
+    sampleChanges: sampleChangesOfAll(askOwners, owner, sampleChanges),
     handlers: new Map([
       [samplesCall, samplesReceiver(own)],
       [entriesCall, entriesReceiver(own)],
-      [sampleChangesCall, sampleChangesReceiver(heldFor, sampleChanges)],
+      [sampleChangesCall, sampleChangesReceiver(owner, sampleChanges)],
       [rawUplinksCall, rawUplinksReceiver(heldFor, list)],
     ]),
   };

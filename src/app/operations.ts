@@ -52,8 +52,13 @@ export function composeSampleChanges(parts: Parts, uplinks: Uplinks): ComposedSa
 
 function runnerOf(parts: Parts, sampleChanges: SampleChangesOfNode): OperationRunner {
   const { records, telemetry, liveEvents, sharedWork } = parts;
-  const { delete: remove, recalculate } = sampleChanges;
-  const operations = new SampleOperations({ records, delete: remove, recalculate });
+  const { delete: remove, recalculate, settled } = sampleChanges;
+  const work = { records, delete: remove, recalculate };
+  const clock = () => performance.now();
+  const operations = new SampleOperations(
+    // A single node has all that it hides on its own disk.
+    sharedWork === undefined ? work : { ...work, settling: { settled, clock, pause } },
+  );
   return createOperationRunner({
     runChunk: async (id, isTimeUp) => {
       const isDone = await operations.runChunk(id, isTimeUp);
@@ -66,7 +71,7 @@ function runnerOf(parts: Parts, sampleChanges: SampleChangesOfNode): OperationRu
     isOwn: (id) => sharedWork?.holds(leaseOfOperation(id)) ?? true,
     organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
     failed: (error) => telemetry.backgroundFailed('changing samples', error),
-    clock: () => performance.now(),
+    clock,
     pause: (ms) => pause(ms),
   });
 }

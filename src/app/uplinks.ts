@@ -263,9 +263,10 @@ function ownSampleChanges(
 ): SampleChangesOfNode {
   const findRoute = (deviceId: string) => directory.byDevice(deviceId);
   const replacing = { findRoute, store, append, announce, newId, now };
-  const { delete: remove, correct, put } = new SampleChanges({ ...replacing, removeUplinks });
+  const changes = new SampleChanges({ ...replacing, removeUplinks });
+  const { delete: remove, correct, put, settled } = changes;
   const { recalculate } = new Recalculations({ ...replacing, ...decoding, list, validate, admit });
-  return { delete: remove, correct, recalculate, put };
+  return { delete: remove, correct, recalculate, put, settled };
 }
 
 /** Loaded only with several nodes. */

@@ -8,6 +8,7 @@ import type {
   DeletionRequest,
   RecalculationOutcome,
   RecalculationPiece,
+  SettledChanges,
 } from '../model/sample-changes.ts';
 import {
   type AskOwners,
@@ -26,20 +27,31 @@ export interface SampleChangesOfNode {
   readonly recalculate: (piece: RecalculationPiece) => Promise<RecalculationOutcome>;
   /** Stores results of a calculation. */
   readonly put: PutResults;
+  /** Whether what it removed is gone for all nodes, also without this one. */
+  readonly settled: (request: OfDevice) => Promise<SettledChanges>;
+}
+
+interface OfDevice {
+  readonly deviceId: string;
 }
 
 interface Call {
   readonly work: keyof SampleChangesOfNode;
-  readonly request: DeletionRequest | CorrectionRequest | RecalculationPiece | GroupResults;
+  readonly request:
+    | DeletionRequest
+    | CorrectionRequest
+    | RecalculationPiece
+    | GroupResults
+    | OfDevice;
 }
 
 /** Changes of own devices here, and of others at their owner. Throws its Problem. */
 export function sampleChangesOfAll(
   askOwners: AskOwners,
-  heldFor: HeldFor,
+  owner: Owner,
   own: SampleChangesOfNode,
 ): SampleChangesOfNode {
-  const here = ownedChanges(heldFor, own);
+  const here = ownedChanges(owner, own);
   function ask<Outcome extends object>(call: Call, work: () => Promise<Outcome>) {
     const askOwner = (callOwner: CallOwner) => callOwner(sampleChangesCall, call);
     return atOwner(askOwners, call.request.deviceId, askOwner, work);
@@ -50,12 +62,13 @@ export function sampleChangesOfAll(
     recalculate: (request) =>
       ask({ work: 'recalculate', request }, () => here.recalculate(request)),
     put: (request) => ask({ work: 'put', request }, () => here.put(request)),
+    settled: (request) => ask({ work: 'settled', request }, () => here.settled(request)),
   };
 }
 
 /** Answers the call of another node, for devices of this one. */
-export function sampleChangesReceiver(heldFor: HeldFor, own: SampleChangesOfNode) {
-  const here = ownedChanges(heldFor, own);
+export function sampleChangesReceiver(owner: Owner, own: SampleChangesOfNode) {
+  const here = ownedChanges(owner, own);
   return async (given: unknown): Promise<unknown> => {
     const { work, request } = given as Call;
     try {
@@ -67,12 +80,24 @@ export function sampleChangesReceiver(heldFor: HeldFor, own: SampleChangesOfNode
   };
 }
 
-function ownedChanges(heldFor: HeldFor, own: SampleChangesOfNode): SampleChangesOfNode {
+/** This node. */
+interface Owner {
+  readonly heldFor: HeldFor;
+  readonly node: string;
+}
+
+function ownedChanges({ heldFor, node }: Owner, own: SampleChangesOfNode): SampleChangesOfNode {
+  const owned = <T>({ deviceId }: OfDevice, work: () => Promise<T>) =>
+    withDeviceLease(heldFor, deviceId, work);
+  const told = async <T extends object>(request: OfDevice, work: () => Promise<T>) => ({
+    ...(await owned(request, work)),
+    node,
+  });
   return {
-    delete: (request) => withDeviceLease(heldFor, request.deviceId, () => own.delete(request)),
-    correct: (request) => withDeviceLease(heldFor, request.deviceId, () => own.correct(request)),
-    recalculate: (request) =>
-      withDeviceLease(heldFor, request.deviceId, () => own.recalculate(request)),
-    put: (request) => withDeviceLease(heldFor, request.deviceId, () => own.put(request)),
+    delete: (request) => told(request, () => own.delete(request)),
+    correct: (request) => owned(request, () => own.correct(request)),
+    recalculate: (request) => told(request, () => own.recalculate(request)),
+    put: (request) => owned(request, () => own.put(request)),
+    settled: (request) => told(request, () => own.settled(request)),
   };
 }

@@ -871,6 +871,11 @@ const queryProblems = {
     message: (d: { samples: number; samplesMax: number }) =>
       `The request selects ${d.samples} samples, more than samplesMax ${d.samplesMax}. Run it with dryRun and confirm the new count.`,
   },
+  changeCanceled: {
+    status: 409,
+    code: '40914_CHANGE_CANCELED',
+    message: 'The operation was canceled before all samples of the device were changed.',
+  },
   instantTooLarge: {
     status: 409,
     code: '40996_INSTANT_TOO_LARGE',

@@ -46,13 +46,19 @@ export interface CorrectionOutcome {
   readonly rejected: readonly RejectedCorrection[];
 }
 
+/** With several nodes. */
+interface DoneAtNode {
+  /** The id of the node that did it, which hides what was removed until it is settled. */
+  readonly node?: string;
+}
+
 /** A piece of the deletion of one device. `from` is where the next piece begins. */
 export interface DeletionRequest {
   readonly deviceId: string;
   readonly deletion: SampleDeletion;
 }
 
-export interface DeletionOutcome {
+export interface DeletionOutcome extends DoneAtNode {
   readonly samples: number;
   readonly rawUplinks: number;
   /** Where the rest begins; null when nothing is left. */
@@ -89,11 +95,17 @@ export interface RecalculationPiece {
   readonly place: RecalculationPlace | null;
 }
 
-export interface RecalculationOutcome {
+export interface RecalculationOutcome extends DoneAtNode {
   /** How many changed. */
   readonly samples: number;
   /** Raw uplinks whose samples stay, because they cannot be decoded or what they led to is not known. */
   readonly keptUplinks: number;
   /** Null when nothing is left. */
   readonly next: RecalculationPlace | null;
+}
+
+/** Whether changes of samples depend on the node that has the device. */
+export interface SettledChanges extends DoneAtNode {
+  /** False while the samples that were removed are still stored, and only that node hides them. */
+  readonly isSettled: boolean;
 }

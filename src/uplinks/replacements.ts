@@ -22,7 +22,7 @@ export interface ReplacementStages {
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   readonly store: Pick<
     Samples,
-    'samples' | 'exportSamples' | 'count' | 'endOf' | 'takesRanges' | 'rewritten'
+    'samples' | 'exportSamples' | 'count' | 'endOf' | 'takesRanges' | 'isRemoving' | 'rewritten'
   >;
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;

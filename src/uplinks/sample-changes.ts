@@ -12,6 +12,7 @@ import type {
   RejectedCorrection,
   SampleCorrection,
   SampleDeletion,
+  SettledChanges,
 } from '../model/sample-changes.ts';
 import { createSerialQueue, type SerialQueue } from '../structures/serial-queue.ts';
 import { sameSampleData } from '../storage/samples/same-data.ts';
@@ -41,6 +42,8 @@ export class SampleChanges {
   readonly #replacements: Replacements;
   /** By target of calculations whose results are being stored. */
   readonly #putting = new Map<string, SerialQueue>();
+  /** Whether removed samples are on their way out of the store. */
+  #isRewriting = false;
 
   constructor(on: SampleChangeStages) {
     this.#on = on;
@@ -60,6 +63,25 @@ export class SampleChanges {
       ? await this.#on.removeUplinks({ deviceId, from, to })
       : 0;
     return { samples, rawUplinks, next: null };
+  };
+
+  /** Answers at once; what is not settled becomes so in the background. */
+  readonly settled = async ({
+    deviceId,
+  }: {
+    readonly deviceId: string;
+  }): Promise<SettledChanges> => {
+    const { store } = this.#on;
+    const isSettled = !store.isRemoving(deviceId);
+    // What fails is tried again when somebody asks again, and by maintenance.
+    if (!isSettled && !this.#isRewriting) {
+      this.#isRewriting = true;
+      const ended = () => {
+        this.#isRewriting = false;
+      };
+      void store.rewritten().then(ended, ended);
+    }
+    return { isSettled };
   };
 
   /** One entry for all; each correction is found before anything is written. */

@@ -121,6 +121,9 @@ export interface SampleStore {
   /** Whether replacements may remove this number of ranges now. */
   takesRanges(deviceId: string, count: number): boolean;
 
+  /** Whether removed rows of the device are still where they were, hidden. */
+  isRemoving(deviceId: string): boolean;
+
   /** Resolves when removed rows are out of files and their ranges free again, or that has failed for now. */
   rewritten(): Promise<void>;
 

@@ -50,6 +50,7 @@ export interface Samples
       | 'count'
       | 'endOf'
       | 'takesRanges'
+      | 'isRemoving'
       | 'rewritten'
     > {
   /**
@@ -193,6 +194,7 @@ function joined(
     count: (deviceId, ranges) => store.count(deviceId, ranges),
     endOf: (deviceId) => store.endOf(deviceId),
     takesRanges: (deviceId, count) => store.takesRanges(deviceId, count),
+    isRemoving: (deviceId) => store.isRemoving(deviceId),
     rewritten: () => store.rewritten(),
     previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),
     retain: (rules) => store.retain(rules),

@@ -194,6 +194,44 @@ export async function saveProgress(
     .execute();
 }
 
+// Unsettled actions: what ended, and is still done again should a node be lost. They keep an input.
+
+export async function noteUnsettled(
+  step: RecordsDb,
+  actionId: string,
+  input: JsonObject,
+): Promise<void> {
+  const set = { input: toJsonText(input) };
+  await step.updateTable('operationActions').set(set).where('id', '=', actionId).execute();
+}
+
+export async function noteSettled(step: RecordsDb, actionIds: readonly string[]): Promise<void> {
+  const update = step.updateTable('operationActions').set({ input: null });
+  await update.where(isOneOf('id', actionIds)).execute();
+}
+
+/** In order, of an operation whose items have all ended. */
+export async function unsettledActions(
+  db: RecordsDb,
+  operationId: string,
+  max: number,
+): Promise<OperationAction[]> {
+  const query = db
+    .selectFrom('operationActions')
+    .selectAll()
+    .where('operationId', '=', operationId)
+    .where('input', 'is not', null);
+  return (await query.orderBy('place').limit(max).execute()).map(actionFromRow);
+}
+
+/** Of an operation that was canceled while its items ended. */
+export async function saveEndedLate(
+  step: RecordsDb,
+  { id, done, failed }: Pick<Operation, 'id' | 'done' | 'failed'>,
+): Promise<void> {
+  await step.updateTable('operations').set({ done, failed }).where('id', '=', id).execute();
+}
+
 // Sample exports in the records store, and the devices whose samples an export reads.
 
 function exportFromRow(row: Selectable<RecordTables['sampleExports']>): SampleExport {

@@ -413,6 +413,7 @@ export async function openClickHouseStore(
     count: (deviceId, ranges) => answered(() => reads.count(deviceId, ranges)),
     endOf: async () => ({ order: openRows.nextOrder(), position: openRows.position() }),
     takesRanges: deletion.takesRanges,
+    isRemoving: (deviceId) => visible.removed.has(deviceId),
     rewritten: () => answered(deletion.rewritten),
     latest: (request) => answered(() => reads.latest(request)),
     measuredKeys: (deviceId, max) => answered(() => reads.measuredKeys(deviceId, max)),

@@ -154,8 +154,8 @@ async function deleteDropped(parts: DeletionParts): Promise<void> {
 }
 
 /**
- * Rows, then the hours that had them: until both are done, hours of the devices are not read. A crash in
- * between repeats all of it.
+ * Hours without the rows, then the rows: until both are done, hours of the devices are not read. A crash in
+ * between repeats all of it. Where the node does not come back, the rows are still there for the next owner to remove.
  */
 async function deleteRemoved(parts: DeletionParts): Promise<void> {
   const { visible } = parts;
@@ -180,12 +180,10 @@ async function deleteRanges(
   const isOwn = `(journal != ${journal} or position < ${shipped})`;
   // Of other journals, hours have what came late, and the blocks that are inserted.
   const isInHours = `if(journal = ${journal}, position < ${shipped}, not (${isPunctualText}) or position < ${endText(others)})`;
-  const removed = some.map(([deviceId, removals]) => removedText(deviceId, removals)).join(' or ');
-  if (!(await deleteRows(parts, ['samples', 'points'], removed))) return false;
   const touched = some.map(([deviceId, removals]) => {
     const from = hourOf(Math.min(...removals.map((removal) => removal.from)));
     const to = hourOf(Math.max(...removals.map((removal) => removal.to)) - 1) + hourMs;
-    return { deviceId, from, to };
+    return { deviceId, from, to, removed: removedText(deviceId, removals) };
   });
   const ofHours = touched
     .map(
@@ -194,15 +192,16 @@ async function deleteRanges(
     )
     .join(' or ');
   if (!(await deleteRows(parts, ['hours'], ofHours))) return false;
-  for (const { deviceId, from, to } of touched) {
-    const shard = shardOf(deviceId, shards);
-    await computeHours(shard, {
-      where: `device = ${quoted(deviceId)} and ${isInHours}`,
+  for (const { deviceId, from, to, removed } of touched)
+    await computeHours(shardOf(deviceId, shards), {
+      where: `device = ${quoted(deviceId)} and ${isInHours} and not ${removed}`,
       from,
       to,
     });
-    await deleteShapes(deviceId, shard, parts);
-  }
+  const rows = touched.map(({ removed }) => removed).join(' or ');
+  if (!(await deleteRows(parts, ['samples', 'points'], rows))) return false;
+  for (const { deviceId } of touched)
+    await deleteShapes(deviceId, shardOf(deviceId, shards), parts);
   for (const [deviceId, removals] of some) {
     const left = visible.removed.get(deviceId)?.filter((removal) => !removals.includes(removal));
     if (left === undefined || left.length === 0) visible.removed.delete(deviceId);

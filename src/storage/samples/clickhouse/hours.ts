@@ -82,6 +82,8 @@ export class Hours {
   shipped(block: Block): void {
     this.#blocks.add(block);
     if (this.#isClosed) return;
+    // Other nodes remove nothing before they know how far the hours of each journal are.
+    if (this.#parts.file.state.hours.to === 0) this.#blocks.cut();
     if (this.#cancelCut === undefined) this.#cutWhenOver();
     this.#shipper.wake();
   }
@@ -153,6 +155,8 @@ function createHourShipper(
 
 /** Older ends are right too, but leave more to be read from points. */
 const refreshMs = 60_000;
+/** A journal that has just begun says soon how far its hours are. */
+const refreshUnknownMs = 2_000;
 
 export interface OtherHours {
   /** By journal, the position before which hours contain it. */
@@ -183,8 +187,10 @@ export class OtherHoursReader {
 
   /** Undefined while hours do not contain everything of some journal that came late. */
   async read(): Promise<OtherHours | undefined> {
-    if (this.#last === undefined || performance.now() - this.#last.at > refreshMs)
-      this.#last = { at: performance.now(), found: await this.#readAll() };
+    const { at = Number.NEGATIVE_INFINITY, found } = this.#last ?? {};
+    if (performance.now() - at <= (found === undefined ? refreshUnknownMs : refreshMs))
+      return found;
+    this.#last = { at: performance.now(), found: await this.#readAll() };
     return this.#last.found;
   }
 

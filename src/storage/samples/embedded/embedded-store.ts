@@ -262,6 +262,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     takesRanges: (deviceId, count) =>
       (registry.removals.of(deviceId)?.length ?? 0) + count <= limits.removalsPerDevice &&
       registry.removals.count + count <= limits.removalsMax,
+    isRemoving: (deviceId) => registry.removals.of(deviceId) !== undefined,
     rewritten: () => {
       removing.wake();
       return removing.idle();
