@@ -61,6 +61,13 @@ const rows: Readonly<Record<string, Row>> = {
     command: noCommand,
     tool: noTool,
   },
+  'dashboards of places': {
+    paths: /^\/v3\/places\/:id\/dashboard$/,
+    guide: ['places.md', '/v3/places/{id}/dashboard'],
+    configuration: { in: 'dashboards' },
+    command: noCommand,
+    tool: noTool,
+  },
   versions: {
     paths: /^\/v3\/dashboards\/:id\/versions/,
     guide: ['dashboards.md', '/v3/dashboards/{id}/versions'],
