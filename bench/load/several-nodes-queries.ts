@@ -57,12 +57,17 @@ async function openSamples({ target }: Platform): Promise<number> {
   return Number(/^heliograph_clickhouse_pending_samples (\S+)$/m.exec(text)?.[1] ?? Number.NaN);
 }
 
-const history = { topic: 'history', dataKey: 'temperature' };
+export const history = { topic: 'history', dataKey: 'temperature' };
 const wholeMonth = {
   from: new Date(historyFrom).toISOString(),
   to: new Date(today).toISOString(),
 };
-const lastDay = { from: new Date(today - 24 * hourMs).toISOString(), to: wholeMonth.to };
+/** Whole days until the start of today. */
+export function untilToday(days: number) {
+  return { from: new Date(today - days * 24 * hourMs).toISOString(), to: wholeMonth.to };
+}
+
+const lastDay = untilToday(1);
 const hourly = {
   ...history,
   accumulator: 'AVG',

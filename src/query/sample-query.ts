@@ -105,35 +105,6 @@ export function sampleAnswer(sample: Sample, aliased: boolean): SampleAnswer {
   };
 }
 
-// JSON of samples: written from the samples in one pass, because an answer holds up to ten thousand of them.
-
-/**
- * The JSON of the samples, each in the form of `sampleAnswer`, which would first build one object
- * for each sample.
- */
-export function samplesJson(samples: readonly Sample[], aliased: boolean): string {
-  let [device, topic, between] = ['', '', ''];
-  let json = '';
-  for (const sample of samples) {
-    if (sample.deviceId !== device || sample.topic !== topic || between === '') {
-      ({ deviceId: device, topic } = sample);
-      between = betweenOf(sample, aliased);
-    }
-    const { timestamp, data, meta } = sample;
-    json += json === '' ? '[{"timestamp":"' : ',{"timestamp":"';
-    json += formatInstant(timestamp) + between + JSON.stringify(data);
-    json += meta === undefined ? '}' : `,"meta":${JSON.stringify(meta)}}`;
-  }
-  return json === '' ? '[]' : `${json}]`;
-}
-
-/** What is the same for most samples of an answer. */
-function betweenOf({ deviceId, topic }: Sample, aliased: boolean): string {
-  const device = JSON.stringify(deviceId);
-  const alias = aliased ? `,"akenzaDeviceId":${device}` : '';
-  return `","deviceId":${device},"svcDeviceId":${device}${alias},"topic":${JSON.stringify(topic)},"data":`;
-}
-
 // Samples of any number as one download, oldest first, made while it is read: NDJSON, CSV, or CSV for Excel.
 
 type ExportFormat = 'csv' | 'excel' | 'ndjson';

@@ -6,7 +6,8 @@ import { Problem } from '../model/problem.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { QueryParts } from './kpi.ts';
 import { openPublicHolidays } from './public-holidays.ts';
-import { seriesJson, seriesListJson, seriesOfDevices, seriesPointsMax } from './time-series.ts';
+import { packedSeries, packedSeriesJson, seriesJson, seriesListJson } from './series-json.ts';
+import { seriesOfDevices, seriesPointsMax } from './time-series.ts';
 
 const zones: Readonly<Record<string, string>> = { zurich: 'Europe/Zurich', tokyo: 'Asia/Tokyo' };
 const parts: QueryParts = {
@@ -144,6 +145,7 @@ test('contract 36: the JSON of series is that of their members, for any buckets 
       const shown = JSON.stringify({ ...names, dataPoints, timestamps });
       expect(seriesJson(one)).toBe(shown);
       expect(seriesListJson([one, one])).toBe(`[${shown},${shown}]`);
+      expect(packedSeriesJson(packedSeries(one)!)).toBe(shown);
     }),
   );
 });

@@ -1,5 +1,5 @@
 // Time series: one number per bucket of an interval (interface 4.4 and 4.7, contract 21).
-import { type EpochMs, instantsJson } from '../model/instant.ts';
+import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import {
   type Accumulation,
@@ -162,32 +162,4 @@ export function pointsOfPlaces(
     ...(coverage !== undefined && { coverage: places.map((place) => coverage[place] ?? 0) }),
     ...(isApproximate && { approximate: true as const }),
   };
-}
-
-// JSON of series: written in one pass, because the starts of buckets are most of an answer and the same for all its devices.
-
-/** The JSON of one series: `{deviceId, topic, dataKey, dataPoints, timestamps}`. */
-export function seriesJson(series: TimeSeries): string {
-  return textOf(series, instantsJson(series.starts));
-}
-
-/** The JSON of a list of series. */
-export function seriesListJson(list: readonly TimeSeries[]): string {
-  const timestamps = new Map<readonly EpochMs[], string>();
-  const texts = list.map((series) => {
-    const { starts } = series;
-    const known = timestamps.get(starts) ?? instantsJson(starts);
-    timestamps.set(starts, known);
-    return textOf(series, known);
-  });
-  return `[${texts.join(',')}]`;
-}
-
-function textOf(
-  { deviceId, topic, dataKey, dataPoints, coverage, approximate }: TimeSeries,
-  timestamps: string,
-): string {
-  const more = JSON.stringify({ coverage, approximate }).slice(1, -1);
-  const names = `{"deviceId":${JSON.stringify(deviceId)},"topic":${JSON.stringify(topic)},"dataKey":${JSON.stringify(dataKey)}`;
-  return `${names},"dataPoints":${JSON.stringify(dataPoints)},"timestamps":${timestamps}${more === '' ? '' : `,${more}`}}`;
 }

@@ -1,4 +1,4 @@
-// Edge threads: captures through them are answered, decoded and kept as without them, also when a thread ends.
+// Edge threads: captures and queries through them are answered, decoded and kept as without them, also when a thread ends.
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -57,7 +57,7 @@ function answersIn(text: string): number {
 }
 
 /** What differs from one answer to the next. */
-function comparable(text: string): string {
+function comparableText(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
     .replaceAll(/"traceId":"[0-9a-f]{32}"/g, '"traceId"')
@@ -149,10 +149,124 @@ describe('the same bytes come back', () => {
     for (const world of [plain, edged]) {
       const query = queries.get(world)!;
       const text = await exchange(world, of(query));
-      answers.push(comparable(text.replaceAll(/secret=[\w-]+/g, 'secret')));
+      answers.push(comparableText(text.replaceAll(/secret=[\w-]+/g, 'secret')));
     }
     expect(answers[0]).toMatch(/^HTTP\/1\.1 \d/);
     expect(answers[1]).toBe(answers[0]);
+  });
+});
+
+/** Requests for a device with samples, of which each body is small, or long enough to be compressed. */
+const queries: Record<string, (device: TestDevice) => string> = {
+  'the newest samples': ({ id }) => ask(`devices/${id}/query`, { limit: 5 }),
+  'many samples': ({ id }) => ask(`devices/${id}/query`, { limit: 300 }),
+  'some samples in gzip': ({ id }) =>
+    ask(`devices/${id}/query`, { limit: 60 }, 'Accept-Encoding: gzip, deflate'),
+  'some samples in Brotli': ({ id }) =>
+    ask(`devices/${id}/query`, { limit: 60 }, 'Accept-Encoding: gzip, br'),
+  'many samples in Brotli': ({ id }) =>
+    ask(`devices/${id}/query`, { limit: 300 }, 'Accept-Encoding: br'),
+  'few samples that are not compressed': ({ id }) =>
+    ask(`devices/${id}/query`, { limit: 1 }, 'Accept-Encoding: br'),
+  'samples by GET': ({ id }) => head(`GET /v3/devices/${id}/query?limit=2 HTTP/1.1`, key),
+  topics: ({ id }) => head(`GET /v3/devices/${id}/query/topics HTTP/1.1`, key),
+  'the latest sample': ({ id }) => head(`GET /v3/devices/${id}/query/latest-sample HTTP/1.1`, key),
+  'the latest sample of many': ({ id }) => ask('devices/query/latest', { deviceIds: [id] }),
+  'a number': ({ id }) => ask(`devices/${id}/query/raw/kpi`, inAll),
+  'a series': ({ id }) => ask(`devices/${id}/query/raw/time-series`, inAll),
+  'the older form of a series': ({ id }) =>
+    ask(`devices/${id}/query/time-series`, {
+      topic: 'default',
+      dataKey: 'n',
+      interval: inAll.interval,
+    }),
+  'no query': ({ id }) => ask(`devices/${id}/query`, { limit: -1 }),
+  'no JSON': ({ id }) => ask(`devices/${id}/query`, {}).replace('{}', '{"'),
+  'another type': ({ id }) =>
+    ask(`devices/${id}/query`, {}).replace('application/json', 'text/yaml'),
+  'no body': ({ id }) => head(`POST /v3/devices/${id}/query HTTP/1.1`, key, json),
+  'no credential': ({ id }) => ask(`devices/${id}/query`, {}).replace('X-API-Key', 'X-Other'),
+  'a wrong credential': ({ id }) => ask(`devices/${id}/query`, {}).replace(edged.apiKey, 'wrong'),
+  'an unknown device': () => ask('devices/0000000000000000/query', {}),
+  'an unknown query': ({ id }) => ask(`devices/${id}/query/other`, {}),
+  'another method': ({ id }) => head(`DELETE /v3/devices/${id}/query HTTP/1.1`, key),
+  'a series in Brotli': ({ id }) =>
+    ask(
+      `devices/${id}/query/raw/time-series`,
+      { ...inAll, bucketInterval: 'PT5M' },
+      'Accept-Encoding: br',
+    ),
+  'a long series': ({ id }) =>
+    ask(`devices/${id}/query/raw/time-series`, { ...inAll, bucketInterval: 'PT1M' }),
+  'a series with coverage': ({ id }) =>
+    ask(`devices/${id}/query/raw/time-series`, { ...inAll, accumulator: 'TIME_WEIGHTED_AVG' }),
+  'an id that is the name of a field': ({ id }) =>
+    ask(
+      `devices/${id}/query`,
+      { limit: 60 },
+      'Accept-Encoding: br',
+      'X-Request-Id: content-length',
+    ),
+  'an entity tag': ({ id }) =>
+    head(`GET /v3/devices/${id}/query/topics HTTP/1.1`, key, 'If-None-Match: *'),
+  'a head': ({ id }) => head(`HEAD /v3/devices/${id}/query/topics HTTP/1.1`, key),
+  'no host': ({ id }) => ask(`devices/${id}/query`, {}).replace('Host: x\r\n', ''),
+  chunks: ({ id }) =>
+    `${head(`POST /v3/devices/${id}/query HTTP/1.1`, key, json, 'Transfer-Encoding: chunked')}b\r\n{"limit":1}\r\n0\r\n\r\n`,
+};
+
+const key = 'X-API-Key: 0123456789abcdef.00000000-0000-4000-8000-000000000001';
+const inAll = {
+  topic: 'default',
+  dataKey: 'n',
+  accumulator: 'SUM',
+  interval: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+};
+
+function ask(path: string, body: object, ...fields: string[]): string {
+  const text = JSON.stringify(body);
+  const length = `Content-Length: ${text.length}`;
+  return head(`POST /v3/${path} HTTP/1.1`, key, json, length, ...fields) + text;
+}
+
+describe('queries on a connection that an edge serves, and on one that is passed on', () => {
+  let device: TestDevice;
+  beforeAll(async () => {
+    device = await edged.device();
+    const samples = Array.from({ length: 300 }, (_, n) => ({
+      deviceId: device.id,
+      timestamp: new Date(Date.parse('2026-01-01T00:00:00Z') + n * 60_000).toISOString(),
+      data: { n, text: `\u00e4 ${n}` },
+    }));
+    await edged.must('POST', '/v3/samples/bulk', samples);
+  });
+
+  const live = head('GET /health/live HTTP/1.1');
+
+  test.each(Object.entries(queries))('%s', async (_, of) => {
+    const query = of(device);
+    const comparable = (text: string) =>
+      comparableText(text).replaceAll(/x-ratelimit-re[a-z]+: \d+/g, 'left');
+    const passedOn = comparable(await exchange(edged, [live, query]));
+    const served = comparable(await exchange(edged, [query]));
+    expect(served).toMatch(/^HTTP\/1\.1 [2-4]/);
+    expect(passedOn.endsWith(served)).toBe(true);
+    expect(passedOn.length).toBeGreaterThan(served.length);
+    expect(answersIn(passedOn) - answersIn(served)).toBe(1);
+  });
+
+  test('several on one connection, with other requests between', async () => {
+    const { id, secret, deviceId } = device;
+    const answers = await exchange(edged, [
+      ask(`devices/${id}/query`, { limit: 1 }),
+      head(`GET /v3/devices/${id} HTTP/1.1`, key),
+      post(`secret=${secret}&deviceId=${deviceId}`, '{"n":-1}'),
+      ask(`devices/${id}/query`, { limit: 1 }),
+      head('GET /docs/ HTTP/1.1', 'Connection: close'),
+    ]);
+    const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    expect(statuses).toEqual(['200', '200', '201', '200', '200']);
+    expect(answers).toContain('"data":{"n":-1}');
   });
 });
 

@@ -215,10 +215,14 @@ export class DirectReply implements EdgeReply {
   }
 
   #placeOf(name: string): number {
-    const head = this.#head;
-    for (let at = 0; at < head.length; at += 2) if (head[at] === name) return at;
-    return -1;
+    return placeIn(this.#head, name);
   }
+}
+
+/** Where the field stands in a head of names and values in turn; -1 where it does not. */
+export function placeIn(head: readonly HeaderValue[], name: string): number {
+  for (let at = 0; at < head.length; at += 2) if (head[at] === name) return at;
+  return -1;
 }
 
 const heads = new WeakMap<Readonly<Record<string, string>>, readonly string[]>();

@@ -14,6 +14,7 @@ import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { type Problem, problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
+import type { UnwrittenJson } from '../../query/unwritten-json.ts';
 import type { EarlyCapture } from '../../uplinks/capture/capture.ts';
 
 /** Bodies of routes that declare no limit. */
@@ -59,10 +60,16 @@ export class Answer<T> {
   }
 }
 
+const jsonType = { 'content-type': 'application/json; charset=utf-8' };
+
 /** A successful answer whose JSON is written already. */
 export function writtenAnswer(json: string, headers: AnswerHeaders = {}): Answer<never> {
-  const type = { 'content-type': 'application/json; charset=utf-8' };
-  return new Answer<never>(200, json as never, { ...type, ...headers });
+  return new Answer<never>(200, json as never, { ...jsonType, ...headers });
+}
+
+/** A successful answer that is written by the thread that sends it. */
+export function unwrittenAnswer(json: UnwrittenJson, headers: AnswerHeaders = {}): Answer<never> {
+  return new Answer<never>(200, json as never, { ...jsonType, ...headers });
 }
 
 /** A request that was refused. */

@@ -2,6 +2,9 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
+import { EdgeResponse } from '../threads/edge-exchange.ts';
+import { type LeftJson, textOfLeft, UnwrittenJson } from '../../query/unwritten-json.ts';
+import { placeIn } from './direct-exchange.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
 
 // Compression of answers: br or gzip at a cheap level, few at a time to leave room for other work.
@@ -124,7 +127,12 @@ export function sendJson(
   reply: EdgeReply,
   body: unknown,
 ): undefined | Promise<void> {
-  const json = typeof body === 'string' ? body : JSON.stringify(body);
+  const edge = edgeOf(reply);
+  if (edge !== undefined && body instanceof UnwrittenJson && !isTagged(request, reply)) {
+    const packed = body.packed();
+    if (packed !== undefined) return leave(edge, packed, reply);
+  }
+  const json = textOf(body);
   if (isTagged(request, reply)) {
     const tag = entityTagOf(json);
     reply.header('etag', tag);
@@ -135,6 +143,7 @@ export function sendJson(
     }
   }
   if (reply.getHeader('content-type') === undefined) reply.header('content-type', jsonType);
+  if (edge !== undefined && json.length <= ownThreadBytesMax) return leave(edge, json, reply);
   // No character takes less than a byte.
   if (json.length < compressedBytesMin && Buffer.byteLength(json) < compressedBytesMin) {
     reply.send(json);
@@ -143,12 +152,58 @@ export function sendJson(
   return sendLong(request, reply, json);
 }
 
+function textOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  return body instanceof UnwrittenJson ? body.text() : JSON.stringify(body);
+}
+
+/** The answer, when an edge thread sends it. */
+function edgeOf({ raw }: EdgeReply): EdgeResponse | undefined {
+  return raw instanceof EdgeResponse && raw.takesJson ? raw : undefined;
+}
+
+function leave(edge: EdgeResponse, json: LeftJson, reply: EdgeReply): undefined {
+  edge.json = json;
+  reply.send('');
+}
+
+/**
+ * The body of an answer that was left to this thread. `head` has names and values in turn, and becomes
+ * what it would be if the main thread had completed it.
+ */
+export function completeJson(
+  head: string[],
+  left: LeftJson,
+  accepted: string | string[] | undefined,
+): string | Uint8Array {
+  const json = textOfLeft(left);
+  head.splice(placeIn(head, 'content-length'), 2);
+  const body =
+    Buffer.byteLength(json) < compressedBytesMin ? json : compressed(head, json, accepted);
+  head.push('content-length', String(Buffer.byteLength(body)));
+  return body;
+}
+
+function compressed(
+  head: string[],
+  json: string,
+  accepted: string | string[] | undefined,
+): string | Uint8Array {
+  const vary = placeIn(head, 'vary');
+  if (vary === -1) head.push('vary', varied(undefined));
+  else head[vary + 1] = varied(head[vary + 1]);
+  const coding = acceptedCoding(accepted);
+  if (coding === undefined) return json;
+  head.push('content-encoding', coding);
+  return coders[coding].sync(Buffer.from(json));
+}
+
 function isTagged({ method, url }: Asked, { statusCode }: EdgeReply): boolean {
   return (method === 'GET' || method === 'HEAD') && statusCode === 200 && url.startsWith('/v3/');
 }
 
 function sendLong(request: Asked, reply: EdgeReply, json: string): undefined | Promise<void> {
-  vary(reply);
+  reply.header('vary', varied(reply.getHeader('vary')));
   const coding = acceptedCoding(request.headers['accept-encoding']);
   const compressed = coding && compressor.compress(coding, Buffer.from(json));
   if (coding === undefined || compressed === undefined) {
@@ -165,10 +220,8 @@ function sendLong(request: Asked, reply: EdgeReply, json: string): undefined | P
 }
 
 /** Caches keep an answer for each coding, and for each origin where pages of others may call. */
-function vary(reply: EdgeReply): void {
-  const known = reply.getHeader('vary');
-  const origin = typeof known === 'string' ? `${known}, ` : '';
-  reply.header('vary', `${origin}Accept-Encoding`);
+function varied(known: unknown): string {
+  return typeof known === 'string' ? `${known}, Accept-Encoding` : 'Accept-Encoding';
 }
 
 // Entity tags: the same JSON has the same tag, so that a client asks for it without reading it again.

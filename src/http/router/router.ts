@@ -348,7 +348,7 @@ export class PassedCaptures {
   #serveHere([url, headers, address, body]: SentCapture): Promise<SentAnswer> {
     return new Promise((resolve) => {
       const bytes = Buffer.from(body, 'latin1');
-      const message = new EdgeMessage({ url, headers, address }, bytes);
+      const message = new EdgeMessage({ method: 'POST', url, headers, address }, bytes);
       const response = new EdgeResponse(message, (status, head, answer) => {
         const text =
           typeof answer === 'string' ? answer : { base64: Buffer.from(answer).toString('base64') };

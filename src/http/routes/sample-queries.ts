@@ -20,11 +20,11 @@ import {
   sampleExport,
   type SampleQueryBody,
   sampleScan,
-  samplesJson,
   topicOf,
 } from '../../query/sample-query.ts';
+import { SamplesAnswer } from '../../query/unwritten-json.ts';
 import { Completeness, incompleteHeader } from '../edge/exchange.ts';
-import { Answer, resourceRoute, route, type Route, writtenAnswer } from '../edge/route.ts';
+import { Answer, resourceRoute, route, type Route, unwrittenAnswer } from '../edge/route.ts';
 import { type DeviceAccess, deviceInPath, readableDevices } from './device-access.ts';
 import { listDevicePage } from '../../inventory/devices/assets.ts';
 import { fixedDurationMs } from '../../model/iso-duration.ts';
@@ -55,8 +55,8 @@ export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
   ) => {
     const { unreadable, isIncomplete } = new Completeness();
     const found = await parts.store.samples({ ...sampleScan(deviceId, body), unreadable });
-    return writtenAnswer(
-      samplesJson(samplesOfShare(found, share), aliased),
+    return unwrittenAnswer(
+      new SamplesAnswer(samplesOfShare(found, share), aliased),
       isIncomplete() ? incompleteHeader : {},
     );
   };

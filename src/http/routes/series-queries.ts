@@ -16,13 +16,17 @@ import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-series.ts';
 import { expressionsOf, manySeriesJson } from '../../query/many-series.ts';
 import type { QueriedDevice, ReadingStore } from '../../query/accumulation.ts';
+import { seriesListJson } from '../../query/series-json.ts';
+import { SeriesAnswer } from '../../query/unwritten-json.ts';
+import { seriesOfDevices, type TimeSeries } from '../../query/time-series.ts';
 import {
-  seriesJson,
-  seriesListJson,
-  seriesOfDevices,
-  type TimeSeries,
-} from '../../query/time-series.ts';
-import { Answer, resourceRoute, type Route, route, writtenAnswer } from '../edge/route.ts';
+  Answer,
+  resourceRoute,
+  type Route,
+  route,
+  unwrittenAnswer,
+  writtenAnswer,
+} from '../edge/route.ts';
 import {
   deviceInPath,
   placeInPath,
@@ -97,7 +101,7 @@ function sourceRoutes(
       async ({ params: { deviceId }, body }, principal) => {
         const device = await queriedDevice(deviceId, parts);
         const [series] = await seriesOf([device], source, body, principal, parts);
-        return writtenAnswer(seriesJson(series ?? missing('series of a device')));
+        return unwrittenAnswer(new SeriesAnswer(series ?? missing('series of a device')));
       },
     ),
     route(endpoints.batch, async ({ body }, principal) => {

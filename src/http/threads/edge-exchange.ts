@@ -10,6 +10,7 @@ import { createConnection, type Server as NetServer, type Socket } from 'node:ne
 import { plainBodyBytes } from '../edge/direct-exchange.ts';
 import { hostsOf } from '../edge/admission.ts';
 import type { EdgeWork } from '../edge/route.ts';
+import type { LeftJson } from '../../query/unwritten-json.ts';
 import { edgeLimits, type WholeRequest } from './edge-messages.ts';
 
 export class EdgeMessage extends IncomingMessage {
@@ -17,50 +18,86 @@ export class EdgeMessage extends IncomingMessage {
   readonly work: EdgeWork | undefined;
 
   constructor(
-    { url, headers, address }: Pick<WholeRequest, 'url' | 'headers' | 'address'>,
+    { method, url, headers, address }: Pick<WholeRequest, 'method' | 'url' | 'headers' | 'address'>,
     body: Buffer,
     work?: EdgeWork,
   ) {
     super({ remoteAddress: address } as Socket);
     this.work = work;
-    this.method = 'POST';
+    this.method = method;
     this.url = url;
     this.httpVersion = '1.1';
     this.headers = JSON.parse(headers) as IncomingMessage['headers'];
     // An edge passes on what has not exactly one.
     this.rawHeaders = ['Host', this.headers.host ?? ''];
     this.complete = true;
-    this.push(body);
+    if (body.length > 0) this.push(body);
     this.push(null);
   }
 }
 
-const capturePath = '/v3/capture';
+export const capturePath = '/v3/capture';
 /** As its endpoint says; the contract would take memory in every thread. */
 const captureRoute = { payload: true } as const;
 
 /** The length of the body of a capture that is read before it is handed on; undefined for every other request. */
 export function wholeCaptureBytes(request: IncomingMessage): number | undefined {
-  const { method, url = '', httpVersion, headers } = request;
-  if (method !== 'POST' || httpVersion !== '1.1' || headers.expect !== undefined) return undefined;
-  if (!url.startsWith(capturePath) || url.charAt(capturePath.length) !== '?') return undefined;
+  const { method = '', url = '' } = request;
+  if (!isCapture(method, url)) return undefined;
+  const bytes = wholeBodyBytes(request, captureRoute);
+  return bytes === 0 ? undefined : bytes;
+}
+
+/** The length of the body of a query that an edge reads whole; undefined for every other request. */
+export function wholeQueryBytes(request: IncomingMessage): number | undefined {
+  const { method = '', url = '' } = request;
+  return isQuery(method, url) ? wholeBodyBytes(request, {}) : undefined;
+}
+
+function isCapture(method: string, url: string): boolean {
+  if (method !== 'POST' || !url.startsWith(capturePath)) return false;
+  return url.charAt(capturePath.length) === '?';
+}
+
+const queryPath = /^\/v3\/(?:devices|tags|places)\/(?:[^/?]+\/)?query(?=[/?]|$)(?<rest>[^?]*)/;
+/** The older form of series, whose answer is a stream. */
+const streamedQuery = '/time-series';
+
+/** A query of samples, whose answer is sent whole. */
+function isQuery(method: string, url: string): boolean {
+  if (method !== 'POST' && method !== 'GET') return false;
+  const found = queryPath.exec(url);
+  return found !== null && found.groups?.['rest'] !== streamedQuery;
+}
+
+function wholeBodyBytes(
+  request: IncomingMessage,
+  route: Parameters<typeof plainBodyBytes>[1],
+): number | undefined {
+  const { httpVersion, headers } = request;
+  if (httpVersion !== '1.1' || headers.expect !== undefined) return undefined;
   if (hostsOf(request.rawHeaders) !== 1) return undefined;
-  const bytes = plainBodyBytes(request, captureRoute);
-  return bytes !== undefined && bytes > 0 && bytes <= edgeLimits.bodyBytesMax ? bytes : undefined;
+  const bytes = plainBodyBytes(request, route);
+  return bytes !== undefined && bytes <= edgeLimits.bodyBytesMax ? bytes : undefined;
 }
 
 type Head = readonly (OutgoingHttpHeader | undefined)[];
 
-type Answer = (status: number, head: string[], body: string | Uint8Array) => void;
+type Answer = (status: number, head: string[], body: string | Uint8Array, json?: LeftJson) => void;
 
-/** Answers of captures are short, so that they are sent whole. */
+/** Answers of captures and queries are sent whole. */
 export class EdgeResponse extends ServerResponse {
+  /** Instead of the body; the edge completes the head. */
+  json: LeftJson | undefined;
+  /** Whether it may have it; a node that passes a request on only writes the answer. */
+  readonly takesJson: boolean;
   readonly #answer: Answer;
   readonly #written: Uint8Array[] = [];
   #head: string[] | undefined;
 
-  constructor(message: EdgeMessage, answer: Answer) {
+  constructor(message: EdgeMessage, answer: Answer, takesJson = false) {
     super(message);
+    this.takesJson = takesJson;
     this.#answer = answer;
   }
 
@@ -84,7 +121,7 @@ export class EdgeResponse extends ServerResponse {
     if (!isText && chunk !== undefined && chunk !== null && typeof chunk !== 'function')
       this.#written.push(bytesOf(chunk));
     const body = isText ? chunk : Buffer.concat(this.#written);
-    this.#answer(this.statusCode, this.#head ?? this.#setHead(), body);
+    this.#answer(this.statusCode, this.#head ?? this.#setHead(), body, this.json);
     this.finished = true;
     this.emit('finish');
     this.emit('close');
@@ -111,13 +148,10 @@ function bytesOf(chunk: unknown): Uint8Array {
 
 // Edge connections: which of them an edge serves, and the way of all others to the main thread, as bytes.
 
-// A connection begins with what its client sends first. When that is a capture, the edge serves it, and
+// A connection begins with what its client sends first. When that is a capture or a query, the edge serves it, and
 // sends the odd other request on it to the main thread; else every byte of it goes there, so that
 // streams, uploads and WebSockets are served as they are without edges.
 
-const servedStart = Buffer.from('POST /v3/capture?');
-/** Within the first bytes; older versions are passed on as they are. */
-const servedVersion = Buffer.from(' HTTP/1.1\r\n');
 /** Who has sent nothing until then is waited for by the main thread, whose time limits are the same for all. */
 const firstBytesMs = 1_000;
 
@@ -158,8 +192,12 @@ function takeListener(server: NetServer, event: string): (socket: Socket) => voi
   return listener;
 }
 
+/** By the first line, which is there whole but for hardly any client. */
 function isServed(first: Buffer): boolean {
-  return first.subarray(0, servedStart.length).equals(servedStart) && first.includes(servedVersion);
+  const end = first.indexOf('\r\n');
+  if (end === -1) return false;
+  const [method = '', url = '', version] = first.toString('latin1', 0, end).split(' ');
+  return version === 'HTTP/1.1' && (isCapture(method, url) || isQuery(method, url));
 }
 
 function ignored(): void {}

@@ -3,6 +3,7 @@ import type { PayloadEncoding } from '../../model/device-type.ts';
 import type { UplinkDevice } from '../../model/uplink.ts';
 import type { LocalScriptsStart } from '../../scripting/local-scripts.ts';
 import type { ScriptRegistration } from '../../scripting/worker-messages.ts';
+import type { LeftJson } from '../../query/unwritten-json.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 
 /** Given to an edge when it starts. */
@@ -76,13 +77,14 @@ export interface ListenError {
   readonly port: number | undefined;
 }
 
-/** For each answer: the number of its request, the status, the header fields and the body. */
-export type AnswerWord = number | string | Uint8Array | readonly string[];
-export const answerWords = 4;
+/** For each answer: the number of its request, the status, the header fields, and the body, which may be left to the edge. */
+export type AnswerWord = number | Uint8Array | readonly string[] | LeftJson | undefined;
+export const answerWords = 5;
 
 /** A request that an edge read whole. */
 export interface WholeRequest {
   readonly number: number;
+  readonly method: string;
   readonly url: string;
   /** JSON of the header fields as node:http gives them. */
   readonly headers: string;
@@ -107,8 +109,8 @@ export interface DecoderRunHere {
 export type Words = (number | string)[];
 
 export function pushRequest(words: Words, request: WholeRequest): void {
-  const { number, url, headers, address, bodyBytes, run } = request;
-  words.push(number, url, headers, address, bodyBytes);
+  const { number, method, url, headers, address, bodyBytes, run } = request;
+  words.push(number, method, url, headers, address, bodyBytes);
   if (run === undefined) words.push(-1);
   else
     words.push(
@@ -131,6 +133,7 @@ export function* requestsOf(words: readonly (number | string)[]): Generator<Whol
   while (at < words.length) {
     const head = {
       number: number(),
+      method: text(),
       url: text(),
       headers: text(),
       address: text(),

@@ -1,4 +1,4 @@
-// Edge thread: takes connections, reads captures, runs quick decoders, and hands both to the main thread, whose answers it writes.
+// Edge thread: takes connections, reads captures and queries, runs quick decoders, and hands all to the main thread, whose answers it writes.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { randomUUID } from 'node:crypto';
@@ -14,7 +14,15 @@ import { missing } from '../../structures/missing.ts';
 import { readBody } from '../edge/direct-exchange.ts';
 import { idempotencyKeyOf, requestIdOf } from '../edge/admission.ts';
 import { httpOptions, refuseBrokenRequest, tlsOptions } from '../edge/server-options.ts';
-import { divideConnections, RequestsElsewhere, wholeCaptureBytes } from './edge-exchange.ts';
+import type { LeftJson } from '../../query/unwritten-json.ts';
+import { completeJson } from '../edge/send-json.ts';
+import {
+  capturePath,
+  divideConnections,
+  RequestsElsewhere,
+  wholeCaptureBytes,
+  wholeQueryBytes,
+} from './edge-exchange.ts';
 import {
   type AnswerWord,
   answerWords,
@@ -71,13 +79,14 @@ function sendTogether(requests: readonly Arrived[]): void {
   const words: Words = [];
   let at = 0;
   for (const { request, response, body } of requests) {
-    const { url = '', headers, socket } = request;
+    const { method = '', url = '', headers, socket } = request;
     const number = ++lastNumber;
     waiting.set(number, response);
     bytes.set(body, at);
     at += body.length;
     pushRequest(words, {
       number,
+      method,
       url,
       headers: JSON.stringify(headers),
       address: socket.remoteAddress ?? '',
@@ -89,11 +98,10 @@ function sendTogether(requests: readonly Arrived[]): void {
   port.postMessage(message, [bytes.buffer]);
 }
 
-const capturePath = '/v3/capture';
-
 function serve(request: IncomingMessage, response: ServerResponse): void {
-  const bodyBytes = wholeCaptureBytes(request);
+  const bodyBytes = wholeCaptureBytes(request) ?? wholeQueryBytes(request);
   if (bodyBytes === undefined) return elsewhere.send(request, response);
+  if (bodyBytes === 0) return take(request, response, noBody);
   const body = readBody(request, bodyBytes);
   if (!(body instanceof Promise)) return take(request, response, body);
   body.then(
@@ -102,6 +110,8 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
     () => response.destroy(),
   );
 }
+
+const noBody = Buffer.alloc(0);
 
 function take(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
   const { headers } = request;
@@ -116,7 +126,8 @@ const tickets = new Map<string, Ticket>();
 
 /** Undefined when the decoder does not run here, or what it did must be done again by the main thread. */
 function runOf({ url = '', headers }: IncomingMessage, body: Buffer): DecoderRunHere | undefined {
-  if (tickets.size === 0 || idempotencyKeyOf(headers) !== undefined) return undefined;
+  if (tickets.size === 0 || !url.startsWith(capturePath)) return undefined;
+  if (idempotencyKeyOf(headers) !== undefined) return undefined;
   if (body.length > maxEventBody) return undefined;
   try {
     const query = parseQuery(url.slice(capturePath.length + 1));
@@ -176,8 +187,13 @@ function answerAll(all: readonly AnswerWord[]): void {
     waiting.delete(number);
     if (response === undefined || response.destroyed) continue;
     const head = all[at + 2] as string[];
+    const left = all[at + 4] as LeftJson | undefined;
+    const body =
+      left === undefined
+        ? (all[at + 3] as string | Uint8Array)
+        : completeJson(head, left, response.req.headers['accept-encoding']);
     if (isStopping) response.shouldKeepAlive = false;
-    response.writeHead(all[at + 1] as number, head).end(all[at + 3] as string | Uint8Array);
+    response.writeHead(all[at + 1] as number, head).end(body);
   }
   if (isStopping) tellStopped();
 }

@@ -17,6 +17,7 @@ import {
   LocalScriptsWatch,
 } from '../../scripting/local-scripts.ts';
 import { type RunFigures, ScriptRegistry } from '../../scripting/script-machine.ts';
+import type { LeftJson } from '../../query/unwritten-json.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
 import { atTurnEnd } from '../../structures/turn-end.ts';
@@ -300,22 +301,30 @@ class Edge {
         if (run?.route !== route) this.#offer(route);
       };
       const message = new EdgeMessage(request, body, { run, found });
-      const response = new EdgeResponse(message, (status, head, answer) =>
-        this.#answer(request.number, status, head, answer),
+      const response = new EdgeResponse(
+        message,
+        (...answer) => this.#answer(request.number, ...answer),
+        true,
       );
       this.#parts.server.emit('request', message, response);
     }
   }
 
   /** Answers of one turn of the event loop share a message. */
-  #answer(number: number, status: number, head: string[], body: string | Uint8Array): void {
+  #answer(
+    number: number,
+    status: number,
+    head: string[],
+    body: string | Uint8Array,
+    left?: LeftJson,
+  ): void {
     if (this.#answers.length === 0)
       atTurnEnd(() => {
         const words = this.#answers;
         this.#answers = [];
         if (!this.#isEnded) this.send({ kind: 'answers', words });
       });
-    this.#answers.push(number, status, head, body);
+    this.#answers.push(number, status, head, body, left);
   }
 
   /** Undefined when the script must run again: it may no longer run in an edge. */
