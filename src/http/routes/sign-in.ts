@@ -441,7 +441,7 @@ function callbackRoute(parts: ProviderSignInParts): Route {
       // Each costs a request to the provider, so that failures of one network are counted.
       return await attempts.run(
         { ip: input.ip },
-        () => backSignedIn(parts, input),
+        () => signedInByProvider(parts, input),
         () => false,
       );
     } catch (error) {
@@ -452,7 +452,7 @@ function callbackRoute(parts: ProviderSignInParts): Route {
 
 type CallbackInput = InputOf<typeof providerSignIn.callback>;
 
-async function backSignedIn(
+async function signedInByProvider(
   parts: ProviderSignInParts,
   { headers, query, ip, requestId }: CallbackInput,
 ): Promise<Answer<unknown>> {
