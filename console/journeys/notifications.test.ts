@@ -1,6 +1,7 @@
 // Notifications in a real browser: an on-call order with a stand-in, its use by an alarm, and mutes (contract 39.4).
 import { afterAll, expect, test } from 'vitest';
 import { type MailBox, openMailBox } from '../../tests/access/mail-box.ts';
+import { alarmRules } from '../../tests/world/alarm-rules.ts';
 import { startWorld, type World } from '../../tests/world/world.ts';
 import { journey } from './journey.ts';
 
@@ -94,6 +95,38 @@ journey('notifications', { start, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Remove stand-in carl@example.org' }).click();
     await save('/v3/on-call');
     expect((await only('/v3/on-call')).overrides).toEqual([]);
+  });
+
+  test('the alarm of a rule mails whoever is on call, as chosen in the rule editor', async () => {
+    const { page, world } = stage;
+    const { workspaceId } = world;
+    const { output, hotRule } = alarmRules(world);
+    const device = await world.device({ name: 'Freezer 2' });
+    await world.capture(device, { temperature: -20 });
+    const alarmId = await output();
+    const rule = await hotRule(device, [[20, alarmId]]);
+    await stage.visit(`rules/${rule.id}/edit`);
+    await page.locator(`[data-wire="then ${alarmId}"] > button`).click();
+    await page.getByRole('button', { name: 'Edit alarm' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit alarm' });
+    await dialog.getByRole('button', { name: 'Add notification' }).click();
+    await dialog.getByLabel('Send to').selectOption('On call: Nights <b>');
+    await stage.inspect('notifications-rule-alarm');
+    const saved = page.waitForResponse(
+      (answer) => answer.request().method() === 'PUT' && answer.url().includes(alarmId),
+    );
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    expect((await saved).status()).toBe(200);
+    await dialog.waitFor({ state: 'detached' });
+    const order = await only('/v3/on-call');
+    const { email } = await world.must('GET', `/v3/on-call/${order.id}/now`);
+    await world.capture(device, { temperature: 30 });
+    expect((await box.newest(email)).text).toContain('Freezer 2');
+    const { alarmProperties } = await world.must('GET', `/v3/output-connectors/${alarmId}`);
+    expect(alarmProperties.notify).toEqual([{ on: 'OPENED', onCallId: order.id }]);
+    await world.must('DELETE', `/v3/rules/${rule.id}`);
+    await world.must('DELETE', `/v3/output-connectors/${alarmId}`);
+    expect((await world.must('GET', `/v3/rules?workspaceId=${workspaceId}`)).content).toEqual([]);
   });
 
   test('an alarm output mails whoever is on call', async () => {
