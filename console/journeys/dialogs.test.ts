@@ -33,6 +33,32 @@ journey('dialogs', { start: startWorld, prepare, startMs: 240_000 }, (stage) => 
     stage.takeComplaints();
   }, 240_000);
 
+  test('every dialog fits a phone: nothing beyond its side, every button within reach', async () => {
+    const { page, world } = stage;
+    const { organizationId, workspaceId } = world;
+    const ids: PageIds = { ...records.ids, organizationId, workspaceId };
+    const wrong: string[] = [];
+    for (const [path, name] of dialogs) {
+      await page.setViewportSize(desk);
+      await goTo(page, addressOf(path, ids));
+      try {
+        await page.locator('#content').getByRole('button', { name }).first().press('Enter');
+        await page.locator('dialog:modal h2').waitFor();
+        // Openers may be in a menu on a phone; what they open is the same.
+        await page.setViewportSize(phone);
+        const found = await beyondReach(page);
+        wrong.push(...found.map((fault) => `${path} ${String(name)} ${fault}`));
+        await closeDialog(page);
+      } catch (error) {
+        wrong.push(`${path} ${String(name)}: ${String(error).slice(0, 300)}`);
+        await page.reload();
+      }
+    }
+    await page.setViewportSize(desk);
+    expect(wrong).toEqual([]);
+    stage.takeComplaints();
+  }, 240_000);
+
   test('console H3: palette and keys end at what had the focus', async () => {
     const { page } = stage;
     await stage.visit('devices');
@@ -63,6 +89,42 @@ journey('dialogs', { start: startWorld, prepare, startMs: 240_000 }, (stage) => 
   });
 });
 
+const desk = { width: 1_440, height: 900 };
+const phone = { width: 390, height: 844 };
+
+/** What of the open dialog is beyond its sides, and which buttons cannot be scrolled to. */
+function beyondReach(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const dialog = document.querySelector('dialog:modal');
+    if (dialog === null) return ['is closed'];
+    const found: string[] = [];
+    const { left, right } = dialog.getBoundingClientRect();
+    if (left < 0 || right > innerWidth) found.push(`is from ${left} to ${right} px`);
+    const wide = dialog.scrollWidth - dialog.clientWidth;
+    if (wide > 0) {
+      const beyond = [...dialog.querySelectorAll('*')].filter(
+        (one) => one.getBoundingClientRect().right > right + 1,
+      );
+      const names = beyond.map(({ tagName, textContent }) => `${tagName} ${textContent}`);
+      found.push(`scrolls sideways by ${wide} px: ${names.join(', ').slice(0, 200)}`);
+    }
+    for (const one of dialog.querySelectorAll('button, a, input, select, textarea, summary')) {
+      if (!one.checkVisibility({ visibilityProperty: true }) || one.closest('.sr') !== null)
+        continue;
+      one.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      const box = one.getBoundingClientRect();
+      // Some are shown with the focus alone, and clipped to a point before.
+      const around = one.parentElement?.getBoundingClientRect() ?? box;
+      if (Math.min(box.width, box.height, around.width) < 2) continue;
+      const isWithin = box.left >= -1 && box.right <= innerWidth + 1;
+      const isInSight = box.bottom > 0 && box.top < innerHeight;
+      const name = one.getAttribute('aria-label') ?? one.textContent;
+      if (!isWithin || !isInSight) found.push(`${one.tagName} "${name.slice(0, 40)}"`);
+    }
+    return found;
+  });
+}
+
 /** Opens the dialog by keyboard and closes it again. */
 async function faultsOf(page: Page, name: RegExp): Promise<string[]> {
   const opener = page.locator('#content').getByRole('button', { name }).first();
@@ -85,6 +147,7 @@ const dialogs: readonly (readonly [string, RegExp])[] = [
   ['/w/$workspaceId/devices', /^Add filter/],
   ['/w/$workspaceId/devices', /^Columns/],
   ['/w/$workspaceId/devices/$deviceId/overview', /^Custom/],
+  ['/w/$workspaceId/devices/$deviceId/overview', /^Add alarm/],
   ['/w/$workspaceId/devices/$deviceId/explore', /^Add device to chart/],
   ['/w/$workspaceId/devices/$deviceId/explore', /^Add to dashboard/],
   ['/w/$workspaceId/devices/$deviceId/explore', /^Delete samples/],
@@ -111,6 +174,8 @@ const dialogs: readonly (readonly [string, RegExp])[] = [
   ['/w/$workspaceId/settings/tags', /^Create tag/],
   ['/w/$workspaceId/settings/tags', /^Delete/],
   ['/w/$workspaceId/settings/fields', /^Create custom field/],
+  ['/w/$workspaceId/settings/notifications', /^New on-call order/],
+  ['/w/$workspaceId/settings/notifications', /^New mute/],
   ['/w/$workspaceId/settings/general', /^Delete/],
   ['/o/$organizationId/settings/members', /^Invite/],
   ['/o/$organizationId/settings/keys', /key$/],
