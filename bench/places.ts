@@ -1,6 +1,6 @@
 // Places: the newest samples of a floor, lists by place and the dashboard of a place, with 100,000 devices at 20,000 places.
 // node bench/places.ts [--devices 100000] [--places 20000] [--rounds 50] [--folder PATH] [--write]; a folder keeps them for the next run.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fleetDevice, multiplyDevices } from './load/device-copies.ts';
@@ -192,4 +192,7 @@ async function run(folder: string): Promise<void> {
 }
 
 if (flags.folder === undefined) await inTemporaryFolder('bench-places-', run);
-else await run(flags.folder);
+else {
+  mkdirSync(flags.folder, { recursive: true });
+  await run(flags.folder);
+}
