@@ -3,12 +3,12 @@ import type { AlarmProperties } from '../../model/alarm.ts';
 import { type GeoFence, parseGeoFence } from '../../model/geo-fence.ts';
 import { checkedDurationMs } from '../../model/iso-duration.ts';
 import type { OutputConnector } from '../../model/connector.ts';
-import {
-  type CustomLogicBlock,
-  type LogicBlock,
-  type Rule,
-  type RuleDataSource,
-  type SilenceLogicBlock,
+import type {
+  CustomLogicBlock,
+  LogicBlock,
+  Rule,
+  RuleDataSource,
+  SilenceLogicBlock,
 } from '../../model/rule.ts';
 import { readSchedule, type RuleSchedule } from '../../model/rule-schedule.ts';
 import { combinationHolds, parseTagCombination } from '../../model/tag.ts';
