@@ -78,7 +78,7 @@ function createLineTaker(file: string, sink: PointSink): Take {
 
   /** Undefined when all was read; else where the line of an open string begins. */
   function takeSection(text: string, isEnd: boolean): number | undefined {
-    const reader = createLineReader(text);
+    const reader = createLineReader([text]);
     for (let read = reader.next(); read !== undefined; read = reader.next()) {
       const place = { file, line: line + reader.line() };
       if (!isFault(read)) sink.point(read, place);
@@ -121,7 +121,7 @@ function createCsvTaker(file: string, { point, fault }: PointSink): Take {
     const place = { file, line };
     try {
       const written = rows.lineOf(row.replace(/\r?\n?$/, ''));
-      const read = written === undefined ? undefined : createLineReader(written).next();
+      const read = written === undefined ? undefined : createLineReader([written]).next();
       if (read === undefined) return;
       if (isFault(read)) fault(place, row, read.reason);
       else point(read, place);

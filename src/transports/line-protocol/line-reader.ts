@@ -312,8 +312,8 @@ class Reader implements LineReader {
   }
 }
 
-/** Reads the texts one after the other; each but the last one must end behind a newline. */
-export function createLineReader(texts: Iterable<string>): LineReader {
+/** Reads the texts one after the other; each but the last one must end behind a newline. A single string is refused, because it iterates over its characters. */
+export function createLineReader(texts: Iterable<string> & object): LineReader {
   return new Reader(texts);
 }
 
