@@ -873,7 +873,7 @@ const queryProblems = {
   },
   changeCanceled: {
     status: 409,
-    code: '40914_CHANGE_CANCELED',
+    code: '40915_CHANGE_CANCELED',
     message: 'The operation was canceled before all samples of the device were changed.',
   },
   instantTooLarge: {

@@ -138,7 +138,7 @@ async function mustBeCounted(
   const operation = await world.must('GET', `/v3/operations/${id}?actions=none`);
   expect(operation).toMatchObject({ actionsCompleted: ended, actionsFailed: errors.length });
   const inPart = now.filter((samples) => samples > 0 && samples < samplesEach);
-  expect(errors).toEqual(inPart.map(() => '40914_CHANGE_CANCELED'));
+  expect(errors).toEqual(inPart.map(() => '40915_CHANGE_CANCELED'));
   expect(now).toContain(samplesEach);
   expect(now).toContain(0);
   expect(await logged(deviceIds)).toEqual(now);
