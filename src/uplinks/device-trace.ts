@@ -321,7 +321,12 @@ function refused(trail: Trail, refusal: TracedRefusal): void {
       ? `The uplink was rejected: no device has the ID \`${named}\`. Did you mean \`${deviceId}\`?`
       : `The uplink was rejected: ${message}`,
     details: {
-      ...{ refusalId: refusal.id, connectorId, reason, deviceId: named, count, message },
+      refusalId: refusal.id,
+      connectorId,
+      reason,
+      deviceId: named,
+      count,
+      message,
       ...(isOther && { meant: deviceId }),
     },
     link,
@@ -525,7 +530,9 @@ async function ruling(
         at: own.lastTriggered,
         text: `The alarm ${own.name} is muted until ${formatInstant(own.muted.until)}: it sends no messages.`,
         details: {
-          ...{ alarmId: own.id, muteId: own.muted.muteId, alarm: own.name },
+          alarmId: own.id,
+          muteId: own.muted.muteId,
+          alarm: own.name,
           until: formatInstant(own.muted.until),
         },
         link: { kind: 'RULE', id: rule.id },
