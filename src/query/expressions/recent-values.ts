@@ -7,6 +7,9 @@ import { foldValues } from './windows.ts';
 
 /** Values that a window counts, of a device and key. */
 const recentValuesMax = 1_000;
+/** The numbers of the window that is folded at the moment. */
+const foldedTimes = new Float64Array(recentValuesMax);
+const folded = new Float64Array(recentValuesMax);
 
 /** Values of one key in the order of time, those of one instant as they came. */
 export class RecentValues {
@@ -59,15 +62,14 @@ export class RecentValues {
   fold(at: EpochMs, input: Extract<Input, { kind: 'window' }>): Value {
     const to = this.#after(at);
     let from = Math.max(0, to - recentValuesMax, this.#after(at - input.windowMs));
-    const times: number[] = [];
-    const numbers: number[] = [];
+    let count = 0;
     for (; from < to; from++) {
       const value = this.#values[from];
       if (typeof value !== 'number' && typeof value !== 'boolean') continue;
-      times.push(this.#times[from] ?? 0);
-      numbers.push(Number(value));
+      foldedTimes[count] = this.#times[from] ?? 0;
+      folded[count++] = Number(value);
     }
-    const result = foldValues(input, times, numbers, 0, numbers.length);
+    const result = foldValues(input, foldedTimes, folded, 0, count);
     return Number.isFinite(result) ? result : null;
   }
 

@@ -7,15 +7,21 @@ export type WindowInput = Pick<Extract<Input, { kind: 'window' }>, 'fold' | 'win
 const hugeMin = 1e150;
 
 /**
- * Sum of numbers and of their squares with twice the digits of a number, so that a value that leaves
- * the window leaves nothing behind, and answers do not depend on where a query begins.
+ * Sum of numbers, and for a deviation of their squares, with twice the digits of a number, so that a
+ * value that leaves the window leaves nothing behind, and answers do not depend on where a query
+ * begins.
  */
 class Sums {
   count = 0;
+  readonly #fold: WindowFold;
   /** Values whose squares could exceed any number; a window with one has no answer. */
   #huge = 0;
   readonly #sum = new DoubleDouble();
   readonly #squares = new DoubleDouble();
+
+  constructor(fold: WindowFold) {
+    this.#fold = fold;
+  }
 
   change(value: number, sign: 1 | -1): void {
     this.count += sign;
@@ -24,6 +30,8 @@ class Sums {
       return;
     }
     this.#sum.add(sign * value, 0);
+    // They take ten times as long as the sum.
+    if (this.#fold !== 'stddev') return;
     const [square, error] = product(value, value);
     this.#squares.add(sign * square, sign * error);
   }
@@ -35,10 +43,11 @@ class Sums {
     this.#squares.clear();
   }
 
-  of(fold: 'avg' | 'sum' | 'stddev'): number {
+  /** NaN for null. */
+  result(): number {
     if (this.count === 0 || this.#huge > 0) return Number.NaN;
-    if (fold === 'sum') return this.#sum.high;
-    if (fold === 'avg') return this.#sum.high / this.count;
+    if (this.#fold === 'sum') return this.#sum.high;
+    if (this.#fold === 'avg') return this.#sum.high / this.count;
     if (this.count < 2) return Number.NaN;
     // (squares * n - sum^2) / (n (n - 1)), with the digits that the difference takes away.
     const spread = new DoubleDouble();
@@ -93,7 +102,7 @@ export class ValueWindow {
   #values = new Float64Array(16);
   #from = 0;
   #to = 0;
-  readonly #sums = new Sums();
+  readonly #sums: Sums;
   /** Values that left since the sums were made. */
   #left = 0;
   /** Places of values before which no value is more extreme, most extreme first. */
@@ -102,6 +111,7 @@ export class ValueWindow {
 
   constructor(input: WindowInput) {
     this.#input = input;
+    this.#sums = new Sums(input.fold);
   }
 
   add(at: EpochMs, value: number): void {
@@ -136,7 +146,7 @@ export class ValueWindow {
     if (usesSums(fold)) {
       // Values of very different size could leave a rest; it lasts for as many values at most.
       if (this.#left > count) this.#sumAgain();
-      return this.#sums.of(fold);
+      return this.#sums.result();
     }
     const newest = this.#to - 1;
     return changed(
@@ -190,9 +200,9 @@ export function foldValues(
   if (fold === 'count') return to - from;
   if (to <= from) return Number.NaN;
   if (usesSums(fold)) {
-    const sums = new Sums();
+    const sums = new Sums(fold);
     for (let i = from; i < to; i++) sums.change(values[i]!, 1);
-    return sums.of(fold);
+    return sums.result();
   }
   if (fold === 'change' || fold === 'rate')
     return changed(fold, perMs, [times[from]!, values[from]!], [times[to - 1]!, values[to - 1]!]);
