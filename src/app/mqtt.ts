@@ -52,6 +52,8 @@ export interface Mqtt {
    */
   readonly onDeviceConnected: (listener: (serviceDeviceId: string) => void) => void;
   readonly sendDownlink: SendDownlink;
+  /** False as soon as connections end. */
+  readonly servesForwarded: () => boolean;
   /** Serves a connection that another node has forwarded. */
   readonly acceptForwarded: AcceptMqtt;
   readonly pushConfiguration: PushConfiguration;
@@ -113,10 +115,8 @@ export async function composeMqtt(
   let closing: Promise<void> | undefined;
   return {
     sendDownlink: nodes?.shared.downlinkAtHolder(sendHere) ?? sendHere,
-    acceptForwarded(conn, address, isWebSocket) {
-      if (closing === undefined) broker.accept(conn, address, isWebSocket);
-      else conn.destroy();
-    },
+    servesForwarded: () => closing === undefined,
+    acceptForwarded: broker.accept,
     onDeviceConnected: (listener) => void connected.push(listener),
     pushConfiguration: createConfigurationPush(publishToDevice),
     handedOver: async () => nodes?.shared.handedOver(),

@@ -104,6 +104,7 @@ export interface ServedNode {
   readonly judge: () => Promise<void>;
   /** Serves the connection of a client of MQTT that arrived at another node. */
   readonly acceptMqtt: InternalPortParts['acceptMqtt'];
+  readonly servesMqtt: InternalPortParts['servesMqtt'];
   /** Writes the status of devices that move, and drops what is known of them. */
   readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
 }
@@ -194,8 +195,8 @@ export async function openCluster(
       const stored = [served.storingCalls ?? [], copies];
       const calls = [presenceHandlers, work.handlers, messages.calls, ...stored, reads.handlers];
       const handlers = new Map(calls.flatMap((some) => [...some]));
-      const { acceptMqtt } = served;
-      const offered = { serve, acceptMqtt, handlers, feeds };
+      const { acceptMqtt, servesMqtt } = served;
+      const offered = { serve, acceptMqtt, servesMqtt, handlers, feeds };
       const internal = internalPortOf(parts, cluster, leases, offered);
       const { host, shipsOnly, nodeUrl } = cluster;
       if (shipsOnly !== true) await internal.listen({ host, port: Number(new URL(nodeUrl).port) });
@@ -361,7 +362,7 @@ function internalPortOf(
   { telemetry }: Parts,
   { secret, tls }: ClusterConfig,
   leases: Leases,
-  offered: Pick<InternalPortParts, 'serve' | 'acceptMqtt' | 'handlers' | 'feeds'>,
+  offered: Pick<InternalPortParts, 'serve' | 'acceptMqtt' | 'servesMqtt' | 'handlers' | 'feeds'>,
 ): InternalPort {
   const self = placeOfNode(leases.node.id);
   return new InternalPort({

@@ -314,8 +314,9 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
     if (!isDiskFull(error)) throw error;
     telemetry.backgroundFailed('saving positions of followers', error);
   });
-  const { acceptForwarded: acceptMqtt } = mqtt;
-  await cluster?.join({ ...uplinks, server: app.server, routes, acceptMqtt, judge: rules.judged });
+  const { acceptForwarded: acceptMqtt, servesForwarded: servesMqtt } = mqtt;
+  const ofMqtt = { acceptMqtt, servesMqtt };
+  await cluster?.join({ ...uplinks, ...ofMqtt, server: app.server, routes, judge: rules.judged });
   const port = await listenHttp(parts, app, uplinks, edges, certificate);
   const main = new BusyTime();
   telemetry.labeledGauge(

@@ -19,6 +19,7 @@ async function world(handlers = presenceHandlers) {
   const port = new InternalPort({
     id: 'b',
     secret,
+    servesMqtt: () => true,
     acceptMqtt: (socket) => void socket.destroy(),
     holds: () => true,
     feeds: new Map(),

@@ -28,6 +28,7 @@ function partsOf({ handlers, holds, serve }: OfferedNode): InternalPortParts {
     handlers,
     holds,
     feeds: new Map(),
+    servesMqtt: () => true,
     acceptMqtt: (socket) => void socket.destroy(),
     refused: () => undefined,
     failed: () => undefined,
@@ -343,8 +344,11 @@ describe('the connection of a client', () => {
     await ended.promise;
   });
 
-  test('goes to no node without the lease', async () => {
-    const port = await openPort({ ...partsOf(offered), holds: () => false });
+  test.each([
+    ['without the lease', { holds: () => false }],
+    ['that ends its clients before it gives the lease away', { servesMqtt: () => false }],
+  ])('goes to no node %s', async (_, parts) => {
+    const port = await openPort({ ...partsOf(offered), ...parts });
     expect(await dial({ id: 'b', url: `http://127.0.0.1:${port}` }, client)).toBe('notHeld');
   });
 

@@ -87,6 +87,8 @@ export interface InternalPortParts {
   readonly holds: (lease: string) => boolean;
   /** Serves a request of a client; its socket has the address of the client. */
   readonly serve: RequestListener;
+  /** False while this node ends its clients of MQTT, before others hold their workspaces. */
+  readonly servesMqtt: () => boolean;
   /** Serves the connection of a client of MQTT, which has the address. */
   readonly acceptMqtt: (socket: Socket, address: string, isWebSocket: boolean) => void;
   /** Reports a request that no node of this cluster signed, or that was received before. */
@@ -189,14 +191,14 @@ function acceptUpgrades(
 
 /** The connection of a client is served here or refused. */
 function acceptConnection(
-  { holds, acceptMqtt }: InternalPortParts,
+  { holds, servesMqtt, acceptMqtt }: InternalPortParts,
   { headers, url }: IncomingMessage,
   socket: Socket,
   head: Buffer,
 ): void {
   socket.on('error', () => undefined);
   const lease = String(headers[nodeHeaders.lease]);
-  if (!holds(lease)) {
+  if (!holds(lease) || !servesMqtt()) {
     const told = `${nodeHeaders.notHeld}: 1\r\nConnection: close\r\nContent-Length: 0`;
     return void socket.end(`HTTP/1.1 421 Misdirected Request\r\n${told}\r\n\r\n`);
   }

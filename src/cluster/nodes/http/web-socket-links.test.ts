@@ -22,6 +22,7 @@ function portOf(feeds: FeedHandlers) {
     secret,
     feeds,
     handlers: new Map(),
+    servesMqtt: () => true,
     acceptMqtt: (socket) => void socket.destroy(),
     holds: () => true,
     failed: () => undefined,
