@@ -217,11 +217,11 @@ describe('contract 15: custom logic', () => {
       'rules have already forwarded this sample 10 times (possible loop)',
     );
     expect(await log()).toMatchObject([{ source: 'OUTPUT', message: hopLimit }]);
-    const dead = await world.must(
-      'GET',
-      `/v3/output-connectors/${database.id}/deliveries?state=DEAD`,
-    );
-    expect(dead.content).toMatchObject([{ deviceId: device.id, cause: 'RULE', tries: 1 }]);
+    const path = `/v3/output-connectors/${database.id}/deliveries?state=DEAD`;
+    // Saved after the line of the log.
+    const dead = async () => (await world.must('GET', path)).content;
+    const expected = [{ deviceId: device.id, cause: 'RULE', tries: 1 }];
+    await expect.poll(dead, { timeout: 30_000 }).toMatchObject(expected);
     expect((await runs(rule)).length).toBe(11);
   });
 });
