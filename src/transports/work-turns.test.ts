@@ -55,6 +55,34 @@ test('security 4: between pieces of work the event loop looks for other requests
   expect(turnsOfLoop).toBeGreaterThanOrEqual(18);
 });
 
+test('security 4: turns are long while one organization is alone, and short while another uses the thread', async () => {
+  const { turns, done, work, use } = started();
+  const { turnMs, aloneTurnMs, aloneAfterMs } = workTurnLimits;
+  /** The most pieces of a quarter of a millisecond that one turn of the event loop does. */
+  const mostInOneTurn = async () => {
+    await nextTurn();
+    let left = 40;
+    let most = 0;
+    for (let i = left; i > 0; i--)
+      void turns.slice('greedy', () => {
+        use(0.25);
+        left--;
+      });
+    while (left > 0) {
+      const before = left;
+      await nextTurn();
+      most = Math.max(most, before - left);
+    }
+    return most;
+  };
+  expect(await mostInOneTurn()).toBe(aloneTurnMs / 0.25);
+  await work('modest', 0.25);
+  expect(done).toEqual(['modest']);
+  expect(await mostInOneTurn()).toBe(turnMs / 0.25);
+  use(aloneAfterMs);
+  expect(await mostInOneTurn()).toBe(aloneTurnMs / 0.25);
+});
+
 test('time that was used elsewhere counts', async () => {
   const { turns, done, work } = started();
   turns.charge('greedy', 50);

@@ -14,6 +14,10 @@ export const workTurnLimits = {
    * takes several.
    */
   turnMs: 0.5,
+  /** The same while one organization is alone: its bulk requests take a tenth less of the thread. */
+  aloneTurnMs: 3,
+  /** An organization is alone when no other one used the thread for so long. */
+  aloneAfterMs: 1_000,
   windowMs: 6,
   /** What light organizations do without waiting in one window of a busy thread. */
   lightMs: 3,
@@ -57,6 +61,9 @@ export class WorkTurns {
   readonly #now: () => number;
   readonly #queue: RunQueue<Piece>;
   readonly #used: BoundedMap<string, Used> = createBoundedMap(workTurnLimits.knownMax);
+  /** Who used the thread last, and when another one did. */
+  #lastUser: string | undefined;
+  #sharedAt = Number.NEGATIVE_INFINITY;
   #windowAt = Number.NEGATIVE_INFINITY;
   #busyMs = 0;
   #lightMs = 0;
@@ -152,6 +159,8 @@ export class WorkTurns {
 
   #use(organizationId: string, ms: number): void {
     const now = this.#now();
+    if (organizationId !== this.#lastUser && this.#lastUser !== undefined) this.#sharedAt = now;
+    this.#lastUser = organizationId;
     const used = this.#used.use(organizationId);
     if (used === undefined) {
       this.#used.set(organizationId, { ms, at: now });
@@ -208,6 +217,11 @@ export class WorkTurns {
     queueMicrotask(() => process.nextTick(() => this.#ended()));
   }
 
+  #turnMs(now: number): number {
+    const { turnMs, aloneTurnMs, aloneAfterMs } = workTurnLimits;
+    return now - this.#sharedAt < aloneAfterMs ? turnMs : aloneTurnMs;
+  }
+
   #ended(): void {
     const now = this.#now();
     if (this.#current !== undefined) {
@@ -217,7 +231,7 @@ export class WorkTurns {
       this.#use(piece.tenant, now - startedAt);
     }
     this.#busyMs = now - this.#windowAt;
-    if (this.#busyMs < workTurnLimits.turnMs) {
+    if (this.#busyMs < this.#turnMs(now)) {
       this.#startNext();
       return;
     }
