@@ -6,3 +6,10 @@ export function giveBack({ buffer, byteLength }: Uint8Array): void {
   // Nothing is left of a buffer that was transferred.
   if (byteLength > 0) buffer.transfer(0);
 }
+
+/** The chunks as one buffer, for the last reader of them: they are given back. */
+export function joinedChunks(chunks: readonly Uint8Array[]): Buffer {
+  const bytes = Buffer.concat(chunks);
+  for (const chunk of chunks) giveBack(chunk);
+  return bytes;
+}

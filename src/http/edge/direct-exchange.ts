@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { missing } from '../../structures/missing.ts';
-import { giveBack } from '../../structures/given-back.ts';
+import { joinedChunks } from '../../structures/given-back.ts';
 import { isReadWhole } from './body-parsers.ts';
 import type { EdgeReply, EdgeRequest, RequestState } from './exchange.ts';
 import { isPlain } from './request-body.ts';
@@ -56,16 +56,9 @@ function readRest(raw: IncomingMessage, chunks: Buffer[]): Promise<Buffer> {
     // The sender may have left during admission.
     if (raw.destroyed) return fail(new Error('The client aborted the request'));
     raw.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    raw.once('end', () => resolve(joined(chunks)));
+    raw.once('end', () => resolve(joinedChunks(chunks)));
     raw.once('error', fail);
   });
-}
-
-/** The chunks are not needed any more. One that came with anything else shares its memory and is left. */
-function joined(chunks: readonly Buffer[]): Buffer {
-  const bytes = Buffer.concat(chunks);
-  for (const chunk of chunks) giveBack(chunk);
-  return bytes;
 }
 
 // Direct request: a request that is served without the framework, as the edge reads it.

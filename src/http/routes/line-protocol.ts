@@ -13,7 +13,7 @@ import type { DeviceConnector } from '../../model/connector.ts';
 import { problem, type Problem } from '../../model/problem.ts';
 import { refusalLimits } from '../../model/refused-uplink.ts';
 import { admittedRoute, Answer, route, type Route } from '../edge/route.ts';
-import { giveBack } from '../../structures/given-back.ts';
+import { giveBack, joinedChunks } from '../../structures/given-back.ts';
 import { leavesRoom } from '../../structures/shared-pool.ts';
 
 /** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
@@ -164,7 +164,7 @@ async function bodyOf(
       recentBytes += chunk.length;
       bytes += chunk.length;
       if (recentBytes < chunkBytesMin) continue;
-      chunks.push(joined(recent));
+      chunks.push(joinedChunks(recent));
       recent = [];
       recentBytes = 0;
     }
@@ -172,14 +172,8 @@ async function bodyOf(
     for (const chunk of [...chunks, ...recent]) giveBack(chunk);
     throw error;
   }
-  if (recentBytes > 0) chunks.push(joined(recent));
+  if (recentBytes > 0) chunks.push(joinedChunks(recent));
   return { chunks, bytes };
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = Buffer.concat(chunks);
-  for (const chunk of chunks) giveBack(chunk);
-  return bytes;
 }
 
 /** A copy, because the body is read once. */
