@@ -182,6 +182,8 @@ test('behaviour 1: a new activation judges anew', async () => {
   const device = await scripted();
   const { version: _, ...rule } = await hotRule(device, [[20, await output()]]);
   await sendAt(device, [10, ago(5)]);
+  // Judged by the first activation, not by the second.
+  await expect.poll(async () => (await runsOf(rule.id)).length).toBe(1);
   await world.must('PUT', `/v3/rules/${rule.id}`, { ...rule, active: false });
   await world.must('PUT', `/v3/rules/${rule.id}`, { ...rule, active: true });
   await sendAt(device, [30, ago(8)]);
