@@ -80,7 +80,7 @@ journey('mailed links', options, (stage) => {
     await open(pathIn((await box.newest(invited.email)).text));
     await says('Join Second');
     await page.getByText('You already have an account with this email').waitFor();
-    expect(await page.getByLabel('Your name').count()).toBe(0);
+    await expect.poll(() => page.getByLabel('Your name').count()).toBe(0);
     await page.getByLabel('Your password').fill('not the password');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();

@@ -7,6 +7,7 @@ import {
 } from '../../tests/world/action-sink.ts';
 import { alarmRules } from '../../tests/world/alarm-rules.ts';
 import { startWorld, type TestDevice } from '../../tests/world/world.ts';
+import { pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 let sink: ActionSink;
@@ -144,7 +145,9 @@ journey('alarms', options, (stage) => {
     await page.getByText('No matching alarms').waitFor();
     await page.getByRole('link', { name: 'Clear filters' }).click();
     await page.getByText('Nothing needs attention').waitFor();
-    expect(await page.getByLabel('Search alarms, devices, or rules').inputValue()).toBe('');
+    await expect
+      .poll(() => page.getByLabel('Search alarms, devices, or rules').inputValue())
+      .toBe('');
   });
 
   test('many are selected and acknowledged together; the phone has all of it', async () => {
@@ -161,8 +164,7 @@ journey('alarms', options, (stage) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByRole('link', { name: 'Room 4 is above its limit' }).waitFor();
     await stage.inspect('alarms-phone');
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(width).toBeLessThanOrEqual(390);
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.getByRole('link', { name: 'Room 4 is above its limit' }).click();
     await page.getByText('Timeline').waitFor();
     await page.setViewportSize({ width: 1_440, height: 900 });

@@ -40,7 +40,7 @@ journey('calculated keys', { start: startWorld, prepare }, (stage) => {
     await dialog.getByLabel('Formula').fill('round(dewPoint(temperature, humidity), 1)');
     await dialog.getByRole('button', { name: 'Apply' }).click();
     await row('dewPoint').waitFor();
-    expect(await row('dewPoint').innerText()).toContain('°C');
+    await expect.poll(() => row('dewPoint').innerText()).toContain('°C');
     expect(await axeFindings(page)).toEqual([]);
   });
 
@@ -73,8 +73,8 @@ journey('calculated keys', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('30 of 30 samples would change').waitFor();
     const examples = page.getByRole('list', { name: 'Examples' }).getByRole('listitem');
-    expect(await examples.count()).toBe(20);
-    expect(await examples.first().innerText()).toContain('"dewPoint": 9.3');
+    await expect.poll(() => examples.count()).toBe(20);
+    await expect.poll(() => examples.first().innerText()).toContain('"dewPoint": 9.3');
     expect(await axeFindings(page)).toEqual([]);
     expect((await stored())[0].data).not.toHaveProperty('dewPoint');
     await page.getByRole('button', { name: 'Save keys' }).click();

@@ -1,6 +1,7 @@
 // Group calculations in a real browser: created with a preview, its progress, changed, refused at its field, and deleted.
 import { expect, test } from 'vitest';
 import { startWorld } from '../../tests/world/world.ts';
+import { pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 journey('calculations', { start: startWorld }, (stage) => {
@@ -65,8 +66,7 @@ journey('calculations', { start: startWorld }, (stage) => {
     const { page } = stage;
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.inspect('calculation-phone');
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(width).toBeLessThanOrEqual(390);
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete Energy <b>?' });
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();

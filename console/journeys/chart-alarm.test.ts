@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { type MailBox, openMailBox } from '../../tests/access/mail-box.ts';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
 import type { BrowserOptions } from './chromium.ts';
+import { pageWidth } from './chromium.ts';
 import { journey, type Stage } from './journey.ts';
 
 const minuteMs = 60_000;
@@ -79,7 +80,9 @@ describe('by mouse', () => {
       const chart = dialog.getByRole('img', { name: /^temperature in the last 7 days/ });
       await chart.locator('.u-over').waitFor();
       const limit = dialog.getByLabel('Limit', { exact: true });
-      expect(await limit.evaluate((field) => field === document.activeElement)).toBe(true);
+      await expect
+        .poll(() => limit.evaluate((field) => field === document.activeElement))
+        .toBe(true);
       expect(Number(await limit.inputValue())).toBe(9.5);
       await dialog.getByText('It would not have triggered').waitFor();
       // From 4 to 9 with 40 % more on both sides: the middle is 6.5.
@@ -135,7 +138,9 @@ describe('by keyboard', () => {
       expect(rule.logic.logicBlocks[0]).not.toHaveProperty('holdsFor');
       await mailing.isMailed(stage, 'ben@example.org');
       const opener = page.getByRole('button', { name: 'Add alarm' });
-      expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true);
+      await expect
+        .poll(() => opener.evaluate((button) => button === document.activeElement))
+        .toBe(true);
     });
 
     test('below the values it triggers below, and what the platform says is at its field', async () => {
@@ -143,7 +148,7 @@ describe('by keyboard', () => {
       await page.getByRole('button', { name: 'Add alarm' }).press('Enter');
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Limit', { exact: true }).fill('2');
-      expect(await dialog.getByLabel('Triggers').inputValue()).toBe('below');
+      await expect.poll(() => dialog.getByLabel('Triggers').inputValue()).toBe('below');
       await dialog.getByLabel('Email to').fill('nobody');
       await dialog.getByRole('button', { name: 'Create alarm' }).press('Enter');
       await dialog.getByRole('alert').waitFor();
@@ -187,10 +192,9 @@ describe('on a phone', () => {
       const chart = dialog.getByRole('img', { name: /^temperature in the last 7 days/ });
       await clickAt(chart, 0.5);
       await dialog.getByRole('button', { name: 'admin@localhost' }).click();
-      expect(await dialog.getByLabel('Email to').inputValue()).toBe('admin@localhost');
+      await expect.poll(() => dialog.getByLabel('Email to').inputValue()).toBe('admin@localhost');
       await stage.inspect('chart-alarm-phone');
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(390);
+      await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
       await dialog.getByRole('button', { name: 'Create alarm' }).click();
       await dialog.waitFor({ state: 'detached' });
       const { alarm } = await ruleOf(stage);

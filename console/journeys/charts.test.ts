@@ -1,7 +1,7 @@
 // Charts: every line is in the legend and can be alone, and the points are there as a table.
 import { expect, test } from 'vitest';
 import { startWorld, type World } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const keys = Array.from({ length: 9 }, (_, at) => `temperature_of_zone_${at + 1}`);
@@ -81,7 +81,7 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
     const third = legend.getByRole('button', { name: keys[2]! });
     await third.click();
     await expect.poll(() => third.getAttribute('aria-pressed')).toBe('true');
-    expect(await legend.locator('[data-hidden="true"]').count()).toBe(keys.length - 1);
+    await expect.poll(() => legend.locator('[data-hidden="true"]').count()).toBe(keys.length - 1);
     await third.click();
     await expect.poll(() => legend.locator('[data-hidden="true"]').count()).toBe(0);
   });
@@ -93,7 +93,7 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: /Zones/ });
     for (const key of keys) await dialog.getByRole('columnheader', { name: key }).waitFor();
-    expect(await dialog.getByRole('row').count()).toBeGreaterThan(1);
+    await expect.poll(() => dialog.getByRole('row').count()).toBeGreaterThan(1);
     await stage.inspect('chart-values');
     await page.keyboard.press('Escape');
     await expect.poll(() => opener.evaluate((one) => one === document.activeElement)).toBe(true);
@@ -109,7 +109,7 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.getByRole('button', { name: 'Edit Usual' }).click();
     const form = page.getByRole('dialog', { name: 'Edit tile' });
-    expect(await form.getByLabel('Expected range').inputValue()).toBe('MEDIUM');
+    await expect.poll(() => form.getByLabel('Expected range').inputValue()).toBe('MEDIUM');
     await form.getByLabel('Aggregation').selectOption('RATE');
     await form.getByLabel('Per', { exact: true }).selectOption('Hour');
     await form.getByRole('button', { name: 'Apply' }).click();
@@ -216,7 +216,7 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
     const edit = dialog.getByRole('button', { name: 'Edit note: Filter changed' });
     await edit.press('Enter');
     const text = dialog.getByLabel('Note', { exact: true });
-    expect(await text.inputValue()).toBe('Filter changed');
+    await expect.poll(() => text.inputValue()).toBe('Filter changed');
     await expect.poll(() => text.evaluate((one) => one === document.activeElement)).toBe(true);
     await stage.inspect('chart-note-edit');
     await text.fill('Filter cleaned');
@@ -231,9 +231,7 @@ journey('charts', { start: startWorld, prepare }, (stage) => {
     await opener.click();
     await dialog.getByRole('button', { name: 'Delete note: Window opened' }).click();
     await expect.poll(async () => (await notes()).length).toBe(1);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 });

@@ -195,3 +195,8 @@ interface AxeApi {
     }[];
   }>;
 }
+
+/** The width of the page in CSS pixels, with what is beyond the side of the window. */
+export function pageWidth(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth);
+}

@@ -79,7 +79,7 @@ journey('connectors and integrations', { start: startWorld }, (stage) => {
     await page.getByLabel('API key').fill('NNSXS.secret');
     await page.getByRole('button', { name: 'Create integration' }).click();
     await page.getByText(/To send commands, add: Application ID\./).waitFor();
-    expect(await page.getByLabel('API key').inputValue()).toBe('********');
+    await expect.poll(() => page.getByLabel('API key').inputValue()).toBe('********');
     await stage.inspect('integration');
     await page.getByLabel('Application ID').fill('my-app');
     await page.keyboard.press('Control+s');

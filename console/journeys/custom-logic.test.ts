@@ -1,6 +1,7 @@
 // Custom logic in a real browser: created, run on an event, saved, and deleted only when no rule uses it.
 import { expect, test } from 'vitest';
 import { startWorld } from '../../tests/world/world.ts';
+import { pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 journey('custom logic', { start: startWorld }, (stage) => {
@@ -69,8 +70,7 @@ journey('custom logic', { start: startWorld }, (stage) => {
     await page.getByText('Not used by any rule').last().waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.inspect('custom-logic-phone');
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(width).toBeLessThanOrEqual(390);
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete Heat <b>?' });
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();

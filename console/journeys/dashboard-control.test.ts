@@ -60,7 +60,7 @@ journey('control tiles', { start: startMqttWorld, prepare }, (stage) => {
     await tile().getByLabel('percent').fill('40');
     // While tiles are arranged, nothing is asked or sent.
     await button().click();
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     await stage.save('/v3/dashboards/');
     const { configuration } = await stage.world.must('GET', `/v3/dashboards/${dashboardId}`);
     expect(configuration.tiles).toEqual([
@@ -130,7 +130,7 @@ journey('control tiles', { start: startMqttWorld, prepare }, (stage) => {
     await entered.fill('40');
     expect(await button().isDisabled()).toBe(true);
     await entered.press('Enter');
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     // A question that is open when the moment changes cannot be answered any more.
     await page.getByRole('button', { name: 'Back to now' }).click();
     await expect.poll(() => button().isEnabled()).toBe(true);
@@ -141,7 +141,7 @@ journey('control tiles', { start: startMqttWorld, prepare }, (stage) => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.goForward();
     await expect.poll(() => button().isEnabled()).toBe(true);
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     expect(await sent()).toBe(before);
   });
 
@@ -153,7 +153,9 @@ journey('control tiles', { start: startMqttWorld, prepare }, (stage) => {
       const { pathname, hash } = new URL(body.url);
       await other.page.goto(world.base + pathname + hash);
       await other.page.getByRole('heading', { name: 'Pump room' }).waitFor();
-      expect(await other.page.getByRole('button', { name: 'Open the valve' }).count()).toBe(0);
+      await expect
+        .poll(() => other.page.getByRole('button', { name: 'Open the valve' }).count())
+        .toBe(0);
       expect(other.complaints).toEqual([]);
     } finally {
       await other.close();
@@ -176,6 +178,6 @@ journey('control tiles', { start: startMqttWorld, prepare }, (stage) => {
     await tile().getByLabel('percent').fill('5');
     await button().waitFor();
     expect(await button().isDisabled()).toBe(true);
-    expect(await button().getAttribute('title')).toContain('asset: update');
+    await expect.poll(() => button().getAttribute('title')).toContain('asset: update');
   });
 });

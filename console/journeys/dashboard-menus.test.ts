@@ -1,7 +1,7 @@
 // Menus of a dashboard and of its tiles in a real browser, by mouse, by keyboard and on a phone.
 import { expect, test } from 'vitest';
 import { startWorld, type World } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 let dashboardId = '';
@@ -27,7 +27,7 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     expect(await focused()).toBe('Download CSV');
     await page.keyboard.press('Escape');
     await expect.poll(() => page.locator(':popover-open').count()).toBe(0);
-    expect(await opener.evaluate((one) => one === document.activeElement)).toBe(true);
+    await expect.poll(() => opener.evaluate((one) => one === document.activeElement)).toBe(true);
     expect(page.url()).toContain(dashboardId);
     await page.keyboard.press('Enter');
     await expect.poll(focused).toBe('Full screen');
@@ -77,11 +77,11 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     await expect.poll(isFull).toBeUndefined();
     await choose('Download CSV');
     const dialog = page.getByRole('dialog', { name: 'Download House' });
-    expect(await dialog.getByLabel('Tile').inputValue()).toBe('heat');
+    await expect.poll(() => dialog.getByLabel('Tile').inputValue()).toBe('heat');
     await page.keyboard.press('Escape');
     await choose('Edit');
     const form = page.getByRole('dialog', { name: 'Edit tile' });
-    expect(await form.getByLabel('Title').inputValue()).toBe('Heat');
+    await expect.poll(() => form.getByLabel('Title').inputValue()).toBe('Heat');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Done' }).click();
   });
@@ -123,16 +123,14 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     const box = await item.boundingBox();
     expect(box?.height).toBeGreaterThanOrEqual(44);
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
-    expect(await page.getByRole('menuitem', { name: 'Edit' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('menuitem', { name: 'Edit' }).count()).toBe(0);
     await stage.inspect('dashboard-phone-menu');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'More actions', exact: true }).click();
     await page.getByRole('button', { name: 'Versions' }).click();
     await page.getByRole('dialog', { name: 'Versions of House' }).waitFor();
     await stage.inspect('dashboard-phone-versions');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 });

@@ -1,7 +1,7 @@
 // Plan tiles in a real browser: added in the form, with the devices of the place, and marks with their newest values.
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="200" viewBox="0 0 400 200">
@@ -89,9 +89,7 @@ journey('plan tiles', { start: startWorld, prepare }, (stage) => {
     await plan.waitFor();
     await stage.inspect('dashboard-plan');
     await page.setViewportSize({ width: 390, height: 844 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
     // The device stands in the middle; its mark is there once the devices have arrived.
     await expect

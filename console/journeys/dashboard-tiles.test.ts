@@ -1,7 +1,7 @@
 // Kinds of tiles and versions of a dashboard in a real browser.
 import { expect, test } from 'vitest';
 import { startWorld, type World } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey, type Stage } from './journey.ts';
 
 const hourMs = 3_600_000;
@@ -22,13 +22,11 @@ journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
     await fleet.getByRole('cell', { name: '47' }).waitFor();
     await page.getByRole('img', { name: /^Mode: on, 7 changes/ }).waitFor();
     const manual = page.getByRole('link', { name: 'Manual' });
-    expect(await manual.getAttribute('rel')).toBe('noreferrer noopener');
+    await expect.poll(() => manual.getAttribute('rel')).toBe('noreferrer noopener');
     await stage.inspect('dashboard-tiles');
     await page.setViewportSize({ width: 390, height: 844 });
     await histogram.getByText('48 values').waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
@@ -90,11 +88,11 @@ journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('link', { name: 'Version 0' }).click();
     await page.getByText('with current data').waitFor();
     await page.getByRole('region', { name: 'Fleet' }).waitFor();
-    expect(await page.getByRole('region', { name: 'All pumps' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('region', { name: 'All pumps' }).count()).toBe(0);
     await stage.inspect('dashboard-version');
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('button', { name: 'Share' }).waitFor();
-    expect(await page.getByRole('region', { name: 'All pumps' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('region', { name: 'All pumps' }).count()).toBe(0);
     const { version, configuration } = await stage.world.must(
       'GET',
       `/v3/dashboards/${dashboardId}`,

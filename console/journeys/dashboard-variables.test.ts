@@ -1,7 +1,7 @@
 // Dashboards of device types and variables in a real browser: from a device's tab to a dashboard for all devices of its type.
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const minuteMs = 60_000;
@@ -21,9 +21,7 @@ journey('dashboards of device types', { start: startWorld, prepare }, (stage) =>
     await stage.inspect('device-dashboard');
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByText('Generated from the schema of').waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
@@ -123,9 +121,7 @@ journey('dashboards of device types', { start: startWorld, prepare }, (stage) =>
     await page.getByRole('region', { name: 'Attic air' }).waitFor({ state: 'detached' });
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByRole('region', { name: 'Basement air' }).waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
     await page.getByRole('button', { name: 'Discard' }).click();
   });

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
-import { axeFindings, openBrowser, signIn } from './chromium.ts';
+import { axeFindings, openBrowser, pageWidth, signIn } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const hourMs = 3_600_000;
@@ -29,9 +29,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
     await stage.inspect('dashboard');
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByText('Latest values').waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
@@ -107,7 +105,7 @@ journey('dashboards', { start: startWorld, prepare }, (stage) => {
       await other.page.getByRole('heading', { name: 'Night shift' }).waitFor();
       await other.page.getByRole('img', { name: 'Workshop' }).waitFor();
       expect(await axeFindings(other.page)).toEqual([]);
-      expect(await other.page.getByRole('link').count()).toBe(0);
+      await expect.poll(() => other.page.getByRole('link').count()).toBe(0);
       expect(other.complaints).toEqual([]);
       await page.getByRole('button', { name: 'Revoke all links' }).click();
       await page

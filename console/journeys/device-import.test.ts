@@ -19,7 +19,7 @@ journey('new devices', { start: startWorld }, (stage) => {
     await stage.visit('devices');
     await page.getByText('No devices yet').waitFor();
     // Review console: the empty list had each of these links twice.
-    expect(await page.getByRole('link', { name: 'Import' }).count()).toBe(1);
+    await expect.poll(() => page.getByRole('link', { name: 'Import' }).count()).toBe(1);
     await page.getByRole('link', { name: 'Add device' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Boiler room');
     await page.getByLabel('Device ID').fill('boiler-1');

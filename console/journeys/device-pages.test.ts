@@ -104,7 +104,7 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     await page.getByText('No commands yet').waitFor();
     await page.getByLabel('Example').waitFor();
     const command = page.getByLabel('Command (JSON)');
-    expect(await command.inputValue()).toBe('{\n  "open": true\n}');
+    await expect.poll(() => command.inputValue()).toBe('{\n  "open": true\n}');
     await command.fill('{ "open": }');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText(/Invalid JSON/).waitFor();
@@ -141,7 +141,7 @@ journey('device pages', { start: startMqttWorld, prepare }, (stage) => {
     const tabs = page.getByRole('navigation', { name: 'Device tabs' });
     await tabs.getByRole('link', { name: 'Settings' }).click();
     await page.getByText(/Unsaved changes restored/).waitFor();
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Room 1b');
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Room 1b');
     await stage.inspect('device-settings');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Room 1b', level: 1 }).waitFor();

@@ -64,10 +64,10 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
       .getByText(/missing is not defined/)
       .first()
       .waitFor();
-    expect(await page.locator('.cm-lintRange-error').innerText()).toBe('missing();');
+    await expect.poll(() => page.locator('.cm-lintRange-error').innerText()).toBe('missing();');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Discard changes' }).click();
-    expect(await page.getByText('Unsaved changes').count()).toBe(0);
+    await expect.poll(() => page.getByText('Unsaved changes').count()).toBe(0);
   });
 
   test('an example turns red when the decoder changes, and green when it is accepted', async () => {

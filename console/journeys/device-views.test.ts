@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startWorld } from '../../tests/world/world.ts';
-import { axeFindings, openBrowser, signIn } from './chromium.ts';
+import { axeFindings, openBrowser, pageWidth, signIn } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const reader = { email: 'reader@example.org', password: 'seven green hills at dawn' };
@@ -52,7 +52,9 @@ journey(
         .waitFor();
       await dialog().getByText('1 of 3 devices match').waitFor();
       await dialog().getByText('API filter (JSON)').click();
-      expect(await dialog().locator('code').innerText()).toContain('"uplinkMetrics.batteryLevel"');
+      await expect
+        .poll(() => dialog().locator('code').innerText())
+        .toContain('"uplinkMetrics.batteryLevel"');
       await stage.inspect('filter');
       await dialog().getByRole('button', { name: 'Show 1' }).click();
       await page.getByText('1 device', { exact: true }).waitFor();
@@ -166,7 +168,7 @@ journey(
         await page.getByLabel('Name', { exact: true }).fill('Mine');
         await page.getByRole('button', { name: 'Save', exact: true }).click();
         await page.getByText('Mine created').waitFor();
-        expect(await page.getByRole('button', { name: 'Save changes' }).count()).toBe(0);
+        await expect.poll(() => page.getByRole('button', { name: 'Save changes' }).count()).toBe(0);
         expect(other.complaints).toEqual([]);
       } finally {
         await other.close();
@@ -184,8 +186,7 @@ journey(
       await page.goto(link);
       await row('Bakery').waitFor();
       await stage.inspect('views-phone');
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(390);
+      await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
       await page.getByRole('button', { name: 'Edit filter' }).click();
       await dialog().getByText('Devices where').waitFor();
       await stage.inspect('filter-phone');

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
 import { type Cable, layCable } from './cable.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const schema = {
@@ -116,7 +116,7 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
     await page.getByRole('button', { name: 'Pause' }).click();
     await stage.world.capture(device, { temperature: 22.5, humidity: 46, mode: 'manual' });
     await page.getByText('1 new').waitFor();
-    expect(await tail.getByText('mode "manual"').count()).toBe(0);
+    await expect.poll(() => tail.getByText('mode "manual"').count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('searchbox', { name: 'Filter' }).fill('manual');
     await tail.getByText('mode "manual"').click();
@@ -207,7 +207,7 @@ journey('device', { start: startWorld, prepare, base, close: () => cable.close()
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.visit(pathOf(device.id, '/overview'));
     await page.locator('canvas').waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await expect.poll(() => pageWidth(page)).toBe(390);
     await stage.inspect('device-phone');
   });
 });

@@ -29,11 +29,11 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
     const { page } = stage;
     await stage.visit('devices');
     await row('Boiler room').getByText('21.5').waitFor();
-    expect(await page.getByText('3 devices').isVisible()).toBe(true);
-    expect(await row('Boiler room').innerText()).toMatch(/online[\s\S]*(ago|now)/i);
-    expect(await row('Attic').innerText()).toContain('no uplinks yet');
+    await expect.poll(() => page.getByText('3 devices').isVisible()).toBe(true);
+    await expect.poll(() => row('Boiler room').innerText()).toMatch(/online[\s\S]*(ago|now)/i);
+    await expect.poll(() => row('Attic').innerText()).toContain('no uplinks yet');
     const id = row('Attic').getByText(/^physical-/);
-    expect(await id.evaluate((it) => it.scrollWidth <= it.clientWidth + 1)).toBe(true);
+    await expect.poll(() => id.evaluate((it) => it.scrollWidth <= it.clientWidth + 1)).toBe(true);
     await row('Attic').hover();
     await row('Attic')
       .getByRole('button', { name: /^Copy / })
@@ -154,9 +154,9 @@ journey('devices', { start: startWorld, prepare }, (stage) => {
       const filter = btoa('{"field":"moon","predicate":"EQUALS","values":["1"]}');
       await stage.visit(`devices?filter=${filter.replace(/=+$/, '')}`);
       await page.getByText('Something went wrong').waitFor();
-      expect(await page.getByRole('alert').innerText()).toMatch(
-        /unknown field moon[\s\S]*Request ID /,
-      );
+      await expect
+        .poll(() => page.getByRole('alert').innerText())
+        .toMatch(/unknown field moon[\s\S]*Request ID /);
       expect(await axeFindings(page)).toEqual([]);
       // The browser itself reports the refused request.
       expect(stage.takeComplaints().every((one) => one.includes('400'))).toBe(true);

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { startWorld } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const bodies: string[] = [];
@@ -174,8 +174,7 @@ journey(
       const { page } = stage;
       await page.setViewportSize({ width: 390, height: 844 });
       await stage.inspect('flows-phone');
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(390);
+      await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
       await page.setViewportSize({ width: 1_440, height: 900 });
     });
   },

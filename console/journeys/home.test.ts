@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 /** A target that answers 500 to everything. */
@@ -64,8 +64,7 @@ journey('home', { start, close: () => void target.close() }, (stage) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(width).toBeLessThanOrEqual(390);
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
     await page.getByRole('button', { name: 'Theme' }).click();
     await stage.inspect('home');

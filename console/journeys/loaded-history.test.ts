@@ -36,6 +36,6 @@ journey('loaded history', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('button', { name: /Van 7/ }).click();
     const card = page.getByRole('region', { name: 'Van 7' });
     await card.getByText('47.5596° N 7.5886° E').waitFor();
-    expect(await card.getByText('Never', { exact: true }).count()).toBe(1);
+    await expect.poll(() => card.getByText('Never', { exact: true }).count()).toBe(1);
   });
 });

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 import { colorAt, magenta, magentaPixel } from './map-colors.ts';
 
@@ -36,9 +36,9 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     await card.getByText('46.948° N 7.4474° E').waitFor();
     await page.waitForURL(/device=/);
     await stage.inspect('map-card');
-    expect(await card.getByRole('link', { name: 'Bern' }).getAttribute('href')).toContain(
-      devices.get('Bern')?.id,
-    );
+    await expect
+      .poll(() => card.getByRole('link', { name: 'Bern' }).getAttribute('href'))
+      .toContain(devices.get('Bern')?.id);
   });
 
   test('review console M2: keys zoom and move; below 30 km a grid takes the place of the outline, and says who can add streets', async () => {
@@ -113,7 +113,7 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     await stage.visit(`dashboards/${id}?kiosk=true`);
     await page.getByRole('application', { name: 'Map of 6 devices' }).waitFor();
     await page.getByRole('img', { name: 'Counted' }).waitFor();
-    expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
     await stage.inspect('dashboard-kiosk');
     await page.keyboard.press('Escape');
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
@@ -132,9 +132,7 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     await page.getByText('of 6 devices on the map').waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await axeFindings(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 });
@@ -183,7 +181,7 @@ journey('map with tiles', { start: startWithTiles, prepare, close: closeTiles },
     for (let step = 0; step < 6; step++) await page.keyboard.press('+');
     await expect.poll(() => asked.some(({ path }) => !before.has(path)), soon).toBe(true);
     await expect.poll(() => colorAt(page, 12), soon).toEqual(magenta);
-    expect(await page.getByText(/No street map/).count()).toBe(0);
+    await expect.poll(() => page.getByText(/No street map/).count()).toBe(0);
     expect(beyondTiles(stage.takeComplaints())).toEqual([]);
   });
 

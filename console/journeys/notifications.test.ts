@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { type MailBox, openMailBox } from '../../tests/access/mail-box.ts';
 import { alarmRules } from '../../tests/world/alarm-rules.ts';
 import { startWorld, type World } from '../../tests/world/world.ts';
+import { pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 let box: MailBox;
@@ -188,14 +189,12 @@ journey('notifications', { start, prepare }, (stage) => {
       )
       .waitFor();
     await list.getByText(/^(Next: |Muted until )/).waitFor();
-    expect(await list.getByRole('link', { name: 'Roof <i>' }).getAttribute('href')).toMatch(
-      /settings\/tags$/,
-    );
+    await expect
+      .poll(() => list.getByRole('link', { name: 'Roof <i>' }).getAttribute('href'))
+      .toMatch(/settings\/tags$/);
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.inspect('notifications-phone');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
     await page.getByRole('button', { name: 'Edit Quiet nights' }).click();
     await page.getByLabel('When').selectOption('Once');

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { startWorld } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const run = promisify(execFile);
@@ -84,8 +84,7 @@ journey('OAuth clients', { start: startWorld }, (stage) => {
     const { page } = stage;
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.inspect('clients-phone');
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(width).toBeLessThanOrEqual(390);
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.getByRole('button', { name: /^Delete Reporting/ }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No OAuth clients yet').waitFor();

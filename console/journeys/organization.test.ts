@@ -95,7 +95,7 @@ journey('organization and account', { start: startWorld }, (stage) => {
     const limit = page.getByRole('button', { name: 'Only API key' });
     await limit.waitFor();
     await expect.poll(() => page.getByRole('link', { name: 'user', exact: true }).count()).toBe(0);
-    expect(await page.getByRole('cell', { name: /API key/ }).count()).toBeGreaterThan(0);
+    await expect.poll(() => page.getByRole('cell', { name: /API key/ }).count()).toBeGreaterThan(0);
     await limit.click();
     await limit.waitFor({ state: 'detached' });
     expect(await axeFindings(page)).toEqual([]);
@@ -111,7 +111,7 @@ journey('organization and account', { start: startWorld }, (stage) => {
     await page.getByRole('heading', { name: 'Einstellungen' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Einstellungen' }).waitFor();
-    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'English' }).click();
   });

@@ -51,7 +51,7 @@ journey('outputs', { start, prepare, close: () => void receiver.close() }, (stag
     // Review console editor: the bar does not repeat it.
     await page.getByText('Check the marked fields.', { exact: true }).waitFor();
     const field = page.getByLabel('URL', { exact: true });
-    expect(await field.evaluate((one) => one === document.activeElement)).toBe(true);
+    await expect.poll(() => field.evaluate((one) => one === document.activeElement)).toBe(true);
     expect(stage.takeComplaints().join()).toContain('status of 400');
     expect(await axeFindings(page)).toEqual([]);
     await page.getByLabel('URL', { exact: true }).fill(address);
@@ -61,7 +61,9 @@ journey('outputs', { start, prepare, close: () => void receiver.close() }, (stag
       .fill('{"room": {{device.name}}, "t": {{data.temperature}}}');
     await page.getByText('{"room": "Room 1", "t": 21.5}').waitFor();
     await page.reload();
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Site office');
+    await expect
+      .poll(() => page.getByLabel('Name', { exact: true }).inputValue())
+      .toBe('Site office');
     await page.getByRole('button', { name: 'Create output' }).click();
     await heading('Site office').waitFor();
   });
@@ -117,7 +119,9 @@ journey('outputs', { start, prepare, close: () => void receiver.close() }, (stag
     await page.getByText('Unsaved changes').waitFor();
     await tabs.getByRole('link', { name: 'Deliveries' }).click();
     await tabs.getByRole('link', { name: 'Settings' }).click();
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Front desk');
+    await expect
+      .poll(() => page.getByLabel('Name', { exact: true }).inputValue())
+      .toBe('Front desk');
     expect(await axeFindings(page)).toEqual([]);
     await page.keyboard.press('Control+s');
     await heading('Front desk').waitFor();

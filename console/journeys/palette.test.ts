@@ -84,7 +84,7 @@ journey(
       expect(await axeFindings(page)).toEqual([]);
       await page.unroute('**/v3/search**');
       await page.keyboard.press('Escape');
-      expect(await field().count()).toBe(0);
+      await expect.poll(() => field().count()).toBe(0);
       expect(stage.takeComplaints().every((one) => one.includes('ERR_FAILED'))).toBe(true);
     });
 
@@ -162,7 +162,7 @@ journey(
         .first()
         .click();
       await page.keyboard.type('gh?');
-      expect(await page.getByRole('dialog').count()).toBe(0);
+      await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
       expect(page.url()).toContain('/decoder');
       await page.keyboard.press('Control+k');
       await field().waitFor();
@@ -200,7 +200,7 @@ journey(
       await page.keyboard.type('gd');
       await page.keyboard.press('?');
       expect(page.url()).not.toContain('devices');
-      expect(await page.getByRole('dialog').count()).toBe(0);
+      await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
       const wanted = { theme: 'dark', zone: 'utc', singleKeys: false };
       await expect.poll(stored).toMatchObject(wanted);
       const other = await openBrowser(stage.world.base);
@@ -239,7 +239,9 @@ journey(
         const places = one.getByRole('navigation', { name: 'Hauptmenü' });
         await places.getByRole('link', { name: 'Geräte', exact: true }).click();
         await one.waitForURL(`**/w/${id}/devices`);
-        expect(await one.getByRole('combobox', { name: 'Arbeitsbereich' }).inputValue()).toBe(id);
+        await expect
+          .poll(() => one.getByRole('combobox', { name: 'Arbeitsbereich' }).inputValue())
+          .toBe(id);
       }
       await tab.close();
     });

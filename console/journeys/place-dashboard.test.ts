@@ -1,6 +1,7 @@
 // Dashboard of a place in a real browser: generated from its devices, customized once for all places of its kind, on a phone, and as of an earlier moment.
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
+import { pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const dayMs = 86_400_000;
@@ -104,7 +105,7 @@ journey('the dashboard of a place', { start: startWorld, prepare }, (stage) => {
       .waitFor();
     await tile('Floor plan').getByText('This place has no floor plan').waitFor();
     const edit = page.getByRole('link', { name: 'Edit dashboard' });
-    expect(await edit.getAttribute('href')).toContain(upper);
+    await expect.poll(() => edit.getAttribute('href')).toContain(upper);
   });
 
   test('a place without a kind says what it needs', async () => {
@@ -113,7 +114,9 @@ journey('the dashboard of a place', { start: startWorld, prepare }, (stage) => {
     const button = page.getByRole('button', { name: 'Customize' });
     await button.waitFor();
     expect(await button.isDisabled()).toBe(true);
-    expect(await button.getAttribute('title')).toContain('Set the kind of this place first');
+    await expect
+      .poll(() => button.getAttribute('title'))
+      .toContain('Set the kind of this place first');
   });
 
   test('on a phone nothing is wider than the screen', async () => {
@@ -122,9 +125,7 @@ journey('the dashboard of a place', { start: startWorld, prepare }, (stage) => {
     await stage.visit(`places/${lower}/dashboard`);
     await tile('Devices').getByText('Probe <b>1</b>').waitFor();
     await stage.inspect('place-dashboard-phone');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 });

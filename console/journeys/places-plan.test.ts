@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
+import { pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 let world: World;
@@ -190,13 +191,11 @@ journey('the plan of a place', { start: startWorld, prepare }, (stage) => {
     await row(page, /Other/).waitFor();
     await stage.visit(`places/${floor.id}`);
     await row(page, /Probe/).waitFor();
-    expect(await row(page, /Other/).count()).toBe(0);
+    await expect.poll(() => row(page, /Other/).count()).toBe(0);
     await page.setViewportSize({ width: 390, height: 844 });
     await plan(page).waitFor();
     await stage.inspect('plan-phone');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
   });
 
   test('the plan is removed, and Undo brings it back', async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { alarmRules } from '../../tests/world/alarm-rules.ts';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
+import { pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 let world: World;
@@ -45,7 +46,7 @@ journey('the places screen', { start: startWorld, prepare }, (stage) => {
     await choose.setInputFiles(csv(['path,latitude,longitude', 'Site,north,8']));
     const row = dialog.getByRole('row').nth(1);
     await expect.poll(() => row.getByRole('cell').first().textContent()).toBe('2');
-    expect(await row.getByRole('cell').nth(1).textContent()).toBe('latitude');
+    await expect.poll(() => row.getByRole('cell').nth(1).textContent()).toBe('latitude');
     expect(await dialog.getByRole('button', { name: 'Import' }).isDisabled()).toBe(true);
     await stage.inspect('places-import');
     await dialog.getByRole('button', { name: 'Choose another file' }).click();
@@ -164,13 +165,11 @@ journey('the places screen', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('option', { name: /Canteen/ }).click();
     await page.getByRole('heading', { name: 'Canteen', level: 1 }).waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
-    expect(await page.getByRole('tree').isVisible()).toBe(false);
+    await expect.poll(() => page.getByRole('tree').isVisible()).toBe(false);
     await stage.inspect('places-phone');
     await page.getByRole('link', { name: '← Places' }).click();
     await page.getByRole('tree').waitFor();
     await stage.inspect('places-phone-tree');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
   });
 });

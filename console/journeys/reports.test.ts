@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type MailBox, openMailBox } from '../../tests/access/mail-box.ts';
 import { startWorld, type World } from '../../tests/world/world.ts';
+import { pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 let box: MailBox;
@@ -60,9 +61,9 @@ journey('reports', options, (stage) => {
     await page.keyboard.press('Enter');
     const form = page.getByRole('dialog', { name: 'New report' });
     await form.waitFor();
-    expect(await form.getByLabel('Name').evaluate((one) => one === document.activeElement)).toBe(
-      true,
-    );
+    await expect
+      .poll(() => form.getByLabel('Name').evaluate((one) => one === document.activeElement))
+      .toBe(true);
     await page.keyboard.type(' weekly');
     await form.getByLabel('Time zone').selectOption('Europe/Zurich');
     await form.getByLabel('Recipients').focus();
@@ -147,9 +148,7 @@ journey('reports', options, (stage) => {
     await form.waitFor({ state: 'hidden' });
     await row.getByText('Every month').waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await stage.inspect('reports on a phone');
     await page.setViewportSize({ width: 1_440, height: 900 });
     await row.getByRole('button', { name: 'Delete Campus weekly' }).click();

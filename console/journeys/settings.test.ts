@@ -1,7 +1,7 @@
 // Workspace settings in a real browser: every tab, edits that are kept, conflicts, and what is refused.
 import { expect, test } from 'vitest';
 import { startWorld, type World } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 let tagId = '';
@@ -36,7 +36,9 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await page.getByLabel('Name', { exact: true }).fill('Campus <b>');
     await page.getByLabel('Time zone').selectOption('Europe/Zurich');
     await page.reload();
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Campus <b>');
+    await expect
+      .poll(() => page.getByLabel('Name', { exact: true }).inputValue())
+      .toBe('Campus <b>');
     await stage.inspect('settings-general');
     const { id, version } = await settings();
     await world.must('PUT', `/v3/workspaces/${id}`, { id, version, description: 'of another' });
@@ -65,7 +67,7 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     await end.focus();
     await page.keyboard.press('PageUp');
     await page.keyboard.press('ArrowRight');
-    expect(await end.getAttribute('aria-valuetext')).toBe('17:15');
+    await expect.poll(() => end.getAttribute('aria-valuetext')).toBe('17:15');
     await page.getByRole('textbox', { name: 'Monday, from' }).fill('07:10');
     await page.getByRole('button', { name: 'Copy Monday to all weekdays' }).click();
     const track = page.locator('[data-day="SATURDAY"]');
@@ -100,9 +102,7 @@ journey('workspace settings', { start: startWorld, prepare }, (stage) => {
     });
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await axeFindings(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { pmtilesOf } from '../../src/storage/maps/testing-pmtiles.ts';
 import { startWorld, type World } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey, type Stage } from './journey.ts';
 import { colorAt, magenta, magentaPixel } from './map-colors.ts';
 
@@ -58,15 +58,13 @@ journey('streets', { start: startWorld, prepare }, (stage) => {
     await stage.inspect('map-show-streets');
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await axeFindings(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
     await card().getByRole('button', { name: 'Not now' }).click();
     await expect.poll(() => card().count(), soon).toBe(0);
     await openClose(stage);
     await page.getByText(/No street map/).waitFor();
-    expect(await card().count()).toBe(0);
+    await expect.poll(() => card().count()).toBe(0);
     expect(asked).toEqual([]);
     await page.evaluate(() => {
       for (const key of Object.keys(localStorage).filter((one) => one.startsWith('no streets')))
@@ -121,7 +119,7 @@ journey('streets', { start: startWorld, prepare }, (stage) => {
     asked.splice(0);
     await openClose(stage);
     await page.getByText(/No street map/).waitFor();
-    expect(await card().count()).toBe(0);
+    await expect.poll(() => card().count()).toBe(0);
     expect(asked).toEqual([]);
   });
 

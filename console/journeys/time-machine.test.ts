@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { alarmRules } from '../../tests/world/alarm-rules.ts';
 import { startWorld, type World } from '../../tests/world/world.ts';
+import { pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const minuteMs = 60_000;
@@ -74,9 +75,7 @@ journey('time machine', { start: startWorld, prepare }, (stage) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await isThen();
     await bar().waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await bar().getByRole('button', { name: 'Back to now' }).click();
     await isNow();
     expect(moment()).toBeNull();

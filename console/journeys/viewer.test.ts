@@ -52,6 +52,6 @@ journey('viewer', { start: startWorld, prepare, startMs: 240_000 }, (stage) => {
     const register = page.getByRole('button', { name: /^Add device/ });
     await register.waitFor();
     expect(await register.isDisabled()).toBe(true);
-    expect(await register.getAttribute('title')).toContain('asset: create');
+    await expect.poll(() => register.getAttribute('title')).toContain('asset: create');
   });
 });

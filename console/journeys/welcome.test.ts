@@ -1,7 +1,7 @@
 // First run in a real browser: four answers to a first live reading, a pasted payload, and the demo.
 import { expect, test } from 'vitest';
 import { startWorld } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const options = { isSignedOut: true, start: () => startWorld() };
@@ -40,7 +40,7 @@ journey('welcome', options, (stage) => {
     await page.getByRole('button', { name: 'Send a test sample' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('Room 1 is online').waitFor();
-    expect(await page.getByText('21.5').last().innerText()).toContain('21.5');
+    await expect.poll(() => page.getByText('21.5').last().innerText()).toContain('21.5');
     await page.getByText('Send another sample to start the chart.').waitFor();
   });
 
@@ -58,9 +58,7 @@ journey('welcome', options, (stage) => {
     await page.getByRole('link', { name: 'Open Room 1' }).waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
     await stage.inspect('welcome-alive-phone');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-      390,
-    );
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1_440, height: 900 });
     await page.goto(`${world.base}/`);
     await page.waitForURL(/\/w\//);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../../tests/deliveries/receivers.ts';
 import { startWorld, type TestDevice } from '../../tests/world/world.ts';
-import { axeFindings } from './chromium.ts';
+import { axeFindings, pageWidth } from './chromium.ts';
 import { journey } from './journey.ts';
 
 const start = () => startWorld({ environment: { EGRESS_ALLOW: '127.0.0.0/8' } });
@@ -34,7 +34,7 @@ journey('why is there nothing', { start }, (stage) => {
     await dialog.getByText('The uplink was rejected', { exact: true }).waitFor();
     await dialog.getByText(`Did you mean \`${device.deviceId}\`?`).waitFor();
     const broken = dialog.getByRole('button', { name: 'Rejected Broken' });
-    expect(await broken.getAttribute('aria-pressed')).toBe('true');
+    await expect.poll(() => broken.getAttribute('aria-pressed')).toBe('true');
     expect(await axeFindings(page)).toEqual([]);
     // Each step opens, with the keyboard too.
     await dialog.getByRole('button', { name: 'Arrived OK' }).focus();
@@ -78,7 +78,7 @@ journey('why is there nothing', { start }, (stage) => {
     await dialog.getByText('Did you mean').waitFor();
     await dialog.getByRole('link', { name: device.deviceId, exact: true }).waitFor();
     const types = dialog.getByLabel('Device type');
-    expect(await types.locator('option:checked').textContent()).toContain('Thermometer');
+    await expect.poll(() => types.locator('option:checked').textContent()).toContain('Thermometer');
     await dialog.getByText('"temperature": 30').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await stage.inspect('register-refused');
@@ -224,7 +224,7 @@ journey('why is there nothing', { start }, (stage) => {
     // It was run at once: the line is marked and in sight.
     const marked = page.locator('.cm-lintRange-error');
     await marked.waitFor();
-    expect(await marked.textContent()).toBe('value;');
+    await expect.poll(() => marked.textContent()).toBe('value;');
     await stage.inspect('why-decoder');
   });
 
@@ -241,7 +241,6 @@ journey('why is there nothing', { start }, (stage) => {
     await dialog.getByRole('button', { name: 'Decodiert In Ordnung' }).click();
     await dialog.getByText('Aus dem Payload wurde 1 Messwert.').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(width).toBeLessThanOrEqual(390);
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
   });
 });
