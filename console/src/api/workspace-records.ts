@@ -1,4 +1,4 @@
-// Records of a workspace that many screens ask for: tags, custom fields, and devices by their IDs.
+// Records of a workspace that many screens ask for: tags, places, custom fields, and devices by their IDs or by a search.
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import type { components } from '../../generated/interface-types.ts';
 import { ask, platform } from './platform.ts';
@@ -20,7 +20,7 @@ export const tagsOf = (workspaceId: string) =>
 /** More than these are found by search. */
 const placesMax = 1_000;
 
-export interface PlaceChoice {
+interface PlaceChoice {
   readonly id: string;
   readonly name: string;
   /** Names from the top of the tree, joined by slashes. */
@@ -89,3 +89,34 @@ export function useDevicesById(
 }
 
 const nothing: ReadonlyMap<string, FoundDevice> = new Map();
+
+// Matching devices: the first ones by name, for a field that searches.
+
+/** A condition of a filter expression (interface 2.9). */
+export interface DeviceFilter {
+  readonly field: string;
+  readonly predicate: 'EQUALS' | 'CONTAINS_ANY';
+  readonly values: string[];
+}
+
+export function devicesMatching(
+  workspaceId: string,
+  search: string,
+  size: number,
+  filters: readonly DeviceFilter[],
+) {
+  const expression = { operator: 'AND' as const, expressions: [...filters] };
+  const body = {
+    workspaceIds: [workspaceId],
+    ...(search === '' ? {} : { search }),
+    ...(filters.length === 0 ? {} : { expression }),
+  };
+  return queryOptions({
+    queryKey: ['devices matching', body, size],
+    queryFn: async ({ signal }): Promise<readonly FoundDevice[]> => {
+      const query = { size, sort: 'name,asc', fields: 'id,name,deviceId' };
+      const found = platform.POST('/v3/assets/list', { signal, params: { query }, body });
+      return (await ask(found)).content;
+    },
+  });
+}

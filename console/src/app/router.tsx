@@ -3,8 +3,8 @@ import { createRouter, type Router } from '@tanstack/react-router';
 import { hasSession } from '../session/session.ts';
 import { ScreenFailure } from '../ui/late.tsx';
 import type { allRoutes } from './routes/all-routes.ts';
-import { accessRoutes } from './routes/access-routes.ts';
 import {
+  accessRoutes,
   elsewhere,
   enrolment,
   firstPassword,

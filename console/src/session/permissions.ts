@@ -1,7 +1,6 @@
 // Permissions of the session, so that a page offers nothing that would be refused.
 import type { components } from '../../generated/interface-types.ts';
-import { useWorkspaceId } from './last-workspace.ts';
-import { useAccount } from './session.ts';
+import { useAccount, useWorkspaceId } from './session.ts';
 
 type Permissions = components['schemas']['EffectivePermissions'];
 type Verb = 'create' | 'delete' | 'manage' | 'read' | 'update';

@@ -1,5 +1,6 @@
-// Session: who is signed in, and the workspaces in reach.
+// Session: who is signed in, the workspaces in reach, and the one that was open last.
 import { onlineManager, queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
 import type { components } from '../../generated/interface-types.ts';
 import { answers } from '../api/answers.ts';
 import { ask, csrfToken, endedSession, platform } from '../api/platform.ts';
@@ -119,4 +120,24 @@ async function leave(end: () => Promise<string | undefined>): Promise<void> {
 export function discardSession(): void {
   discardStream();
   answers.clear();
+}
+
+// Last workspace: where the links lead on pages that belong to no workspace.
+
+const key = 'workspace';
+
+/** That of this tab, else the one that was open last in any tab. */
+export function lastWorkspace(): string | undefined {
+  return sessionStorage.getItem(key) ?? localStorage.getItem(key) ?? undefined;
+}
+
+export function rememberWorkspace(id: string): void {
+  sessionStorage.setItem(key, id);
+  localStorage.setItem(key, id);
+}
+
+/** The workspace of the address, else the last one that was open. */
+export function useWorkspaceId(): string {
+  const { workspaceId } = useParams({ strict: false });
+  return workspaceId ?? lastWorkspace() ?? '';
 }

@@ -1,9 +1,10 @@
-// Copy button: puts a string on the clipboard and says so for two seconds.
-import { Check, Copy } from 'lucide-react';
+// Copy buttons: put a string, or the request behind a page, on the clipboard and say so for two seconds.
+import { Check, Copy, Terminal } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useWords } from '../words/language.tsx';
 import { Button } from './button.tsx';
 import { partWords } from './part-words.ts';
+import { curlOf, type CurlRequest } from '../api/curl.ts';
 
 interface CopyButtonProps {
   readonly content: string;
@@ -42,7 +43,7 @@ export function CopyButton({ content, label, shortcut, children }: CopyButtonPro
 
 const saidMs = 2_000;
 
-export function useCopy(content: () => string) {
+function useCopy(content: () => string) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
@@ -54,4 +55,27 @@ export function useCopy(content: () => string) {
     setCopied(true);
   };
   return { isCopied, copy: () => void copy() };
+}
+
+// Curl button: the request behind a page, for a terminal.
+
+export function CurlButton({ request }: { readonly request: CurlRequest }) {
+  const words = useWords(partWords);
+  const { isCopied, copy } = useCopy(() => curlOf(request, location.origin));
+  const label = isCopied ? words.copied : words.copyCurl;
+  return (
+    <Button
+      look="ghost"
+      isIcon
+      aria-label={label}
+      aria-keyshortcuts="c"
+      title={label}
+      onClick={copy}
+    >
+      {isCopied ? <Check aria-hidden="true" /> : <Terminal aria-hidden="true" />}
+      <span className="sr" aria-live="polite">
+        {isCopied && words.copied}
+      </span>
+    </Button>
+  );
 }

@@ -1,8 +1,7 @@
 // Device pick: a search field whose list of matches is walked with the arrow keys.
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import { type DeviceFilter, devicesMatching } from '../api/matching-devices.ts';
-import type { FoundDevice } from '../api/workspace-records.ts';
+import { type DeviceFilter, devicesMatching, type FoundDevice } from '../api/workspace-records.ts';
 import { useSettledValue } from './use-settled-value.ts';
 import { useWords } from '../words/language.tsx';
 import { partWords } from './part-words.ts';

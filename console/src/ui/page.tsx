@@ -1,9 +1,11 @@
 // Page: its title, what is true now, what can be done, and its path in the top bar.
 import { createContext, Fragment, type ReactNode, use, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
+import type { LucideIcon } from 'lucide-react';
 import { useWords } from '../words/language.tsx';
 import styles from './page.module.css';
 import { partWords } from './part-words.ts';
+import type { Need } from '../session/permissions.ts';
 
 /** The element of the top bar that shows the path of a page, once it exists; undefined without a shell. */
 export const PathPlace = createContext<HTMLElement | null | undefined>(undefined);
@@ -70,4 +72,30 @@ function Crumb({ parts }: { readonly parts: readonly ReactNode[] }) {
     )),
     place,
   );
+}
+
+// Page actions: what the page that is shown offers to the palette.
+
+export interface PageAction {
+  /** As a sentence of the palette, such as `Tag 12 devices`. */
+  readonly label: string;
+  readonly icon?: LucideIcon;
+  readonly run: () => void;
+  /** Without this permission it is not offered. */
+  readonly needs?: Need;
+}
+
+const offered = new Map<symbol, readonly PageAction[]>();
+
+/** Offers the actions while the part is shown. */
+export function usePageActions(actions: readonly PageAction[]): void {
+  useEffect(() => {
+    const part = Symbol('part');
+    offered.set(part, actions);
+    return () => void offered.delete(part);
+  }, [actions]);
+}
+
+export function pageActions(): readonly PageAction[] {
+  return [...offered.values()].flat();
 }

@@ -5,7 +5,7 @@ import { Fragment, type ReactNode } from 'react';
 import { useFormats, useWords } from '../words/language.tsx';
 import { IconButton } from './button.tsx';
 import { Sheet } from './card.tsx';
-import { CurlButton } from './curl-button.tsx';
+import { CurlButton } from './copy-button.tsx';
 import { readListSearch } from './list-search.ts';
 import { ListBones, ListTable, type ListTableProps } from './list-table.tsx';
 import { Page } from './page.tsx';

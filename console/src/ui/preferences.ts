@@ -6,7 +6,7 @@ import { Refusal } from '../api/refusal.ts';
 import type { Language } from '../words/word-set.ts';
 import type { ThemeChoice } from './theme.ts';
 import { toastFailure } from './toasts.tsx';
-import type { ZoneChoice } from './zone-choices.ts';
+import type { ZoneChoice } from '../words/zone-times.ts';
 
 /** Something that was open before, for the palette. */
 export interface Recent {

@@ -1,5 +1,5 @@
-// Size of a box on the page, in pixels, as it changes.
-import { type RefObject, useEffect, useState } from 'react';
+// Sizes: those of a box on the page in pixels, and whether the window is narrow.
+import { type RefObject, useEffect, useState, useSyncExternalStore } from 'react';
 
 export interface Size {
   readonly width: number;
@@ -19,4 +19,17 @@ export function useSize(box: RefObject<HTMLElement | null>): Size {
     return () => sizes.disconnect();
   }, [box]);
   return size;
+}
+
+// Narrow windows, such as a phone: lists then show two lines a row instead of many columns.
+
+const narrow = matchMedia('(max-width: 900px)');
+
+export function useNarrow(): boolean {
+  return useSyncExternalStore(watch, () => narrow.matches);
+}
+
+function watch(watcher: () => void): () => void {
+  narrow.addEventListener('change', watcher);
+  return () => narrow.removeEventListener('change', watcher);
 }

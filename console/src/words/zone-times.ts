@@ -1,4 +1,4 @@
-// Zone times: what the clocks of a zone show at an instant, and the instant of such a time.
+// Zone times: what the clocks of a zone show at an instant, the instant of such a time, and the zones to choose from.
 
 export const zoneNames: readonly string[] = Intl.supportedValuesOf('timeZone');
 
@@ -93,3 +93,17 @@ export function endOfDay(day: string, zone: string): string {
   const next = new Date(Date.parse(day) + daySeconds * secondMs).toISOString().slice(0, 10);
   return instantOfLocal(`${next}T00:00`, zone);
 }
+
+// Window times: the instant of a time that a field of date and time shows in a zone.
+
+/** What was not changed stays as it was: seconds, and which of two hours when clocks change. */
+export function instantOf(local: string, zone: string, before?: string): string {
+  if (before !== undefined && localOf(before, zone) === local) return before;
+  return instantOfLocal(local, zone);
+}
+
+// Zone choices: whose clock times are shown by.
+
+/** That of the device, of its workspace, of the browser, or UTC. */
+export const zoneChoices = ['device', 'workspace', 'mine', 'utc'] as const;
+export type ZoneChoice = (typeof zoneChoices)[number];

@@ -5,7 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { placeGroups } from '../shell/navigation.ts';
 import { shellWords } from '../shell/shell-words.ts';
 import { useWords } from '../../words/language.tsx';
-import { controlName, goKey, type KeyGroup, keyGroups, type KeyRow } from './key-table.ts';
+import { controlName, goKey, type KeyGroup, keyGroups, type KeyRow } from './use-keys.ts';
 import { keyWords } from '../../ui/key-words.ts';
 import styles from './keys.module.css';
 import { hasSingleKeys } from '../../ui/keys.ts';

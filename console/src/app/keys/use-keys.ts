@@ -1,10 +1,89 @@
-// Keys of the whole console: one listener, which asks the table of keys what a key means.
+// Keys of the whole console: their table, and one listener, which asks the table what a key means.
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef } from 'react';
-import { useWorkspaceId } from '../../session/last-workspace.ts';
+import { useWorkspaceId } from '../../session/session.ts';
 import { actionOf, hasSingleKeys, isTyping, type KeyName } from '../../ui/keys.ts';
 import { openPalette } from '../palette/palette-state.ts';
-import { goKey, keyGroups, placeOfKey } from './key-table.ts';
+import { type Place, placeGroups } from '../shell/navigation.ts';
+import type { keyWords } from '../../ui/key-words.ts';
+
+// Key table: every key of the console, for what listens, for the help, and for the names of buttons.
+
+type KeyGroupName = keyof (typeof keyWords)['en']['groups'];
+
+export interface KeyRow {
+  readonly name: KeyName;
+  /** As `KeyboardEvent.key` has them; any of them does it. */
+  readonly keys: readonly string[];
+  /** With Ctrl, or Cmd on a Mac. */
+  readonly isWithControl?: boolean;
+}
+
+export interface KeyGroup {
+  readonly name: KeyGroupName;
+  readonly rows: readonly KeyRow[];
+}
+
+export const keyGroups: readonly KeyGroup[] = [
+  {
+    name: 'everywhere',
+    rows: [
+      { name: 'palette', keys: ['k'], isWithControl: true },
+      { name: 'help', keys: ['?'] },
+      { name: 'actions', keys: ['.'] },
+      { name: 'curl', keys: ['c'] },
+      { name: 'back', keys: ['Escape'] },
+    ],
+  },
+  {
+    name: 'lists',
+    rows: [
+      { name: 'find', keys: ['/'] },
+      { name: 'move', keys: ['j', 'k'] },
+      { name: 'select', keys: ['x'] },
+      { name: 'open', keys: ['Enter'] },
+      { name: 'tags', keys: ['e'] },
+    ],
+  },
+  {
+    name: 'alarms',
+    rows: [
+      { name: 'acknowledge', keys: ['e'] },
+      { name: 'clearAlarm', keys: ['y'] },
+    ],
+  },
+  {
+    name: 'charts',
+    rows: [
+      { name: 'earlier', keys: ['['] },
+      { name: 'later', keys: [']'] },
+      { name: 'zoomIn', keys: ['+'] },
+      { name: 'zoomOut', keys: ['-'] },
+      { name: 'live', keys: ['l'] },
+    ],
+  },
+  {
+    name: 'editors',
+    rows: [
+      { name: 'save', keys: ['s'], isWithControl: true },
+      { name: 'run', keys: ['Enter'], isWithControl: true },
+    ],
+  },
+];
+
+/** First of two keys; the second is that of a place. */
+export const goKey = 'g';
+
+const places = placeGroups.flatMap((group) => group.places);
+
+function placeOfKey(key: string): Place | undefined {
+  return places.find((place) => place.key === key);
+}
+
+const isMac = navigator.userAgent.includes('Mac OS');
+
+/** The name of Ctrl on this machine. */
+export const controlName = isMac ? '⌘' : 'Ctrl';
 
 // Row steps: `j` and `k` in the list of a page, whichever kind of table it is.
 

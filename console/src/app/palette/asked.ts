@@ -4,7 +4,7 @@ import { useRouter } from '@tanstack/react-router';
 import { ChartLine, Hash, ListFilter, type LucideIcon, SquareArrowOutUpRight } from 'lucide-react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { useWorkspaceId } from '../../session/last-workspace.ts';
+import { useWorkspaceId } from '../../session/session.ts';
 import { useGate } from '../../session/permissions.ts';
 import { useSettledValue } from '../../ui/use-settled-value.ts';
 import { useFormats, useWords } from '../../words/language.tsx';

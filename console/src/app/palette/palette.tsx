@@ -3,9 +3,9 @@ import { Check, LoaderCircle, Search } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { type Asked, isQuestion, useAsked } from './asked.ts';
 import { Refusal } from '../../api/refusal.ts';
-import { useWorkspaceId } from '../../session/last-workspace.ts';
+import { useWorkspaceId } from '../../session/session.ts';
 import { partWords } from '../../ui/part-words.ts';
-import { useModal } from '../../ui/use-modal.ts';
+import { useModal } from '../../ui/dialog.tsx';
 import { useWords } from '../../words/language.tsx';
 import {
   exactHit,

@@ -28,14 +28,13 @@ import {
   Zap,
 } from 'lucide-react';
 import { useMemo } from 'react';
-import { useWorkspaceId } from '../../session/last-workspace.ts';
+import { signOut, useAccount, useWorkspaceId, useWorkspaces } from '../../session/session.ts';
 import { useGate } from '../../session/permissions.ts';
-import { signOut, useAccount, useWorkspaces } from '../../session/session.ts';
-import { pageActions } from '../../ui/page-actions.ts';
+import { pageActions } from '../../ui/page.tsx';
 import { changePreferences, usePreferences } from '../../ui/preferences.ts';
-import { zoneChoices } from '../../ui/zone-choices.ts';
+import { zoneChoices } from '../../words/zone-times.ts';
 import { hasSingleKeys, turnSingleKeys } from '../../ui/keys.ts';
-import { chooseTheme, type ThemeChoice, themeChoice } from '../../ui/theme.ts';
+import { chooseTheme, themeChoice, type ThemeChoice } from '../../ui/theme.ts';
 import { toastFailure } from '../../ui/toasts.tsx';
 import { useLanguage, useWords } from '../../words/language.tsx';
 import { type Language, languageNames } from '../../words/word-set.ts';

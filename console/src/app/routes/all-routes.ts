@@ -1,8 +1,6 @@
 // All routes: every screen with its address; loaded after the first screen, or for the first address that needs it.
-import { accessRoutes } from './access-routes.ts';
-import { deviceRoutes, deviceTypeRoutes } from './device-routes.ts';
-import { flowRoutes } from './flow-routes.ts';
 import {
+  accessRoutes,
   elsewhere,
   enrolment,
   firstPassword,
@@ -16,6 +14,8 @@ import {
   welcome,
   workspace,
 } from './frame.ts';
+import { deviceRoutes, deviceTypeRoutes } from './device-routes.ts';
+import { flowRoutes } from './flow-routes.ts';
 import { outputRoutes, ruleRoutes } from './rule-routes.ts';
 import { organizationRoutes, ownAccount, ownSecurity, settingsRoutes } from './settings-routes.ts';
 import {

@@ -4,8 +4,14 @@ import { answers } from '../../api/answers.ts';
 import { loadCode } from '../../api/missing-code.ts';
 import { Refusal } from '../../api/refusal.ts';
 import { firstRunOf } from '../../session/first-run.ts';
-import { lastWorkspace, rememberWorkspace } from '../../session/last-workspace.ts';
-import { account, hasSession, isClosed, workspacesOf } from '../../session/session.ts';
+import {
+  account,
+  hasSession,
+  isClosed,
+  lastWorkspace,
+  rememberWorkspace,
+  workspacesOf,
+} from '../../session/session.ts';
 import { NotFound, NoWorkspace } from '../shell/not-found.tsx';
 import { Shell } from '../shell/shell.tsx';
 import { laterRoutes } from './later-routes.ts';
@@ -167,3 +173,25 @@ async function continueWithAllRoutes({ href, pathname }: { href: string; pathnam
   await laterRoutes.add();
   if (laterRoutes.haveScreenAt(pathname)) redirect({ href, replace: true, throw: true });
 }
+
+// Routes of mailed links: accept an invitation, ask for a new password and choose it. None needs a session.
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitations/$token',
+  component: screen(() => import('../../screens/sign-in/mail-links.tsx'), 'Invitation'),
+});
+
+const forgotten = createRoute({
+  getParentRoute: () => root,
+  path: '/password-reset',
+  component: screen(() => import('../../screens/sign-in/mail-links.tsx'), 'Forgotten'),
+});
+
+const newPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/password-reset/$token',
+  component: screen(() => import('../../screens/sign-in/mail-links.tsx'), 'NewPassword'),
+});
+
+export const accessRoutes = [invitation, forgotten, newPassword] as const;

@@ -5,7 +5,7 @@ import {
   readNewOutput,
   readOutputSearch,
 } from '../../screens/outputs/output-search.ts';
-import { readSimulationSearch } from '../../screens/rules/rule-search.ts';
+import { readSimulationSearch } from '../../screens/rules/rule-requests.ts';
 import { readListSearch, readPage } from '../../ui/list-search.ts';
 import { screen, workspace } from './frame.ts';
 
@@ -20,7 +20,7 @@ const newOutput = createRoute({
   getParentRoute: () => workspace,
   path: '/outputs/new',
   validateSearch: readNewOutput,
-  component: screen(() => import('../../screens/outputs/new-output.tsx'), 'NewOutput'),
+  component: screen(() => import('../../screens/outputs/output-settings.tsx'), 'NewOutput'),
 });
 
 const output = createRoute({

@@ -3,7 +3,7 @@ import { Bell } from 'lucide-react';
 import { useId, useState } from 'react';
 import { useAlarmRefresh } from '../../session/use-workspace-events.ts';
 import { late } from '../../ui/late.tsx';
-import { useWorkspaceId } from '../../session/last-workspace.ts';
+import { useWorkspaceId } from '../../session/session.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { useOpenAlarms } from './open-alarms.ts';
 import { shellWords } from './shell-words.ts';

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Card } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
 import { changePreferences, usePreferences } from '../../ui/preferences.ts';
-import { zoneChoices } from '../../ui/zone-choices.ts';
+import { zoneChoices } from '../../words/zone-times.ts';
 import { turnSingleKeys } from '../../ui/keys.ts';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../../ui/theme.ts';
 import { useLanguage, useWords } from '../../words/language.tsx';

@@ -6,13 +6,11 @@ import { Button } from '../../ui/button.tsx';
 import { toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useWords } from '../../words/language.tsx';
-import { OutsideFrame } from '../sign-in/outside-frame.tsx';
-import { useReturn } from '../sign-in/use-entrance.ts';
+import { OutsideFrame, useReturn } from '../sign-in/outside-frame.tsx';
 import { enrolmentWords, securityWords } from './account-words.ts';
 import { Passkeys } from './passkeys.tsx';
-import { PasswordForm } from './password-form.tsx';
-import { secondFactorQuery } from './recovery-codes.tsx';
-import { SecondFactor } from './second-factor.tsx';
+import { PasswordForm } from './password.tsx';
+import { SecondFactor, secondFactorQuery } from './second-factor.tsx';
 
 export function Enrolment() {
   const words = useWords(enrolmentWords);

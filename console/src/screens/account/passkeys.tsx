@@ -17,8 +17,8 @@ import { useAction } from '../../ui/use-action.ts';
 import { useWords } from '../../words/language.tsx';
 import { secondFactorWords } from './account-words.ts';
 import { browserNameOf } from './browser-name.ts';
-import { PasswordDialog } from './password-dialog.tsx';
-import { RecoveryCodes, secondFactorQuery } from './recovery-codes.tsx';
+import { PasswordDialog } from './password.tsx';
+import { RecoveryCodes, secondFactorQuery } from './second-factor.tsx';
 import styles from './security.module.css';
 
 type Passkey = components['schemas']['Passkey'];

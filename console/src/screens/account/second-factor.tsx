@@ -1,5 +1,5 @@
 // Second factor: the authenticator app of the own account, its recovery codes, and how to change them.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
@@ -7,15 +7,14 @@ import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { FormDialog } from '../../ui/dialog.tsx';
+import { Dialog, FormDialog } from '../../ui/dialog.tsx';
 import { late } from '../../ui/late.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useWords } from '../../words/language.tsx';
 import { secondFactorWords } from './account-words.ts';
-import { PasswordDialog } from './password-dialog.tsx';
-import { RecoveryCodes, secondFactorPath, secondFactorQuery } from './recovery-codes.tsx';
+import { PasswordDialog } from './password.tsx';
 import styles from './security.module.css';
 
 type State = components['schemas']['SecondFactor'];
@@ -180,3 +179,46 @@ const codeInput = {
   autoComplete: 'one-time-code',
   maxLength: 10,
 } as const;
+
+// Recovery codes: shown once, to be saved elsewhere; and the state of the second factor.
+
+interface RecoveryCodesProps {
+  readonly codes: readonly string[];
+  readonly close: () => void;
+}
+
+export function RecoveryCodes({ codes, close }: RecoveryCodesProps) {
+  const words = useWords(secondFactorWords);
+  return (
+    <Dialog
+      title={words.recoveryTitle}
+      close={close}
+      footer={
+        <>
+          <CopyButton content={`${codes.join('\n')}\n`}>{words.copyCodes}</CopyButton>
+          <Button look="primary" onClick={close}>
+            {words.done}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.recoveryNote}</p>
+      <ul className={styles['codes']} aria-label={words.recoveryTitle}>
+        {codes.map((code) => (
+          <li key={code} className="mono">
+            {code}
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+// Second factor query: what the own account shows besides the password.
+
+const secondFactorPath = '/v3/auth/second-factor';
+
+export const secondFactorQuery = queryOptions({
+  queryKey: ['second-factor'],
+  queryFn: ({ signal }) => ask(platform.GET(secondFactorPath, { signal })),
+});

@@ -20,7 +20,7 @@ import { useMay } from '../../session/permissions.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { late } from '../../ui/late.tsx';
 import { Page } from '../../ui/page.tsx';

@@ -7,7 +7,7 @@ import { type Alarm, alarmsKey, newestOpen } from '../../api/alarms.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import {
   SelectableTable,
@@ -15,7 +15,7 @@ import {
   type Selection,
   useSelection,
 } from '../../ui/rows/selectable-table.tsx';
-import { useNarrow } from '../../ui/rows/use-narrow.ts';
+import { useNarrow } from '../../ui/use-size.ts';
 import { type Pages, usePages } from '../../ui/rows/use-pages.ts';
 import type { Column } from '../../ui/rows/windowed-table.tsx';
 import { Severity } from '../../ui/severity.tsx';

@@ -4,11 +4,17 @@ import { useMemo } from 'react';
 import type { Configuration, Variable } from '../../../../src/dashboards/configuration.ts';
 import {
   chosenValues,
-  type VariableValues,
   variablesOf,
+  type VariableValues,
 } from '../../../../src/dashboards/variables.ts';
-import { customFieldsOf, placesOf, tagsOf, useDevicesById } from '../../api/workspace-records.ts';
-import { type DeviceFilter, devicesMatching } from '../../api/matching-devices.ts';
+import {
+  customFieldsOf,
+  type DeviceFilter,
+  devicesMatching,
+  placesOf,
+  tagsOf,
+  useDevicesById,
+} from '../../api/workspace-records.ts';
 import { changePreferences, usePreferences } from '../../ui/preferences.ts';
 import { useReader } from './dashboard-requests.ts';
 import type { DashboardSearch } from './dashboard-search.ts';

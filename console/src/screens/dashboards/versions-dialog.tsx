@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ask, platform } from '../../api/platform.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { useNarrow } from '../../ui/rows/use-narrow.ts';
+import { useNarrow } from '../../ui/use-size.ts';
 import { Answered } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { DashboardBones } from './dashboard-frame.tsx';

@@ -19,7 +19,7 @@ import { useAction } from '../../ui/use-action.ts';
 import { type Draft, isStaleRefusal, useDraft } from '../../ui/use-editor.ts';
 import { useMayDo } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { calculatedWords } from './calculated-words.ts';
+import { calculatedWords } from './device-type-words.ts';
 import type { DeviceType } from './device-type-requests.ts';
 import { useEditedType } from './edited-type.tsx';
 import { diffLines, linesOf } from './json-lines.ts';

@@ -5,7 +5,7 @@ import { History } from 'lucide-react';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Tabs } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';
 import { LeaveWarning, StaleNotice } from '../../ui/unsaved-bar.tsx';

@@ -17,10 +17,9 @@ import { toast } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { Device } from './data/device-queries.ts';
-import { olderRows, useOlder } from './data/use-older.ts';
+import { OlderButton, olderRows, RowBones, useOlder } from './older-rows.tsx';
 import { useDeviceFrame } from './device-frame.ts';
 import { commandsWords, deviceWords } from './device-words.ts';
-import { OlderButton, RowBones } from './note-parts.tsx';
 import {
   type CommandDraft,
   type CommandExample,

@@ -1,9 +1,8 @@
 // Device frame: what all pages of one device share, and the zones that its times can be shown in.
 import { createContext, use } from 'react';
 import { useWorkspaces } from '../../session/session.ts';
-import { type ZoneChoice, zoneChoices } from '../../ui/zone-choices.ts';
+import { knownZone, type ZoneChoice, zoneChoices } from '../../words/zone-times.ts';
 import { browserZone } from '../../words/formats.ts';
-import { knownZone } from '../../words/zone-times.ts';
 import type { Device } from './data/device-queries.ts';
 import type { SampleFeed } from './data/sample-feed.ts';
 

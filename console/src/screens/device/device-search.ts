@@ -1,5 +1,5 @@
 // Address of a device: which value, range and zone its pages show.
-import { type ZoneChoice, zoneChoices } from '../../ui/zone-choices.ts';
+import { type ZoneChoice, zoneChoices } from '../../words/zone-times.ts';
 
 /** Id of the route of all pages of a device. */
 export const deviceRoute = '/signed-in/shell/w/$workspaceId/devices/$deviceId';

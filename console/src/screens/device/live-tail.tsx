@@ -4,7 +4,7 @@ import { useCallback, useMemo, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Dot } from '../../ui/chip.tsx';
-import { usePageActions } from '../../ui/page-actions.ts';
+import { usePageActions } from '../../ui/page.tsx';
 import { CodeBlock, Failure } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { type FeedRow, rowMatches, type SampleFeed } from './data/sample-feed.ts';

@@ -7,11 +7,10 @@ import { Chip, type Tone } from '../../ui/chip.tsx';
 import { Segments } from '../../ui/choice.tsx';
 import { Answered, CodeBlock, Empty } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { olderRows, useOlder } from './data/use-older.ts';
+import { OlderButton, olderRows, RowBones, useOlder } from './older-rows.tsx';
 import { useDeviceFrame } from './device-frame.ts';
 import { deviceRoute, levelNames } from './device-search.ts';
 import { logWords } from './device-words.ts';
-import { OlderButton, RowBones } from './note-parts.tsx';
 import styles from './notes.module.css';
 
 type Entry = components['schemas']['ProcessingLogEntry'];

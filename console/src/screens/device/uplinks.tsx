@@ -12,11 +12,10 @@ import { EncodingSelect } from '../../ui/encoding-select.tsx';
 import { Answered, CodeBlock, Empty, Failure } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { olderRows, useOlder } from './data/use-older.ts';
+import { OlderButton, olderRows, RowBones, useOlder } from './older-rows.tsx';
 import { useDeviceFrame } from './device-frame.ts';
 import { deviceRoute } from './device-search.ts';
 import { logWords } from './device-words.ts';
-import { OlderButton, RowBones } from './note-parts.tsx';
 import styles from './notes.module.css';
 
 type RawUplink = components['schemas']['RawUplink'];

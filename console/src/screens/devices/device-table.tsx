@@ -5,7 +5,7 @@ import type { RefObject } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { SelectableTable, type Selection } from '../../ui/rows/selectable-table.tsx';
-import { useNarrow } from '../../ui/rows/use-narrow.ts';
+import { useNarrow } from '../../ui/use-size.ts';
 import type { Pages } from '../../ui/rows/use-pages.ts';
 import { Empty, Failure } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';

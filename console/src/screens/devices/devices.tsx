@@ -5,10 +5,9 @@ import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } fro
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { late } from '../../ui/late.tsx';
-import { usePageActions } from '../../ui/page-actions.ts';
-import { Page } from '../../ui/page.tsx';
+import { Page, usePageActions } from '../../ui/page.tsx';
 import { changePreferences, usePreferences } from '../../ui/preferences.ts';
 import { usePages } from '../../ui/rows/use-pages.ts';
 import { useSelection } from '../../ui/rows/selectable-table.tsx';

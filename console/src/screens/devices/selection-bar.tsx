@@ -2,7 +2,7 @@
 import { Download, FileDown, FolderInput, Power, PowerOff, Tag, Trash2, X } from 'lucide-react';
 import { useMemo } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { type PageAction, usePageActions } from '../../ui/page-actions.ts';
+import { type PageAction, usePageActions } from '../../ui/page.tsx';
 import type { Selection } from '../../ui/rows/selectable-table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';

@@ -12,7 +12,7 @@ import { useFormats, useWords } from '../../words/language.tsx';
 import { encodeFilter } from '../devices/list-request.ts';
 import { TestDialog } from '../outputs/output-frame.tsx';
 import { OutputPick } from '../outputs/output-pick.tsx';
-import { typeNameOf, typeWords } from '../outputs/type-words.ts';
+import { typeNameOf, typeWords } from '../outputs/outputs-words.ts';
 import { kindOf } from './connector-kinds.ts';
 import { connectorWords } from './connector-words.ts';
 import { NewConnector } from './new-connector.tsx';

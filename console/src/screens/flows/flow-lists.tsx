@@ -6,7 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Dot } from '../../ui/chip.tsx';
 import { Tabs } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ListSearchField, PagedList } from '../../ui/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';

@@ -8,7 +8,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Chip, type Tone } from '../../ui/chip.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { ListBones } from '../../ui/list-table.tsx';
 import { Page } from '../../ui/page.tsx';
 import { RemoveRecord } from '../../ui/remove-record.tsx';

@@ -8,7 +8,7 @@ import { faultAt, faultsOf, type FieldFaults } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Sheet } from '../../ui/card.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { NameFields } from '../../ui/name-fields.tsx';
 import { Page } from '../../ui/page.tsx';

@@ -8,7 +8,7 @@ import { type LiveSample, useStream } from '../../api/stream.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Dot } from '../../ui/chip.tsx';
-import { usePageActions } from '../../ui/page-actions.ts';
+import { usePageActions } from '../../ui/page.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';

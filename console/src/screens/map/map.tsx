@@ -11,7 +11,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type Column, WindowedTable } from '../../ui/rows/windowed-table.tsx';
 import { SearchField } from '../../ui/search-field.tsx';

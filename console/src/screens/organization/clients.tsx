@@ -18,8 +18,13 @@ import { toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useFormSave } from '../../ui/use-form-save.ts';
 import { useWords } from '../../words/language.tsx';
-import { firstGrant, type Grant, grantBody } from './grant.ts';
-import { GrantFields, PermissionSentence } from './grant-fields.tsx';
+import {
+  firstGrant,
+  type Grant,
+  grantBody,
+  GrantFields,
+  PermissionSentence,
+} from './grant-fields.tsx';
 import { OrganizationPage } from './organization-page.tsx';
 import { clientWords, organizationWords } from './organization-words.ts';
 import styles from './clients.module.css';

@@ -1,5 +1,6 @@
-// Grant fields: workspaces, presets, and one box for each scope and verb.
+// Grants: the workspaces and permissions of a key or a client, and the fields of them: presets, and one box for each scope and verb.
 import {
+  everyPermission,
   type Permissions,
   type Scope,
   scopes,
@@ -13,14 +14,6 @@ import { Segments } from '../../ui/choice.tsx';
 import { CheckField, toggled } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
 import { organizationWords } from './organization-words.ts';
-import {
-  type Grant,
-  grantedByVerb,
-  type Grantee,
-  presetNames,
-  presets,
-  withVerb,
-} from './grant.ts';
 import styles from './grant-fields.module.css';
 
 interface PermissionGridProps {
@@ -153,4 +146,70 @@ function WorkspaceChoice({ grant, change }: Omit<GrantFieldsProps, 'grantee'>) {
         ))}
     </fieldset>
   );
+}
+
+// Key permissions: the grid of scopes and verbs, its presets, and what it allows in one sentence.
+
+const presetNames = ['read', 'send', 'integrate', 'all'] as const;
+type PresetName = (typeof presetNames)[number];
+
+const readable = scopes.filter((scope) => verbsOfScope[scope].includes('read'));
+
+const presets: { readonly [P in PresetName]: Permissions } = {
+  read: Object.fromEntries(readable.map((scope) => [scope, ['read']])),
+  send: { asset: ['read', 'update'] },
+  integrate: {
+    workspace: ['read'],
+    asset: ['create', 'read', 'update'],
+    deviceType: ['read'],
+    dataFlow: ['read'],
+    integration: ['read'],
+    rule: ['read'],
+  },
+  all: everyPermission,
+};
+
+/** The permissions with one verb of a scope added or taken away. */
+function withVerb(permissions: Permissions, scope: Scope, verb: Verb): Permissions {
+  const before = permissions[scope] ?? [];
+  const after = verbsOfScope[scope].filter((one) =>
+    one === verb ? !before.includes(verb) : before.includes(one),
+  );
+  const { [scope]: _changed, ...rest } = permissions;
+  return after.length === 0 ? rest : { ...rest, [scope]: after };
+}
+
+/** Verbs with the scopes that they are granted on, such as `read` -> `asset, rule`. */
+function grantedByVerb(permissions: Permissions): ReadonlyMap<Verb, readonly Scope[]> {
+  const granted = new Map<Verb, Scope[]>();
+  for (const scope of scopes)
+    for (const verb of permissions[scope] ?? [])
+      granted.set(verb, [...(granted.get(verb) ?? []), scope]);
+  return granted;
+}
+
+/** Who gets the permissions; the sentence about them names it. */
+type Grantee = 'key' | 'client';
+
+export interface Grant {
+  readonly allWorkspaces: boolean;
+  readonly workspaceIds: readonly string[];
+  readonly permissions: Permissions;
+}
+
+export const firstGrant: Grant = {
+  allWorkspaces: true,
+  workspaceIds: [],
+  permissions: presets.read,
+};
+
+/** The members of a body that grant. */
+export function grantBody({ allWorkspaces, workspaceIds, permissions }: Grant) {
+  return {
+    allWorkspaces,
+    workspaces: allWorkspaces ? [] : workspaceIds.map((id) => ({ id })),
+    permissions: Object.fromEntries(
+      Object.entries(permissions).map(([scope, verbs]) => [scope, [...verbs]]),
+    ),
+  };
 }

@@ -19,8 +19,7 @@ import { useFormats, useWords } from '../../words/language.tsx';
 import { endOfDay } from '../../words/zone-times.ts';
 import { OrganizationPage } from './organization-page.tsx';
 import { organizationWords } from './organization-words.ts';
-import { GrantFields } from './grant-fields.tsx';
-import { firstGrant, type Grant, grantBody } from './grant.ts';
+import { firstGrant, type Grant, grantBody, GrantFields } from './grant-fields.tsx';
 
 type ApiKey = components['schemas']['ApiKey'];
 

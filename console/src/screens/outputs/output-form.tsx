@@ -11,8 +11,7 @@ import { formWords } from './form-words.ts';
 import type { OutputDraft } from './output-draft.ts';
 import { outputTypes, type Properties, valueAt, withValue } from './output-types.ts';
 import styles from './outputs.module.css';
-import { PropertyField } from './property-field.tsx';
-import { type Sample, TemplateField } from './template-field.tsx';
+import { PropertyField, type Sample, TemplateField } from './property-field.tsx';
 
 /** The device whose last sample fills the previews in. */
 export type SampleDevice = Pick<FoundDevice, 'id' | 'name'>;

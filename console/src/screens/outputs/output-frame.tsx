@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Dot } from '../../ui/chip.tsx';
 import { Tabs } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { DevicePick } from '../../ui/device-pick.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -19,8 +19,7 @@ import { useFormats, useWords } from '../../words/language.tsx';
 import { outputOf, readable, testOutput } from './output-requests.ts';
 import { targetOf } from './output-target.ts';
 import type { OutputConnector } from './output-types.ts';
-import { outputsWords } from './outputs-words.ts';
-import { typeNameOf, typeWords } from './type-words.ts';
+import { outputsWords, typeNameOf, typeWords } from './outputs-words.ts';
 
 interface FrameProps {
   readonly workspaceId: string;

@@ -11,9 +11,8 @@ import { FailureReason } from './delivery-state.tsx';
 import { type OutputItem, outputsOf } from './output-requests.ts';
 import type { OutputSearch } from './output-search.ts';
 import { targetOf } from './output-target.ts';
-import { outputsWords } from './outputs-words.ts';
+import { outputsWords, typeNameOf, typeWords } from './outputs-words.ts';
 import styles from './outputs.module.css';
-import { typeNameOf, typeWords } from './type-words.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/outputs';
 

@@ -1,8 +1,7 @@
 // Output pick: the outputs that can be added, each with its type.
 import { SelectField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';
-import { outputsWords } from './outputs-words.ts';
-import { typeNameOf, typeWords } from './type-words.ts';
+import { outputsWords, typeNameOf, typeWords } from './outputs-words.ts';
 
 interface Known {
   readonly id: string;

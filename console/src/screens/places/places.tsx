@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { Button, ButtonLink, FileLink } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Tabs } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { late } from '../../ui/late.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';

@@ -3,7 +3,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { faultAt, faultsOf } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { RemoveRecord } from '../../ui/remove-record.tsx';

@@ -8,7 +8,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Tabs } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { late } from '../../ui/late.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';

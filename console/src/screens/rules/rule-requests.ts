@@ -74,3 +74,16 @@ export const simulationOf = (id: string, version: number, days: number) =>
       return { ...simulated, ...range };
     },
   });
+
+// Address of a simulation: its days.
+
+export const simulatedDays = [1, 7, 30] as const;
+
+interface SimulationSearch {
+  readonly days?: (typeof simulatedDays)[number];
+}
+
+export function readSimulationSearch(search: Record<string, unknown>): SimulationSearch {
+  const days = simulatedDays.find((one) => one === search['days']);
+  return days === undefined ? {} : { days };
+}

@@ -21,7 +21,7 @@ import { OutputForm, type SampleDevice } from '../outputs/output-form.tsx';
 import { OutputPick } from '../outputs/output-pick.tsx';
 import { outputOf } from '../outputs/output-requests.ts';
 import type { OutputConnector } from '../outputs/output-types.ts';
-import { typeNameOf, typeWords } from '../outputs/type-words.ts';
+import { typeNameOf, typeWords } from '../outputs/outputs-words.ts';
 import { editorWords } from './editor-words.ts';
 import {
   type LaneProps,

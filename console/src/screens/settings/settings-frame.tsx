@@ -5,7 +5,7 @@ import type { ComponentProps, ReactNode } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
 import { Sheet } from '../../ui/card.tsx';
 import { Tabs } from '../../ui/choice.tsx';
-import { CurlButton } from '../../ui/curl-button.tsx';
+import { CurlButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ReadOnlyNote } from '../../ui/unsaved-bar.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';

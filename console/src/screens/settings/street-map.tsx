@@ -9,7 +9,7 @@ import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
 import { useWords } from '../../words/language.tsx';
 import { SettingsFrame, WithWorkspace } from './settings-frame.tsx';
 import styles from './settings.module.css';
-import { streetMapWords } from './street-map-words.ts';
+import { streetMapWords } from './settings-words.ts';
 import { useWorkspaceEditor, type Workspace } from './workspace-requests.ts';
 
 const sources = ['INSTALLATION', 'OPEN_STREET_MAP', 'URL', 'FILE', 'NONE'] as const;

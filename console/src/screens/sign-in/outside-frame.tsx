@@ -1,8 +1,10 @@
 // Outside frame: mark, title and form of the pages that need no session, with the sun at their right.
 import { type FormEvent, type ReactNode, useEffect } from 'react';
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useWords } from '../../words/language.tsx';
 import { signInWords } from './sign-in-words.ts';
 import styles from './sign-in.module.css';
+import { discardSession } from '../../session/session.ts';
 
 export interface OutsideFrameProps {
   readonly title: string;
@@ -89,4 +91,23 @@ function pointAt(angle: number, radius: number): string {
   const x = center.x + Math.cos(angle) * radius;
   const y = center.y + Math.sin(angle) * radius;
   return `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
+}
+
+// Entrance: back to the page that asked for the sign-in, once a session has begun.
+
+/** Discards the answers of another session, and leads to the page of the search parameter `to`. */
+export function useEntrance(): () => Promise<void> {
+  return useReturn(useSearch({ from: '/sign-in' }).to);
+}
+
+/** The same for an address that is given. */
+export function useReturn(to: string | undefined): () => Promise<void> {
+  const navigate = useNavigate();
+  const { history } = useRouter();
+  return async () => {
+    discardSession();
+    // An address of another site is not a way back.
+    if (to?.startsWith('/') === true && !to.startsWith('//')) history.push(to);
+    else await navigate({ to: '/' });
+  };
 }

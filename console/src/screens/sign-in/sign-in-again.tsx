@@ -6,7 +6,7 @@ import { account, discardSession, signingIn, useAccount } from '../../session/se
 import { Dialog } from '../../ui/dialog.tsx';
 import { useWords } from '../../words/language.tsx';
 import type { OutsideFrameProps } from './outside-frame.tsx';
-import { SignInForm } from './sign-in-form.tsx';
+import { SignInForm } from './sign-in.tsx';
 import { signInWords } from './sign-in-words.ts';
 
 export function SignInAgain() {

@@ -1,7 +1,7 @@
 // Selectable table: rows read as they come into view, with a box each and ranges by Shift.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { toastFailure } from '../toasts.tsx';
-import { useNarrow } from './use-narrow.ts';
+import { useNarrow } from '../use-size.ts';
 import type { Pages, Window } from './use-pages.ts';
 import { type Column, WindowedTable, type WindowedTableProps } from './windowed-table.tsx';
 

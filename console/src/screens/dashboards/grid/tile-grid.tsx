@@ -4,7 +4,7 @@ import { ChartLine, GripVertical, Settings2, Trash2 } from 'lucide-react';
 import { type CSSProperties, type ReactNode, type RefObject, useId, useRef } from 'react';
 import type { CurlRequest } from '../../../api/curl.ts';
 import { Button } from '../../../ui/button.tsx';
-import { CurlButton } from '../../../ui/curl-button.tsx';
+import { CurlButton } from '../../../ui/copy-button.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { useWords } from '../../../words/language.tsx';
 import { isoInterval } from '../../../../../src/dashboards/buckets.ts';

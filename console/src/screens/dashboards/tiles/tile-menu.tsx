@@ -12,7 +12,7 @@ import { type RefObject, useEffect, useState } from 'react';
 import type { TileKind } from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { Menu, type MenuItem } from '../../../ui/menu.tsx';
-import { useNarrow } from '../../../ui/rows/use-narrow.ts';
+import { useNarrow } from '../../../ui/use-size.ts';
 import { useWords } from '../../../words/language.tsx';
 import { menuWords } from './menu-words.ts';
 import { useTileFrame } from './tile-data.ts';

@@ -1,7 +1,7 @@
 // Explore: values of one or several devices over a range, as a chart, a table, a request and a file.
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { LayoutDashboard, Trash2 } from 'lucide-react';
+import { Download, LayoutDashboard, Trash2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { curlOf, type CurlRequest } from '../../../api/curl.ts';
 import { Legend, useIsolated } from '../../../charts/legend.tsx';
@@ -32,8 +32,7 @@ import { ExploreChoices } from './explore-choices.tsx';
 import { type AccumulatorName, planOf, type ReadPlan } from './explore-search.ts';
 import { exploreWords } from './explore-words.ts';
 import styles from './explore.module.css';
-import { evenBucket, tableOf } from './series-table.ts';
-import { TableCard } from './table-card.tsx';
+import { csvOf, evenBucket, ndjsonOf, type SeriesTable, tableOf } from './series-table.ts';
 
 // Request code: a request of the console as a program in the language of the reader.
 
@@ -475,4 +474,81 @@ function RequestCard({ request }: { readonly request: CurlRequest }) {
       <CodeBlock code={code} />
     </Card>
   );
+}
+
+// Table card: the values of the chart, the newest first, and the files of all of them.
+
+/** What a person reads; all rows are in the files. */
+const rowsShown = 100;
+
+interface TableCardProps {
+  readonly table: SeriesTable;
+  /** Of the files. */
+  readonly name: string;
+  readonly zone: string;
+}
+
+export function TableCard({ table, name, zone }: TableCardProps) {
+  const words = useWords(exploreWords);
+  const formats = useFormats();
+  const rows = table.rows.toReversed().slice(0, rowsShown);
+  const all = table.rows.length;
+  return (
+    <Card
+      title={words.table}
+      note={words.rowsOf(rows.length, all)}
+      actions={
+        <>
+          <span className="mute">{words.inZone(zone)}</span>
+          <Button onClick={() => download(`${name}.csv`, 'text/csv', csvOf(table, zone))}>
+            <Download aria-hidden="true" />
+            {words.exportCsv(all)}
+          </Button>
+          <Button
+            onClick={() =>
+              download(`${name}.ndjson`, 'application/x-ndjson', ndjsonOf(table, zone))
+            }
+          >
+            <Download aria-hidden="true" />
+            {words.exportNdjson(all)}
+          </Button>
+        </>
+      }
+    >
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must take the focus */}
+      <div className={styles['scroll']} tabIndex={0} role="group" aria-label={words.table}>
+        <table className={styles['table']}>
+          <thead>
+            <tr>
+              <th scope="col">{words.time}</th>
+              {table.columns.map((column) => (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ timestamp, values }) => (
+              <tr key={timestamp}>
+                <th scope="row">{formats.instant(timestamp, zone)}</th>
+                {values.map((value, at) => (
+                  <td key={table.columns[at]}>{value === null ? '' : formats.value(value)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
+function download(name: string, type: string, content: string): void {
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
 }

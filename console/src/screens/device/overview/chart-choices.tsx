@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { CheckField } from '../../../ui/field.tsx';
 import { RangePicker, ZoneSelect } from '../../../ui/range-picker.tsx';
 import { useKey } from '../../../ui/keys.ts';
-import { zoneChoices } from '../../../ui/zone-choices.ts';
+import { zoneChoices } from '../../../words/zone-times.ts';
 import { useWords } from '../../../words/language.tsx';
 import { isoInterval } from '../../../../../src/dashboards/buckets.ts';
 import { changedRange, intervalOf, rangeDefault } from '../data/time-range.ts';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { usePageActions } from '../../../ui/page-actions.ts';
+import { usePageActions } from '../../../ui/page.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { late } from '../../../ui/late.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';

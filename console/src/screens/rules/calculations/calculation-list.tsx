@@ -4,7 +4,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { ButtonLink } from '../../../ui/button.tsx';
 import { Chip } from '../../../ui/chip.tsx';
-import { CurlButton } from '../../../ui/curl-button.tsx';
+import { CurlButton } from '../../../ui/copy-button.tsx';
 import { Page } from '../../../ui/page.tsx';
 import { ListSearchField, PagedList } from '../../../ui/paged-list.tsx';
 import { useMayDo } from '../../../session/permissions.ts';

@@ -9,7 +9,7 @@ import { ActionFailure } from '../../../ui/action-failure.tsx';
 import { Ago } from '../../../ui/ago.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
-import { CurlButton } from '../../../ui/curl-button.tsx';
+import { CurlButton } from '../../../ui/copy-button.tsx';
 import { DataTable } from '../../../ui/data-table.tsx';
 import { DevicePick } from '../../../ui/device-pick.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';

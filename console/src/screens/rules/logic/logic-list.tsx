@@ -7,7 +7,7 @@ import { ask, platform } from '../../../api/platform.ts';
 import { useAccount } from '../../../session/session.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { CurlButton } from '../../../ui/curl-button.tsx';
+import { CurlButton } from '../../../ui/copy-button.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { FormDialog } from '../../../ui/dialog.tsx';
 import { Page } from '../../../ui/page.tsx';

@@ -1,5 +1,6 @@
 // Working hours: a week of bars and numbers, public holidays by region, and own days off (contract 3).
-import { Plus, Trash2 } from 'lucide-react';
+import { CopyCheck, Plus, Trash2, X } from 'lucide-react';
+import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import { faultAt, faultsOf } from '../../../api/field-faults.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/card.tsx';
@@ -11,8 +12,25 @@ import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
 import { settingsWords } from '../settings-words.ts';
 import styles from '../settings.module.css';
 import { useWorkspaceEditor, type Workspace, type WorkspaceUpdate } from '../workspace-requests.ts';
-import { WeekBars } from './week-bars.tsx';
-import { holidayCountries, totalHours, type Week, weekOf, workingDaysOf } from './week.ts';
+import {
+  clockOf,
+  dayMinutes,
+  holidayCountries,
+  lengthOf,
+  minutesOf,
+  movedTo,
+  type Period,
+  stepMinutes,
+  totalHours,
+  type Week,
+  weekOf,
+  withAnother,
+  withEnd,
+  workingDaysOf,
+} from './week.ts';
+import { type Weekday, weekdays } from '../../../../../src/model/workspace.ts';
+import { weekdayNames } from '../../../words/zone-times.ts';
+import hoursStyles from './hours.module.css';
 
 export function Hours() {
   return (
@@ -209,4 +227,322 @@ function hoursUpdateOf(draft: HoursDraft): WorkspaceUpdate {
       holidays: holidays.length === 0 ? null : holidays,
     },
   };
+}
+
+// Week bars: one row for each day with its periods as bars, and the same as numbers.
+
+const marks = [0, 6, 12, 18, 24];
+
+interface WeekBarsProps {
+  readonly week: Week;
+  readonly change: (week: Week) => void;
+}
+
+export function WeekBars({ week, change }: WeekBarsProps) {
+  const words = useWords(settingsWords);
+  const { language } = useLanguage();
+  const names = weekdayNames(language);
+  const copyMonday = () => {
+    const { MONDAY } = week;
+    const workdays = { TUESDAY: MONDAY, WEDNESDAY: MONDAY, THURSDAY: MONDAY, FRIDAY: MONDAY };
+    change({ ...week, ...workdays });
+  };
+  return (
+    <div className="stack fit gap-6">
+      <div className={hoursStyles['scale']} aria-hidden="true">
+        {marks.map((hour) => (
+          <span key={hour} style={{ left: `${(hour / 24) * 100}%` }}>
+            {hour}
+          </span>
+        ))}
+      </div>
+      {weekdays.map((day, at) => (
+        <DayRow
+          key={day}
+          day={day}
+          name={names[at] ?? day}
+          periods={week[day]}
+          change={(periods) => change({ ...week, [day]: periods })}
+        />
+      ))}
+      <div>
+        <Button onClick={copyMonday}>
+          <CopyCheck aria-hidden="true" />
+          {words.copyMonday}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+interface DayRowProps {
+  readonly day: Weekday;
+  readonly name: string;
+  readonly periods: readonly Period[];
+  readonly change: (periods: readonly Period[]) => void;
+}
+
+function DayRow({ day, name, periods, change }: DayRowProps) {
+  const words = useWords(settingsWords);
+  const replace = (at: number, period: Period | undefined) =>
+    change(periods.flatMap((one, index) => (index === at ? (period ?? []) : one)));
+  return (
+    <fieldset className={hoursStyles['day']}>
+      <legend className={hoursStyles['dayName']}>{name}</legend>
+      <DayTrack day={day} name={name} periods={periods} replace={replace} change={change} />
+      <div className={`row wrap gap-y-4 gap-x-8 ${hoursStyles['numbers']}`}>
+        {periods.length === 0 && <span className="faint">{words.dayOff}</span>}
+        {periods.map((period, at) => (
+          <PeriodInputs
+            // oxlint-disable-next-line react/no-array-index-key -- a period has no other identity
+            key={at}
+            label={words.periodOf(name, at + 1)}
+            period={period}
+            replace={(next) => replace(at, next)}
+          />
+        ))}
+        <Button
+          look="ghost"
+          isIcon
+          aria-label={words.addPeriod(name)}
+          disabled={withAnother(periods) === periods}
+          onClick={() => change(withAnother(periods))}
+        >
+          <Plus aria-hidden="true" />
+        </Button>
+      </div>
+    </fieldset>
+  );
+}
+
+// Period inputs: the two times of a period as numbers, taken when they are times.
+
+interface PeriodInputsProps {
+  readonly label: string;
+  readonly period: Period;
+  /** Undefined deletes the period. */
+  readonly replace: (period: Period | undefined) => void;
+}
+
+function PeriodInputs({ label, period, replace }: PeriodInputsProps) {
+  const words = useWords(settingsWords);
+  return (
+    <span className="row inline gap-4">
+      <TimeInput
+        label={`${label}, ${words.from}`}
+        minutes={period.from}
+        take={(from) => replace({ ...period, from })}
+      />
+      –
+      <TimeInput
+        label={`${label}, ${words.to}`}
+        minutes={period.to}
+        take={(to) => replace({ ...period, to })}
+      />
+      <Button
+        look="ghost"
+        isIcon
+        aria-label={words.removePeriod(label)}
+        onClick={() => replace(undefined)}
+      >
+        <X aria-hidden="true" />
+      </Button>
+    </span>
+  );
+}
+
+interface TimeInputProps {
+  readonly label: string;
+  readonly minutes: number;
+  readonly take: (minutes: number) => void;
+}
+
+/** What is typed is shown until the field is left. */
+function TimeInput({ label, minutes, take }: TimeInputProps) {
+  const [typed, setTyped] = useState<string>();
+  const isWrong = typed !== undefined && minutesOf(typed) === undefined;
+  return (
+    <input
+      className={hoursStyles['time']}
+      aria-label={label}
+      aria-invalid={isWrong}
+      inputMode="numeric"
+      autoComplete="off"
+      maxLength={5}
+      value={typed ?? clockOf(minutes)}
+      onChange={({ target }) => {
+        setTyped(target.value);
+        const read = minutesOf(target.value);
+        if (read !== undefined) take(read);
+      }}
+      onBlur={() => setTyped(undefined)}
+    />
+  );
+}
+
+// Day track: the periods of a day as bars; ends and bars are dragged, or moved by the keyboard.
+
+type Grip = 'from' | 'to' | 'bar';
+
+interface DayTrackProps {
+  readonly day: Weekday;
+  readonly name: string;
+  readonly periods: readonly Period[];
+  /** Undefined deletes the period. */
+  readonly replace: (at: number, period: Period | undefined) => void;
+  readonly change: (periods: readonly Period[]) => void;
+}
+
+function DayTrack({ day, name, periods, replace, change }: DayTrackProps) {
+  const track = useRef<HTMLDivElement>(null);
+  const minutesAt = (clientX: number) => {
+    const box = track.current?.getBoundingClientRect();
+    return box === undefined ? 0 : ((clientX - box.left) / box.width) * dayMinutes;
+  };
+  const dragged = useDrag(minutesAt, replace);
+  // An empty place is where a new period begins; it grows with the pointer.
+  const begin = (event: PointerEvent<HTMLDivElement>) => {
+    if (event.target !== event.currentTarget) return;
+    const from = Math.min(
+      Math.floor(minutesAt(event.clientX) / stepMinutes) * stepMinutes,
+      dayMinutes - stepMinutes,
+    );
+    const period = { from, to: from + stepMinutes };
+    change([...periods, period]);
+    dragged.begin(event, periods.length, 'to', period);
+  };
+  return (
+    <div
+      ref={track}
+      className={hoursStyles['track']}
+      data-day={day}
+      onPointerDown={begin}
+      onPointerMove={dragged.move}
+      onPointerUp={dragged.end}
+      onPointerCancel={dragged.end}
+    >
+      {periods.map((period, at) => (
+        <Bar
+          // oxlint-disable-next-line react/no-array-index-key -- a period has no other identity
+          key={at}
+          name={name}
+          number={at + 1}
+          period={period}
+          replace={(next) => replace(at, next)}
+          grip={(event, grip) => dragged.begin(event, at, grip, period)}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface Dragged {
+  readonly at: number;
+  readonly grip: Grip;
+  readonly period: Period;
+  /** Minutes between the pointer and the beginning of the bar. */
+  readonly offset: number;
+}
+
+function useDrag(minutesAt: (clientX: number) => number, replace: DayTrackProps['replace']) {
+  const dragged = useRef<Dragged>(undefined);
+  return {
+    begin(event: PointerEvent, at: number, grip: Grip, period: Period) {
+      event.preventDefault();
+      event.stopPropagation();
+      const track = (event.target as Element).closest<HTMLElement>('[data-day]');
+      track?.setPointerCapture(event.pointerId);
+      dragged.current = { at, grip, period, offset: minutesAt(event.clientX) - period.from };
+    },
+    move(event: PointerEvent) {
+      if (dragged.current === undefined) return;
+      const { at, grip, period, offset } = dragged.current;
+      const minutes = minutesAt(event.clientX);
+      const next =
+        grip === 'bar' ? movedTo(period, minutes - offset) : withEnd(period, grip, minutes);
+      replace(at, next);
+    },
+    end() {
+      dragged.current = undefined;
+    },
+  };
+}
+
+interface BarProps {
+  readonly name: string;
+  readonly number: number;
+  readonly period: Period;
+  readonly replace: (period: Period | undefined) => void;
+  readonly grip: (event: PointerEvent, grip: Grip) => void;
+}
+
+function Bar({ name, number, period, replace, grip }: BarProps) {
+  const words = useWords(settingsWords);
+  // Beyond midnight the bar ends at the end of its day; the numbers say when.
+  const shown = Math.min(lengthOf(period), dayMinutes - period.from);
+  const isOvernight = period.to <= period.from;
+  const place = {
+    left: `${(period.from / dayMinutes) * 100}%`,
+    width: `${(shown / dayMinutes) * 100}%`,
+  };
+  const label = words.periodOf(name, number);
+  const ends = isOvernight ? [] : (['from', 'to'] as const);
+  return (
+    <div
+      className={hoursStyles['bar']}
+      style={place}
+      data-overnight={isOvernight}
+      onPointerDown={(event) => !isOvernight && grip(event, 'bar')}
+    >
+      <span aria-hidden="true">
+        {clockOf(period.from)}–{clockOf(period.to)}
+      </span>
+      {ends.map((end) => (
+        <button
+          key={end}
+          type="button"
+          role="slider"
+          className={hoursStyles[end]}
+          aria-label={`${label}, ${words.ends[end]}`}
+          aria-orientation="horizontal"
+          aria-valuemin={0}
+          aria-valuemax={dayMinutes}
+          aria-valuenow={period[end]}
+          aria-valuetext={clockOf(period[end])}
+          onPointerDown={(event) => grip(event, end)}
+          onKeyDown={(event) => onKey(event, period, end, replace)}
+        />
+      ))}
+    </div>
+  );
+}
+
+const keySteps: Readonly<Record<string, number>> = {
+  ArrowLeft: -stepMinutes,
+  ArrowDown: -stepMinutes,
+  ArrowRight: stepMinutes,
+  ArrowUp: stepMinutes,
+  PageDown: -60,
+  PageUp: 60,
+  Home: -dayMinutes,
+  End: dayMinutes,
+};
+
+/** Arrows move an end, with Shift the bar; Delete removes it. */
+function onKey(
+  event: KeyboardEvent,
+  period: Period,
+  end: 'from' | 'to',
+  replace: (period: Period | undefined) => void,
+): void {
+  if (event.key === 'Delete' || event.key === 'Backspace') {
+    event.preventDefault();
+    return replace(undefined);
+  }
+  const step = keySteps[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  replace(
+    event.shiftKey ? movedTo(period, period.from + step) : withEnd(period, end, period[end] + step),
+  );
 }

@@ -19,13 +19,12 @@ import { Answered, Bone, Empty } from '../../../ui/states.tsx';
 import { useFormSave } from '../../../ui/use-form-save.ts';
 import { browserZone } from '../../../words/formats.ts';
 import { useFormats, useLanguage, useWords } from '../../../words/language.tsx';
-import { localOf, weekdayNames, zoneNames } from '../../../words/zone-times.ts';
+import { instantOf, localOf, weekdayNames, zoneNames } from '../../../words/zone-times.ts';
 import { NameField } from '../name-field.tsx';
 import { useSettingsWorkspace } from '../settings-frame.tsx';
 import { settingsWords } from '../settings-words.ts';
 import { notificationWords } from './notification-words.ts';
 import styles from '../settings.module.css';
-import { instantOf } from './window-times.ts';
 
 type Mute = components['schemas']['Mute'];
 type MuteBody = Omit<components['schemas']['MuteDraft'], 'workspaceId'>;
