@@ -7,6 +7,7 @@ import { journey, type Stage } from './journey.ts';
 const hourMs = 3_600_000;
 let dashboardId = '';
 let wayId = '';
+let sumsId = '';
 
 journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
   test('contract 39: every kind of tile shows its data', async () => {
@@ -128,6 +129,50 @@ journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Station' }).first().waitFor();
   });
+
+  test('contract 38: a chart calculates with its values, also behind a link', async () => {
+    const { page, world } = stage;
+    await stage.visit(`dashboards/${sumsId}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit Sums' }).click();
+    const form = page.getByRole('dialog', { name: 'Edit tile' });
+    await form.getByRole('button', { name: 'Add calculation' }).click();
+    const names = form.getByLabel('Name in formulas');
+    await expect.poll(() => names.first().inputValue()).toBe('a');
+    expect(await names.nth(1).inputValue()).toBe('b');
+    await form.getByRole('checkbox', { name: 'Only for calculations' }).first().check();
+    const calculation = form.getByRole('group', { name: 'Calculation 1' });
+    await calculation.getByLabel('Label').fill('Sum');
+    const formula = calculation.getByLabel('Formula', { exact: true });
+    await formula.fill('a + c');
+    await calculation.getByText('No value is named c').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await formula.fill('a + b.MAX');
+    await calculation.getByText('No value is named c').waitFor({ state: 'detached' });
+    await calculation.getByLabel('Unit').fill('bar');
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await page.keyboard.press('Control+s');
+    const stored = async () => (await world.must('GET', `/v3/dashboards/${sumsId}`)).configuration;
+    await expect.poll(stored).toMatchObject({
+      tiles: [
+        {
+          series: [{ ref: 'a', hidden: true }, { ref: 'b' }],
+          calculations: [{ as: 'Sum', expression: 'a + b.MAX', unit: 'bar' }],
+        },
+      ],
+    });
+    await page.getByRole('button', { name: 'Done' }).click();
+    const lines = page.getByRole('region', { name: 'Sums' }).getByRole('list', { name: 'Lines' });
+    await lines.getByRole('button', { name: 'Sum bar max 141' }).waitFor();
+    await lines.getByRole('button', { name: 'Level cm max 94' }).waitFor();
+    expect(await lines.getByRole('button', { name: /^Pressure/ }).count()).toBe(0);
+    await stage.inspect('dashboard-calculation');
+    const { url } = await world.must('POST', `/v3/dashboards/${sumsId}/share`);
+    const { pathname, hash } = new URL(url);
+    await page.goto(new URL(pathname + hash, page.url()).href);
+    await lines.getByRole('button', { name: 'Sum bar max 141' }).waitFor();
+    expect(await lines.getByRole('button', { name: /^Pressure/ }).count()).toBe(0);
+  });
 });
 
 /** Pixels in the color of the first track. */
@@ -205,6 +250,24 @@ async function prepare(world: World): Promise<void> {
     },
   });
   dashboardId = created.id;
+  const sums = await world.must('POST', '/v3/dashboards', {
+    workspaceId,
+    name: 'Sums',
+    configuration: {
+      schema: 'heliograph-dashboard',
+      version: 2,
+      range: { last: 'P3D' },
+      tiles: [
+        tile('s', 'line', 0, 0, {
+          title: 'Sums',
+          width: 6,
+          series: [...series, { deviceId, dataKey: 'level', unit: 'cm', label: 'Level' }],
+          legend: { figures: ['MAX'] },
+        }),
+      ],
+    },
+  });
+  sumsId = sums.id;
 
   const van = await world.device({ name: 'Van' });
   await world.must(

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { namedObject } from './named.ts';
 import { accumulatorOf, orderMembers } from './sample-queries.ts';
+import { seriesRefPattern } from './series-queries.ts';
 import { id, object, oneOf, optional, text } from './record-fields.ts';
 
 /** A configuration that names this schema is checked; any other is stored as it was sent. */
@@ -30,6 +31,7 @@ const tilesMax = 200;
 const seriesMax = 50;
 const thresholdsMax = 20;
 const variablesMax = 20;
+const calculationsMax = 20;
 const listMax = 200;
 const label = Type.String({ maxLength: 500 });
 const variableName = Type.String({
@@ -54,6 +56,14 @@ const variable = namedObject('DashboardVariable', {
   multiple: optional(Type.Boolean()),
   default: optional(values),
 });
+
+/** How a line or a bar is drawn. */
+const look = {
+  unit: optional(text),
+  color: optional(Type.String({ maxLength: 100 })),
+  axis: optional(oneOf(['LEFT', 'RIGHT'])),
+  style: optional(oneOf(['LINE', 'STEP', 'BAR', 'POINTS'])),
+};
 
 const series = namedObject('DashboardSeries', {
   deviceId: optional(id),
@@ -87,10 +97,30 @@ const series = namedObject('DashboardSeries', {
     }),
   ),
   label: optional(text),
-  unit: optional(text),
-  color: optional(Type.String({ maxLength: 100 })),
-  axis: optional(oneOf(['LEFT', 'RIGHT'])),
-  style: optional(oneOf(['LINE', 'STEP', 'BAR', 'POINTS'])),
+  ...look,
+  ref: optional(
+    Type.String({
+      pattern: seriesRefPattern,
+      description:
+        'Name of the series in the calculations of its line or bar tile. Requires a single device.',
+    }),
+  ),
+  hidden: optional(
+    Type.Boolean({
+      description: 'Reads the series for calculations without drawing it. Requires `ref`.',
+    }),
+  ),
+});
+
+const calculation = namedObject('DashboardCalculation', {
+  as: Type.String({ minLength: 1, maxLength: 100, description: 'Label, unique in the tile.' }),
+  expression: Type.String({
+    minLength: 1,
+    maxLength: 2_000,
+    description:
+      'Formula over the values of a bucket, such as `a - b` or `a.MAX / 2`. A `ref` alone is the aggregation of its series.',
+  }),
+  ...look,
 });
 
 const axis = namedObject('DashboardAxis', {
@@ -162,6 +192,12 @@ const tile = namedObject('DashboardTile', {
       maxItems: seriesMax,
       description:
         'Series of one device or of the devices of a tag. Required for value, line, bar, and state tiles.',
+    }),
+  ),
+  calculations: optional(
+    Type.Array(calculation, {
+      maxItems: calculationsMax,
+      description: 'Formulas over the series with a `ref`. For line and bar tiles.',
     }),
   ),
   text: optional(

@@ -431,10 +431,12 @@ const point = Type.Union([Type.Number(), Type.Null()]);
 const label = Type.String({ description: 'Label of the series, or the name of its device.' });
 
 const renderedSeries = namedObject('RenderedSeries', {
-  deviceId: Type.String(),
+  deviceId: orNull(
+    Type.String({ description: 'Service ID of the device. Null for a calculation.' }),
+  ),
   label,
   unit: Type.String({ description: 'Unit of the values. Empty without one.' }),
-  topic: Type.String(),
+  topic: orNull(Type.String({ description: 'Topic. Null for a calculation.' })),
   dataKey: Type.String({ description: 'Data key, or the text of the expression.' }),
   timestamps: Type.Array(Type.String({ format: 'date-time' }), {
     description: 'Start time of each bucket.',

@@ -31,13 +31,16 @@ const seriesMax = 1_000;
 const accumulatorsMax = 12;
 const calculationsMax = 100;
 
+/** Of the names of series in calculations. */
+export const seriesRefPattern = '^[A-Za-z_][A-Za-z0-9_]{0,39}$';
+
 const wantedSeries = namedObject('WantedSeries', {
   deviceId: Type.String({ maxLength: 200, description: 'Service ID of the device.' }),
   topic,
   ...asked,
   ref: optional(
     Type.String({
-      pattern: '^[A-Za-z_][A-Za-z0-9_]{0,39}$',
+      pattern: seriesRefPattern,
       description: 'Name of the series in the expressions of `calculations`.',
     }),
   ),

@@ -49,6 +49,9 @@ export function barsOf(
 }
 
 function folded(points: Points, at: readonly number[], accumulator: string): number | null {
+  const [only] = at;
+  // A bar of one bucket has its value, also one that cannot be added up.
+  if (at.length === 1 && only !== undefined) return points[accumulator]?.[only] ?? null;
   if (accumulator === 'AVG') return mean(points, at);
   const step = folds[accumulator];
   return step === undefined ? null : fold(points[accumulator], at, step);

@@ -6,6 +6,7 @@ export type Configuration = Static<typeof dashboardConfiguration>;
 export type Tile = Configuration['tiles'][number];
 export type TileKind = Tile['kind'];
 export type TileSeries = NonNullable<Tile['series']>[number];
+export type TileCalculation = NonNullable<Tile['calculations']>[number];
 export type Variable = NonNullable<Configuration['variables']>[number];
 export type Threshold = NonNullable<Tile['thresholds']>[number];
 export type Tone = Threshold['tone'];
@@ -39,7 +40,8 @@ export function readConfiguration(stored: object): Configuration | undefined {
 }
 
 /**
- * The configuration with other variables. Series of a variable that is gone are gone too.
+ * The configuration with other variables. Series of a variable that is gone are gone too, and so are
+ * the calculations that name them.
  */
 export function withVariables(
   { variables: _, ...configuration }: Configuration,
@@ -47,12 +49,21 @@ export function withVariables(
 ): Configuration {
   const names = new Set(variables.map(({ name }) => name));
   const isKnown = (name: string | null | undefined) => !name || names.has(name);
-  const tiles = configuration.tiles.map(({ repeat, variable, ...tile }) => ({
-    ...tile,
-    ...(tile.series && { series: tile.series.filter((one) => isKnown(one.variable)) }),
-    ...(repeat && isKnown(repeat) && { repeat }),
-    ...(variable && isKnown(variable) && { variable }),
-  }));
+  const tiles = configuration.tiles.map(({ repeat, variable, ...tile }) => {
+    const gone = (tile.series ?? []).filter((one) => !isKnown(one.variable));
+    const goneRefs = gone.flatMap(({ ref }) => ref ?? []);
+    return {
+      ...tile,
+      ...(tile.series && { series: tile.series.filter((one) => !gone.includes(one)) }),
+      ...(tile.calculations && {
+        calculations: tile.calculations.filter(
+          ({ expression }) => refsNamed(expression, goneRefs).length === 0,
+        ),
+      }),
+      ...(repeat && isKnown(repeat) && { repeat }),
+      ...(variable && isKnown(variable) && { variable }),
+    };
+  });
   return { ...configuration, tiles, variables: [...variables] };
 }
 
@@ -60,7 +71,31 @@ export function seriesOf({ series }: Pick<Tile, 'series'>): readonly TileSeries[
   return series ?? [];
 }
 
-type Value = Pick<TileSeries, 'dataKey' | 'expression' | 'topic' | 'label'>;
+const named = /[A-Za-z_][A-Za-z0-9_]*/g;
+
+/** The names among `refs` that a calculation reads. */
+export function refsNamed(expression: string, refs: readonly string[]): readonly string[] {
+  const words = new Set(expression.match(named));
+  return refs.filter((ref) => words.has(ref));
+}
+
+/** Points that a calculation names besides the first ones of a series, such as `a.MAX`. */
+export interface NamedPoints {
+  readonly ref: string;
+  /** In capitals. */
+  readonly accumulator: string;
+  /** Characters before it. */
+  readonly position: number;
+}
+
+export function pointsNamed(expression: string): readonly NamedPoints[] {
+  const points = expression.matchAll(/(?<![\w.])([A-Za-z_]\w*)\s*\.\s*([A-Za-z_]\w*)/g);
+  return [...points].map(({ 1: ref = '', 2: accumulator = '', index }) => {
+    return { ref, accumulator: accumulator.toUpperCase(), position: index };
+  });
+}
+
+type Value = Pick<TileSeries, 'dataKey' | 'expression' | 'topic' | 'label' | 'hidden'>;
 
 export const topicOf = ({ topic }: Value): string => topic ?? topicDefault;
 
@@ -106,7 +141,9 @@ export function titleOf(tile: Titled): string {
   const { title, kind } = tile;
   if (title !== null && title !== undefined && title !== '') return title;
   if (kind === 'table' || kind === 'map' || kind === 'devices') return '';
-  return [...new Set((tile.series ?? []).map(labelOf))].slice(0, 3).join(', ');
+  const shown = (tile.series ?? []).filter(({ hidden }) => hidden !== true);
+  const names = [...shown.map(labelOf), ...(tile.calculations ?? []).map(({ as }) => as)];
+  return [...new Set(names)].slice(0, 3).join(', ');
 }
 
 /** A tile, with or without the values of variables. */
@@ -114,6 +151,7 @@ export interface Titled {
   readonly kind: TileKind;
   readonly title?: string | null | undefined;
   readonly series?: readonly Value[] | null | undefined;
+  readonly calculations?: readonly Pick<TileCalculation, 'as'>[] | null | undefined;
 }
 
 /** An id that no tile has; short, because a person may read it in the configuration. */

@@ -2,13 +2,16 @@
 import { expect, test } from 'vitest';
 import type { Tile, TileKind } from './configuration.ts';
 import {
+  answersByKey,
   deviceSeriesOf,
   groupsOf,
   latestBodies,
   linesMax,
+  seriesBody,
   seriesPlan,
   seriesRequests,
   sharedBucket,
+  tileSeriesOf,
 } from './plan.ts';
 import { type BoundSeries, type BoundTile, boundTiles, sourceKey } from './variables.ts';
 
@@ -33,29 +36,37 @@ test('a series that three tiles show is asked for once, with what all of them ne
     tile('b', 'line', [temperature]),
     tile('c', 'bar', [{ ...temperature, accumulator: 'SUM' }]),
   ];
-  expect(seriesRequests(tiles, new Map())).toEqual([
+  expect(seriesRequests(tiles, new Map()).map(({ series }) => series)).toEqual([
     [
       {
         deviceId: 'd1',
         topic: 'default',
         dataKey: 'temperature',
+        ref: 's0',
         accumulators: ['AVG', 'LAST', 'MIN', 'MAX', 'SUM'],
       },
     ],
   ]);
 });
 
-test('contract 38: series with other options are other series, in requests of their own', () => {
+test('contract 38: series with other options are other series', () => {
   const rate = { ...temperature, accumulator: 'RATE', per: 'PT1H' } as const;
   const state = { ...temperature, accumulator: 'TIME_IN_STATE', state: 'open' } as const;
   const tiles = [tile('a', 'line', [temperature]), tile('b', 'line', [rate, state])];
   const plan = seriesPlan(tiles, new Map(), { fromMs: 0, toMs: dayMs });
-  expect(plan.map(({ series, order }) => [series.map((one) => one.accumulators), order])).toEqual([
-    [[['AVG', 'MIN', 'MAX']], {}],
-    [[['RATE']], { per: 'PT1H' }],
-    [[['TIME_IN_STATE']], { state: 'open' }],
+  expect(plan.map(({ series }) => series)).toMatchObject([
+    [
+      { accumulators: ['AVG', 'MIN', 'MAX'] },
+      { accumulators: ['RATE'], per: 'PT1H' },
+      { accumulators: ['TIME_IN_STATE'], state: 'open' },
+    ],
   ]);
-  expect(plan[1]?.series[0]).toMatchObject({ per: 'PT1H' });
+  const answers = answersByKey(plan[0] ?? { keys: new Map() }, [
+    { ref: 's1', name: 'rate' },
+    { ref: 's0', name: 'average' },
+  ]);
+  const [average] = tileSeriesOf(tiles[0] ?? tile('a', 'line', []), new Map());
+  expect(new Map(answers).get(average?.key ?? '')).toMatchObject({ name: 'average' });
   const [one] = deviceSeriesOf(seriesOfTile({ ...temperature, expected: true }), new Map());
   expect(one).toMatchObject({ expected: 'MEDIUM', order: {} });
 });
@@ -93,21 +104,29 @@ test('very many series are several requests, each within the limit of points', (
     ),
   );
   const requests = seriesRequests(many, new Map());
-  expect(requests.map((list) => list.length)).toEqual([300, 300, 300, 100]);
-  const bucket = sharedBucket(requests, { fromMs: 0, toMs: 30 * dayMs });
+  expect(requests.map(({ series }) => series.length)).toEqual([300, 300, 300, 100]);
+  const bucket = sharedBucket(
+    requests.map(({ series }) => series),
+    { fromMs: 0, toMs: 30 * dayMs },
+  );
   expect((30 * 86_400 * 300 * 3) / bucket.seconds).toBeLessThanOrEqual(100_000);
 });
 
 test('few series have the shortest bucket that a chart shows', () => {
   const requests = seriesRequests([tile('a', 'line', [temperature])], new Map());
-  expect(sharedBucket(requests, { fromMs: 0, toMs: dayMs }).iso).toBe('PT2M');
+  expect(
+    sharedBucket(
+      requests.map(({ series }) => series),
+      { fromMs: 0, toMs: dayMs },
+    ).iso,
+  ).toBe('PT2M');
 });
 
 test('of a tag with many devices only the lines that are drawn are asked for', () => {
   const ids = Array.from({ length: 200 }, (_, n) => `d${n}`);
   const shown = tile('a', 'line', [{ tagId: 't1', dataKey: 'co2' }]);
   expect(
-    seriesRequests([shown], new Map([[sourceKey({ kind: 'TAG', id: 't1' }), ids]]))[0],
+    seriesRequests([shown], new Map([[sourceKey({ kind: 'TAG', id: 't1' }), ids]]))[0]?.series,
   ).toHaveLength(linesMax);
 });
 
@@ -144,4 +163,77 @@ test('a short bucket for many series is several requests within the limit of poi
     const lines = series.reduce((sum, { accumulators }) => sum + accumulators.length, 0);
     expect(lines * 721).toBeLessThanOrEqual(100_000);
   }
+});
+
+// Calculations between series.
+
+const level = { deviceId: 'd1', dataKey: 'level', ref: 'a' };
+const limit = { deviceId: 'd2', dataKey: 'limit', ref: 'b', hidden: true, accumulator: 'MAX' };
+const difference = { as: 'Difference', expression: 'a.MAX - b' };
+
+function calculating(kind: TileKind, series: Tile['series'], more: Partial<Tile> = {}): BoundTile {
+  const place = { id: 'a', kind, x: 0, y: 0, width: 3, height: 2 };
+  const stored: Tile = { ...place, series: series ?? null, calculations: [difference], ...more };
+  const [bound] = boundTiles({ tiles: [stored] }, new Map(), (_, value) => value);
+  if (bound === undefined) throw new Error('a tile is one tile');
+  return bound;
+}
+
+test('contract 38: a tile with calculations asks for them with its series, also for hidden ones', () => {
+  const shown = calculating('line', [level, limit, { deviceId: 'd3', dataKey: 'level' }]);
+  const other = tile('b', 'line', [{ deviceId: 'd1', dataKey: 'level' }]);
+  const plan = seriesPlan([shown, other], new Map(), { fromMs: 0, toMs: dayMs });
+  expect(plan.map(({ series, calculations }) => ({ series, calculations }))).toMatchObject([
+    {
+      series: [
+        { ref: 'a', accumulators: ['AVG', 'MIN', 'MAX'] },
+        { ref: 'b', hidden: true, accumulators: ['MAX'] },
+        { ref: 's0', accumulators: ['AVG', 'MIN', 'MAX'] },
+      ],
+      calculations: [{ as: '=0', expression: 'a.MAX - b' }],
+    },
+    { series: [{ ref: 's0' }], calculations: undefined },
+  ]);
+  const all = tileSeriesOf(shown, new Map());
+  expect(all.map(({ deviceId, label, accumulator }) => [deviceId, label, accumulator])).toEqual([
+    ['d1', undefined, 'AVG'],
+    ['d3', undefined, 'AVG'],
+    ['', 'Difference', 'VALUE'],
+  ]);
+  const answered = [{ ref: 'a' }, { ref: 's0' }, { as: '=0' }, { as: 'of nobody' }];
+  const answers = answersByKey(plan[0] ?? { keys: new Map() }, answered);
+  expect(answers.map(([key]) => key)).toEqual(all.map(({ key }) => key));
+});
+
+test('bars of calculations are buckets, because values of finer ones cannot be added up', () => {
+  const range = { fromMs: 0, toMs: dayMs };
+  const bucketOfTile = (shown: BoundTile) =>
+    seriesPlan([shown], new Map(), range).map(({ bucket, isOwn }) => [bucket.iso, isOwn]);
+  expect(bucketOfTile(calculating('bar', [level, limit]))).toEqual([['PT3H', true]]);
+  const named = calculating('bar', [level, limit], { bucketInterval: 'PT1H' });
+  expect(bucketOfTile(named)).toEqual([['PT1H', true]]);
+  expect(bucketOfTile(calculating('line', [level, limit]))).toEqual([['PT2M', false]]);
+});
+
+test('a calculation of a series without a device is left out, and one of a tile without any too', () => {
+  const range = { fromMs: 0, toMs: dayMs };
+  const missing = { variable: 'gone', dataKey: 'limit', ref: 'b' };
+  const [request] = seriesPlan([calculating('line', [level, missing])], new Map(), range);
+  expect(request?.calculations).toEqual([]);
+  expect(request && seriesBody(request, range, 'UTC')).not.toHaveProperty('calculations');
+  expect(seriesPlan([calculating('line', [missing])], new Map(), range)).toEqual([]);
+});
+
+test('however many series a tile with calculations has, its request is within the limit of points', () => {
+  const many = Array.from({ length: 50 }, (_, n) => ({
+    ...level,
+    deviceId: `d${n}`,
+    ref: `a${n}`,
+  }));
+  const calculations = [{ as: 'All', expression: many.map(({ ref }) => `${ref}.MAX`).join(' + ') }];
+  const shown = calculating('line', many, { calculations, bucketInterval: 'PT2M' });
+  const [request] = seriesPlan([shown], new Map(), { fromMs: 0, toMs: dayMs });
+  const lines = request?.series.reduce((sum, { accumulators }) => sum + accumulators.length, 0);
+  expect(request?.series).toHaveLength(50);
+  expect(((lines ?? 0) * dayMs) / 1_000 / (request?.bucket.seconds ?? 1)).toBeLessThan(100_000);
 });

@@ -3,11 +3,32 @@ import type { Static } from 'typebox';
 import type { latestSamplesBody } from '../contract/sample-queries.ts';
 import type { manySeriesBody } from '../contract/series-queries.ts';
 import { parseIsoDuration } from '../model/iso-duration.ts';
-import { type Bucket, bucketsFor, type Interval, isoInterval, isShowable } from './buckets.ts';
-import { expectedOf, orderOf, type TileSeries, topicOf, valueOf } from './configuration.ts';
+import { barSeconds } from './bars.ts';
+import {
+  type Bucket,
+  bucketLengths,
+  bucketsFor,
+  type Interval,
+  isoInterval,
+  isShowable,
+} from './buckets.ts';
+import {
+  expectedOf,
+  orderOf,
+  pointsNamed,
+  type TileSeries,
+  topicOf,
+  valueOf,
+} from './configuration.ts';
 import { comparedTiles } from './earlier.ts';
 import { kinds } from './kinds.ts';
-import { type BoundSeries, type BoundTile, type Source, sourceKey } from './variables.ts';
+import {
+  type BoundCalculation,
+  type BoundSeries,
+  type BoundTile,
+  type Source,
+  sourceKey,
+} from './variables.ts';
 
 // Tile buckets: the length of bucket that a tile names, when a chart of the range can show it.
 
@@ -31,12 +52,21 @@ function ownBucket(iso: string, interval: Interval): Bucket | undefined {
 
 type ManySeriesBody = Static<typeof manySeriesBody>;
 type WantedSeries = ManySeriesBody['series'][number];
+type WantedCalculation = NonNullable<ManySeriesBody['calculations']>[number];
 type LatestBody = Omit<Static<typeof latestSamplesBody>, 'expression'> & {
   readonly expression?: ReturnType<typeof fieldFilter>;
 };
 
-/** A series of one device; that of a tag, place, or custom field is one of these for each device. */
+/**
+ * A series of one device, or a calculation of such series; a series of a tag, place, or custom field
+ * is one of these for each device.
+ */
 export interface DeviceSeries {
+  /** Names its answer among those of the dashboard. */
+  readonly key: string;
+  /** Of the tiles that it shares its requests with. */
+  readonly group: string;
+  /** Service ID; empty for a calculation. */
   readonly deviceId: string;
   readonly topic: string;
   /** The text of the formula, if it is one. */
@@ -56,8 +86,10 @@ export interface DeviceSeries {
   readonly axis: 'LEFT' | 'RIGHT';
   /** How it is drawn; undefined for the usual way of the tile. */
   readonly style: TileSeries['style'] | undefined;
-  /** As the tile names it; empty for the bucket that all tiles share. */
-  readonly bucketInterval: string;
+  /** Its name in the calculations of the tile. */
+  readonly ref: string | undefined;
+  /** Only read by calculations. */
+  readonly isHidden: boolean;
 }
 
 /** Devices of sources by `sourceKey`; a source that is a device needs no entry. */
@@ -100,32 +132,96 @@ export function devicesOf(tiles: readonly BoundTile[], devices: SourceDevices): 
 export function deviceSeriesOf(
   series: BoundSeries,
   devices: SourceDevices,
-  bucketInterval = '',
+  group = '',
 ): DeviceSeries[] {
-  const { source, isOfMany, accumulator, label, unit, color, axis, style } = series;
-  return devicesOfSource(source, devices).map((deviceId) => ({
-    deviceId,
-    topic: topicOf(series),
-    dataKey: valueOf(series),
-    isFormula: series.dataKey === undefined,
-    accumulator: accumulator ?? 'AVG',
-    order: orderOf(series),
-    expected: expectedOf(series),
-    // That of a tag or place names all of its devices.
-    label: source.kind === 'DEVICE' ? (label ?? undefined) : undefined,
-    isOfMany,
+  const { source, isOfMany, accumulator, label, unit, color, axis, style, ref, hidden } = series;
+  return devicesOfSource(source, devices).map((deviceId) => {
+    const read = {
+      deviceId,
+      topic: topicOf(series),
+      dataKey: valueOf(series),
+      order: orderOf(series),
+      group,
+    };
+    return {
+      ...read,
+      key: seriesKey(read),
+      isFormula: series.dataKey === undefined,
+      accumulator: accumulator ?? 'AVG',
+      expected: expectedOf(series),
+      // That of a tag or place names all of its devices.
+      label: source.kind === 'DEVICE' ? (label ?? undefined) : undefined,
+      isOfMany,
+      unit: unit ?? '',
+      color: color ?? undefined,
+      axis: axis ?? 'LEFT',
+      style: style ?? undefined,
+      ref: ref ?? undefined,
+      isHidden: hidden === true,
+    };
+  });
+}
+
+const seriesKey = ({
+  deviceId,
+  topic,
+  dataKey,
+  group,
+  order,
+}: Pick<DeviceSeries, 'deviceId' | 'topic' | 'dataKey' | 'group' | 'order'>): string =>
+  JSON.stringify([deviceId, topic, dataKey, group, order]);
+
+/**
+ * What tiles share their requests by: the bucket that they name. A tile with calculations has
+ * requests of its own, because the names of its series are its own.
+ */
+export function groupOf({ id, bucketInterval, calculations }: BoundTile): string {
+  return calculations.length > 0 ? `tile ${id}` : (bucketInterval ?? '');
+}
+
+/** The series of a tile, with those of many devices as one for each, also hidden ones. */
+function readSeriesOf(tile: BoundTile, devices: SourceDevices): readonly DeviceSeries[] {
+  const group = groupOf(tile);
+  const all = tile.series.flatMap((series) => deviceSeriesOf(series, devices, group));
+  if (tile.calculations.length === 0) return all;
+  // One data key may have several names.
+  return all.map((one, at) => ({ ...one, key: JSON.stringify([group, at]) }));
+}
+
+/** What a tile shows: its series, with those of many devices as one for each, then its calculations. */
+export function tileSeriesOf(tile: BoundTile, devices: SourceDevices): readonly DeviceSeries[] {
+  const shown = readSeriesOf(tile, devices).filter(({ isHidden }) => !isHidden);
+  return [...shown, ...tile.calculations.map((one, at) => calculationOf(tile, one, at))];
+}
+
+/** No name of a series is this. */
+const calculationName = (at: number): string => `=${at}`;
+
+function calculationOf(
+  tile: BoundTile,
+  { as, expression, unit, color, axis, style }: BoundCalculation,
+  at: number,
+): DeviceSeries {
+  const group = groupOf(tile);
+  return {
+    key: JSON.stringify([group, calculationName(at)]),
+    group,
+    deviceId: '',
+    topic: '',
+    dataKey: expression,
+    isFormula: true,
+    accumulator: calculated,
+    order: {},
+    expected: undefined,
+    label: as,
+    isOfMany: false,
     unit: unit ?? '',
     color: color ?? undefined,
     axis: axis ?? 'LEFT',
     style: style ?? undefined,
-    bucketInterval,
-  }));
-}
-
-/** The series of a tile, with those of many devices as one for each. */
-export function tileSeriesOf(tile: BoundTile, devices: SourceDevices): readonly DeviceSeries[] {
-  const bucketInterval = tile.bucketInterval ?? '';
-  return tile.series.flatMap((series) => deviceSeriesOf(series, devices, bucketInterval));
+    ref: undefined,
+    isHidden: false,
+  };
 }
 
 /**
@@ -145,11 +241,16 @@ export function seriesName(
 
 /** Another key of the same device and topic. */
 export function seriesOfDevice(series: DeviceSeries, dataKey: string): DeviceSeries {
-  return { ...series, dataKey, isFormula: false, order: {}, expected: undefined };
+  const one = { ...series, dataKey, isFormula: false, order: {}, expected: undefined };
+  return { ...one, key: seriesKey(one) };
 }
+
+/** What answers name the points of a calculation. */
+const calculated = 'VALUE';
 
 /** Bars are added up from finer buckets, so that all tiles share one request. */
 export function accumulatorsOf(tile: BoundTile, accumulator: string): readonly string[] {
+  if (accumulator === calculated) return [calculated];
   if (tile.kind === 'value') return ['AVG', 'LAST'];
   if (tile.kind === 'bar') return accumulator === 'AVG' ? ['AVG', 'COUNT'] : [accumulator];
   if (tile.kind === 'heatmap') return [accumulator];
@@ -185,20 +286,13 @@ function seriesInBuckets(
   return tracked.flatMap((one) => positionKeys.map((key) => seriesOfDevice(one, key)));
 }
 
-interface SeriesName {
-  readonly deviceId?: string | null | undefined;
-  readonly topic?: string | null | undefined;
-  readonly dataKey?: string | null | undefined;
-  readonly bucketInterval: string;
-  readonly order: ReturnType<typeof orderOf>;
+/** What one request asks for, before its bucket is known. */
+interface Wanted {
+  readonly series: readonly WantedSeries[];
+  readonly calculations?: readonly WantedCalculation[];
+  /** The key of each series by its `ref`, and of each calculation by its name. */
+  readonly keys: ReadonlyMap<string, string>;
 }
-
-export const seriesKey = ({ deviceId, topic, dataKey, bucketInterval, order }: SeriesName) =>
-  JSON.stringify([deviceId, topic, dataKey, bucketInterval, orderName(order)]);
-
-/** Empty without any option. */
-const orderName = (order: ReturnType<typeof orderOf>): string =>
-  Object.keys(order).length === 0 ? '' : JSON.stringify(order);
 
 /** Each series once, with the accumulators of all tiles that show it, in requests of a bounded size. */
 export function seriesRequests(
@@ -206,31 +300,77 @@ export function seriesRequests(
   devices: SourceDevices,
   most = seriesPerRequest,
   linesOfTile = linesMax,
-): readonly (readonly WantedSeries[])[] {
-  const wanted = new Map<string, { series: WantedSeries; names: Set<string> }>();
+): readonly Wanted[] {
+  const wanted = new Map<string, { one: DeviceSeries; names: Set<string> }>();
   for (const tile of tiles)
     for (const one of seriesInBuckets(tile, devices, linesOfTile)) {
-      const { deviceId, topic, dataKey, isFormula, accumulator, order } = one;
-      const read = isFormula ? { expression: dataKey } : { dataKey };
-      const series = { deviceId, topic, ...read, ...order, accumulators: [] };
-      const key = seriesKey(one);
-      const entry = wanted.get(key) ?? { series, names: new Set() };
-      for (const name of accumulatorsOf(tile, accumulator)) entry.names.add(name);
-      wanted.set(key, entry);
+      const entry = wanted.get(one.key) ?? { one, names: new Set() };
+      for (const name of accumulatorsOf(tile, one.accumulator)) entry.names.add(name);
+      wanted.set(one.key, entry);
     }
-  const all = [...wanted.values()].map(({ series, names }) => {
-    return { ...series, accumulators: [...names] as WantedSeries['accumulators'] };
-  });
-  // Answers do not say the options, so that all series of a request have the same.
-  const alike = Map.groupBy(all, (series) => orderName(orderOf(series)));
-  return [...alike.values()].flatMap((group) => chunks(group, most));
+  return chunks([...wanted.values()], most).map((list) => ({
+    series: list.map(({ one, names }, at) => wantedSeries(one, `s${at}`, [...names])),
+    keys: new Map(list.map(({ one }, at) => [`s${at}`, one.key])),
+  }));
 }
 
-export interface SeriesRequest {
-  readonly bucketInterval: string;
-  readonly order: ReturnType<typeof orderOf>;
+function wantedSeries(
+  { deviceId, topic, dataKey, isFormula, order }: DeviceSeries,
+  ref: string,
+  accumulators: readonly string[],
+): WantedSeries {
+  return {
+    deviceId,
+    topic,
+    ...(isFormula ? { expression: dataKey } : { dataKey }),
+    ...order,
+    ref,
+    accumulators: accumulators as WantedSeries['accumulators'],
+  };
+}
+
+/**
+ * The request of a tile with calculations: the series that it shows and those with a `ref`. A
+ * calculation of a series that is not read, as that of a variable without a value, is left out.
+ */
+function calculationRequests(
+  tile: BoundTile,
+  devices: SourceDevices,
+  linesOfTile: number,
+): readonly Wanted[] {
+  const all = readSeriesOf(tile, devices);
+  const shown = new Set(all.filter(({ isHidden }) => !isHidden).slice(0, linesOfTile));
+  const read = all.filter((one) => one.ref !== undefined || shown.has(one));
+  if (read.length === 0) return [];
+  const known = new Set(read.flatMap(({ ref }) => ref ?? []));
+  const keys = new Map<string, string>();
+  const calculations = tile.calculations.flatMap(({ expression, refs }, at) => {
+    if (!refs.every((ref) => known.has(ref))) return [];
+    keys.set(calculationName(at), calculationOf(tile, { as: '', expression, refs }, at).key);
+    return [{ as: calculationName(at), expression }];
+  });
+  const named = tile.calculations.flatMap(({ expression }) => pointsNamed(expression));
+  let count = 0;
+  const freeName = (): string => {
+    const name = `s${count++}`;
+    return known.has(name) ? freeName() : name;
+  };
+  const series = read.map((one) => {
+    const own = one.isHidden ? [one.accumulator] : accumulatorsOf(tile, one.accumulator);
+    const ofRef = named.flatMap(({ ref, accumulator }) => (ref === one.ref ? accumulator : []));
+    const ref = one.ref ?? freeName();
+    keys.set(ref, one.key);
+    const wanted = wantedSeries(one, ref, [...new Set([...own, ...ofRef])]);
+    return one.isHidden ? { ...wanted, hidden: true } : wanted;
+  });
+  return [{ series, calculations, keys }];
+}
+
+export interface SeriesRequest extends Wanted {
+  readonly group: string;
   readonly bucket: Bucket;
-  readonly series: readonly WantedSeries[];
+  /** Bars show each bucket, because the tiles name it or because their values cannot be added up. */
+  readonly isOwn: boolean;
 }
 
 /**
@@ -243,18 +383,44 @@ export function seriesPlan(
   interval: Interval,
   linesOfTile = linesMax,
 ): readonly SeriesRequest[] {
-  const groups = Map.groupBy(tiles, (tile) => tile.bucketInterval ?? '');
-  return [...groups].flatMap(([bucketInterval, alike]) => {
-    const own = ownBucket(bucketInterval, interval);
-    const most = own === undefined ? seriesPerRequest : seriesWithin(own, interval);
-    const requests = seriesRequests(alike, devices, most, linesOfTile);
-    const bucket = own ?? sharedBucket(requests, interval);
-    return requests.map((series) => ({
-      bucketInterval,
-      bucket,
-      series,
-      order: orderOf(series[0] ?? {}),
-    }));
+  const groups = Map.groupBy(tiles, groupOf);
+  return [...groups].flatMap(([group, alike]) => {
+    const [first] = alike;
+    if (first === undefined) return [];
+    const named = ownBucket(first.bucketInterval ?? '', interval);
+    const isCalculated = first.calculations.length > 0;
+    const most = named === undefined ? seriesPerRequest : seriesWithin(named, interval);
+    const requests = isCalculated
+      ? calculationRequests(first, devices, linesOfTile)
+      : seriesRequests(alike, devices, most, linesOfTile);
+    const lists = requests.map(({ series }) => series);
+    const bars =
+      isCalculated && first.kind === 'bar'
+        ? barBucket(interval, tileSeriesOf(first, devices).length)
+        : undefined;
+    const own = [named, bars].find(
+      (one) => one !== undefined && lists.every((list) => isWithin(list, one, interval)),
+    );
+    const bucket = own ?? sharedBucket(lists, interval);
+    const isOwn = own !== undefined || bars !== undefined;
+    return requests.map((wanted) => ({ ...wanted, group, bucket, isOwn }));
+  });
+}
+
+/** The shortest bucket that gives few enough bars: calculations cannot be added up from finer ones. */
+function barBucket(interval: Interval, seriesCount: number): Bucket | undefined {
+  const least = barSeconds((interval.toMs - interval.fromMs) / 1_000, 1, seriesCount);
+  return bucketLengths.find(({ seconds }) => seconds >= least) ?? bucketLengths.at(-1);
+}
+
+/** What was answered, by the keys of the series. */
+export function answersByKey<T extends { readonly ref?: string; readonly as?: string }>(
+  { keys }: Pick<SeriesRequest, 'keys'>,
+  answered: readonly T[],
+): readonly (readonly [key: string, answer: T])[] {
+  return answered.flatMap((one) => {
+    const key = keys.get(one.ref ?? one.as ?? '');
+    return key === undefined ? [] : [[key, one] as const];
   });
 }
 
@@ -266,15 +432,17 @@ export function earlierPlan(
 ): readonly SeriesRequest[] {
   const wanted = new Set(
     comparedTiles(tiles).flatMap((tile) =>
-      tileSeriesOf(tile, devices).slice(0, linesMax).map(seriesKey),
+      tileSeriesOf(tile, devices)
+        .slice(0, linesMax)
+        .map(({ key }) => key),
     ),
   );
-  return requests.flatMap(({ series, ...request }) => {
-    const { bucketInterval, order } = request;
-    const compared = series.filter(({ deviceId, topic, dataKey, expression }) => {
-      const read = { deviceId, topic, dataKey: dataKey ?? expression };
-      return wanted.has(seriesKey({ ...read, bucketInterval, order }));
-    });
+  return requests.flatMap((request) => {
+    const { series, calculations, keys } = request;
+    // Calculations read all series of their tile.
+    if (calculations !== undefined)
+      return [...keys.values()].some((key) => wanted.has(key)) ? [request] : [];
+    const compared = series.filter(({ ref }) => wanted.has(keys.get(ref ?? '') ?? ''));
     return compared.length === 0 ? [] : [{ ...request, series: compared }];
   });
 }
@@ -293,32 +461,33 @@ export function sharedBucket(
   requests: readonly (readonly WantedSeries[])[],
   interval: Interval,
 ): Bucket {
-  const seconds = (interval.toMs - interval.fromMs) / 1_000;
-  const lines = Math.max(
-    1,
-    ...requests.map((list) => list.reduce((sum, { accumulators }) => sum + accumulators.length, 0)),
-  );
   const usable = bucketsFor(interval);
-  const found = usable.find((bucket) => (seconds / bucket.seconds + 2) * lines <= pointsMax);
+  const found = usable.find((bucket) => requests.every((list) => isWithin(list, bucket, interval)));
   return found ?? usable.at(-1) ?? { iso: 'P1W', seconds: 604_800 };
 }
 
+/** Whether the answer keeps to the limit of points. */
+function isWithin(
+  list: readonly WantedSeries[],
+  bucket: Bucket,
+  { fromMs, toMs }: Interval,
+): boolean {
+  const lines = list.reduce((sum, { accumulators }) => sum + accumulators.length, 0);
+  return ((toMs - fromMs) / 1_000 / bucket.seconds + 2) * lines <= pointsMax;
+}
+
 export function seriesBody(
-  series: readonly WantedSeries[],
-  { interval, bucket, zone }: SeriesFrame,
+  { series, calculations, bucket }: SeriesRequest,
+  interval: Interval,
+  zone: string,
 ): ManySeriesBody {
   return {
     series: [...series],
     interval: isoInterval(interval),
     bucketInterval: bucket.iso,
     timeZone: zone,
+    ...(calculations && calculations.length > 0 && { calculations: [...calculations] }),
   };
-}
-
-export interface SeriesFrame {
-  readonly interval: Interval;
-  readonly bucket: Bucket;
-  readonly zone: string;
 }
 
 /** The newest samples of every device that a tile names itself. */

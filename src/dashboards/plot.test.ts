@@ -29,7 +29,10 @@ function answered(
     color: undefined,
     axis: look.axis ?? 'LEFT',
     style: look.style ?? undefined,
-    bucketInterval: '',
+    key: 'd level',
+    group: '',
+    ref: undefined,
+    isHidden: false,
   };
   const dataPoints = { LAST: values };
   return { series, label: 'Level', timestamps: starts(values.length), dataPoints, ...more };

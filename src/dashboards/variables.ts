@@ -1,11 +1,14 @@
 // Variables of dashboards: their values, and the tiles with these values in place of names (contract 39).
 import {
   type Configuration,
+  refsNamed,
   seriesOf,
   type Tile,
+  type TileCalculation,
   type TileSeries,
   type Variable,
 } from './configuration.ts';
+import { kinds } from './kinds.ts';
 
 /** Values by the name of a variable; several of one that is `multiple`. */
 export type VariableValues = ReadonlyMap<string, readonly string[]>;
@@ -93,9 +96,15 @@ export interface BoundSeries
   readonly isSpark?: boolean;
 }
 
+export interface BoundCalculation extends TileCalculation {
+  /** Names of the series that it reads. */
+  readonly refs: readonly string[];
+}
+
 /** A tile whose series, texts, and links name no variable. */
-export interface BoundTile extends Omit<Tile, 'series'> {
+export interface BoundTile extends Omit<Tile, 'series' | 'calculations'> {
   readonly series: readonly BoundSeries[];
+  readonly calculations: readonly BoundCalculation[];
   /** Devices that the tile itself names, in place of `deviceId`, `placeId`, and `variable`. */
   readonly sources: readonly Source[];
 }
@@ -189,11 +198,22 @@ function boundTile(tile: Tile, binding: Binding): BoundTile {
   );
   const link = tile.link && { link: boundLink(tile.link, binding) };
   const sources = sourcesOf(tile, binding);
-  const bound = { ...tile, ...texts, ...(marks && { marks }), ...link, sources };
+  const refs = seriesOf(tile).flatMap(({ ref }) => ref ?? []);
+  const calculations = drawnCalculations(tile).map((one) => ({
+    ...one,
+    as: withValues(one.as, binding),
+    refs: refsNamed(one.expression, refs),
+  }));
+  const bound = { ...tile, ...texts, ...(marks && { marks }), ...link, sources, calculations };
   if (tile.kind === 'devices') return { ...bound, ...devicesOf(tile, bound.sources) };
   // Hours of days are made of hours.
   const hourly = tile.kind === 'heatmap' && !tile.bucketInterval ? { bucketInterval: 'PT1H' } : {};
   return { ...bound, ...hourly, series };
+}
+
+/** None of tiles that draw no values over time. */
+function drawnCalculations({ kind, calculations }: Tile): readonly TileCalculation[] {
+  return kinds[kind].isDrawn === true ? (calculations ?? []) : [];
 }
 
 /** A series for each column of each device; the devices of the workspace, where the tile names none. */

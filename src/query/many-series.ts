@@ -4,8 +4,8 @@ import { columnFunction, vectorValue } from './expressions/evaluate.ts';
 import type { Expression } from './expressions/parse.ts';
 import { instantsJson } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import { type AccumulatorName, accumulatorOf } from './summaries/accumulators.ts';
-import { type FoldName, isFold } from './summaries/folds.ts';
+import { type AccumulatorName, accumulatorNamed, accumulatorOf } from './summaries/accumulators.ts';
+import { type FoldName, foldNamed, isFold } from './summaries/folds.ts';
 import type { Facet, Tally } from './summaries/facet.ts';
 import {
   type Accumulation,
@@ -151,11 +151,17 @@ async function calculatedItems(
   const calculations = body.calculations ?? [];
   if (calculations.length === 0 || device === undefined) return [];
   const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
-  const refs = new Set(body.series.flatMap(({ ref }) => ref ?? []));
+  const accumulators = new Map(body.series.map((one) => [one.ref ?? '', one.accumulators]));
+  const hasPoints = (ref: string, name: string | undefined) =>
+    name === undefined
+      ? accumulators.has(ref)
+      : accumulators.get(ref)?.some((one) => pointsName(one) === pointsName(name)) === true;
   const items: string[] = [];
   for (const [i, { as, expression: text }] of calculations.entries()) {
     const expression = readExpression(text, `calculations.${i}.expression`);
-    checkInputs(expression, refs, i);
+    const fault = calculationFault(expression, hasPoints);
+    if (fault !== undefined)
+      throw problem('invalidExpression', { where: `calculations.${i}.expression`, ...fault });
     const used = planned.filter(({ wanted }) =>
       expression.inputs.some(
         (input) => 'source' in input && refOf(input.source.key) === wanted.ref,
@@ -189,27 +195,42 @@ function refOf(key: string): string {
   return key.split('.', 1)[0] ?? key;
 }
 
+/** `MAX` of `a.MAX`. */
+function accumulatorIn(key: string): string | undefined {
+  const dot = key.indexOf('.');
+  return dot < 0 ? undefined : key.slice(dot + 1);
+}
+
 function nanIfNull(value: number | null): number {
   return value ?? Number.NaN;
 }
 
-/** Refuses (400) names that are no refs, and what points do not have. */
-function checkInputs(
+/**
+ * The first input of a calculation that is not the points of a series; undefined for none. Without an
+ * accumulator, `hasPoints` says whether there is a series with the ref.
+ */
+export function calculationFault(
   { inputs, positions }: Expression,
-  refs: ReadonlySet<string>,
-  index: number,
-): void {
+  hasPoints: (ref: string, accumulator: string | undefined) => boolean,
+): { readonly reason: string; readonly position: number } | undefined {
   for (const [i, input] of inputs.entries()) {
     if (input.kind === 'timestamp') continue;
-    const known = input.kind === 'key' && refs.has(refOf(input.source.key));
-    if (known) continue;
-    const reason =
-      input.kind === 'key'
-        ? `no series has the ref ${refOf(input.source.key)}`
-        : 'calculations read the points of series only';
-    const where = `calculations.${index}.expression`;
-    throw problem('invalidExpression', { where, reason, position: positions[i] ?? 0 });
+    const position = positions[i] ?? 0;
+    if (input.kind !== 'key')
+      return { reason: 'calculations read the points of series only', position };
+    const { key } = input.source;
+    const ref = refOf(key);
+    if (!hasPoints(ref, undefined)) return { reason: `no series has the ref ${ref}`, position };
+    const accumulator = accumulatorIn(key);
+    if (accumulator !== undefined && !hasPoints(ref, accumulator))
+      return { reason: `the series ${ref} has no accumulator ${accumulator}`, position };
   }
+  return undefined;
+}
+
+/** As the points of a series name it; undefined for an unknown accumulator. */
+export function pointsName(accumulator: string): string | undefined {
+  return accumulatorNamed(accumulator) ?? foldNamed(accumulator);
 }
 
 /** Nulls for a series that the caller does not read. */
@@ -220,9 +241,8 @@ function pointsOfRef(
 ): readonly (number | null)[] {
   const found = planned.find(({ wanted }) => wanted.ref === refOf(key));
   const [first] = found?.accumulations ?? [];
-  const name = key.includes('.')
-    ? key.slice(key.indexOf('.') + 1).toUpperCase()
-    : first?.accumulator;
+  const accumulator = accumulatorIn(key);
+  const name = accumulator === undefined ? first?.accumulator : pointsName(accumulator);
   return found?.dataPoints[name ?? ''] ?? Array.from({ length }, () => null);
 }
 

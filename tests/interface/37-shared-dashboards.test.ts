@@ -58,6 +58,7 @@ beforeAll(async () => {
             { deviceId: foreign.device, dataKey: 'a' },
             { tagId: own.tag, topic: 'default', dataKey: 'a' },
           ],
+          calculations: [{ as: 'Twice', expression: 'x * 2' }],
         },
       ],
       anything: { [own.device]: true, deviceId: own.device, dataKey: 'a' },
@@ -89,6 +90,23 @@ test('the formula of a tile is computed, and no other one', async () => {
   expect((await ask('a')).status).toBe(403);
   expect((await ask(`device("${hidden.id}", "a")`)).status).toBe(403);
   expect((await reader.call('POST', path, { ...metric, dataKey: formulaOf() })).status).toBe(403);
+});
+
+test('contract 38: calculations read the series that a tile shows, and no other', async () => {
+  const ask = (deviceId: string, expression: string) =>
+    reader.call('POST', '/v3/devices/query/batch/time-series', {
+      interval: day,
+      bucketInterval: 'P1D',
+      timeZone: 'UTC',
+      series: [{ deviceId, topic: 'default', dataKey: 'a', ref: 'x', accumulators: ['MAX'] }],
+      calculations: [{ as: 'Twice', expression }],
+    });
+  expect((await ask(shown.id, 'x * 2')).body).toMatchObject([
+    { dataPoints: { MAX: [1] } },
+    { as: 'Twice', dataPoints: { VALUE: [2] } },
+  ]);
+  expect((await ask(shown.id, `x + device("${hidden.id}", "a")`)).status).toBe(400);
+  expect((await ask(hidden.id, 'x')).status).toBe(403);
 });
 
 test('contract 38: neither it nor a key that reads deletes, corrects or recalculates', async () => {

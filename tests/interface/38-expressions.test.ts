@@ -212,6 +212,12 @@ describe.each(['raw', 'aggregated/hourly'])('queries from %s', (source) => {
       { as: 'hot', dataPoints: { VALUE: [0, 1, 1] } },
     ]);
     expect((body as unknown as object[]).length).toBe(5);
+    const missing = await ask([{ as: 'x', expression: 'a + b.MIN' }], series);
+    expect(missing.body).toMatchObject({
+      errorCode: '40038_INVALID_EXPRESSION',
+      message: expect.stringContaining('the series b has no accumulator MIN'),
+      position: 4,
+    });
     const unknown = await ask([{ as: 'x', expression: 'a + c' }], series);
     expect(unknown.body).toMatchObject({ errorCode: '40038_INVALID_EXPRESSION', position: 4 });
     const windows = await ask([{ as: 'x', expression: 'avgOver(a, "PT1H")' }], series);

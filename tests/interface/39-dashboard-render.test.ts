@@ -237,6 +237,103 @@ test('CSV reads back as the values, with times of the zone and without formulas'
   expect(list).toEqual(['2026-03-29T23:00:00+00:00', '-47', '-47', '-47']);
 });
 
+test('contract 38: calculations between series are those of the query route, in JSON, CSV and PDF', async () => {
+  const [first, second] = rooms;
+  const series = [
+    { deviceId: first?.id, ...temperature, ref: 'a' },
+    { deviceId: second?.id, ...temperature, ref: 'b', hidden: true, accumulator: 'MAX' },
+  ];
+  const calculations = [
+    { as: 'Difference', expression: 'b - a.MIN', unit: 'K' },
+    { as: 'Above', expression: 'a > 120' },
+  ];
+  const id = await stored({
+    compare: 'P1D',
+    tiles: [
+      tile({ id: 'chart', kind: 'line', bucketInterval: 'PT1H', series, calculations }),
+      tile({ id: 'bars', y: 4, kind: 'bar', series, calculations: calculations.slice(0, 1) }),
+      tile({
+        id: 'other',
+        y: 8,
+        kind: 'line',
+        bucketInterval: 'PT1H',
+        series: [{ tagId, ...temperature }],
+      }),
+    ],
+  });
+  const {
+    tiles: [chart, bars, other],
+  } = await rendered(id, range);
+  const direct = await at.owner.must('POST', '/v3/devices/query/batch/time-series', {
+    interval: { from, to },
+    bucketInterval: 'PT1H',
+    timeZone: 'UTC',
+    series: series.map(({ unit: _, ...one }, i) => ({
+      ...one,
+      topic: 'default',
+      accumulators: i === 0 ? ['AVG', 'MIN', 'MAX'] : ['MAX'],
+    })),
+    calculations: calculations.map(({ as, expression }) => ({ as, expression })),
+  });
+  expect(direct[1].dataPoints.VALUE.slice(0, 2)).toEqual([100, 100]);
+  expect(chart.series).toEqual([
+    expect.objectContaining({ label: 'B room', dataPoints: direct[0].dataPoints }),
+    {
+      deviceId: null,
+      topic: null,
+      label: 'Difference',
+      unit: 'K',
+      dataKey: 'b - a.MIN',
+      timestamps: direct[1].timestamps,
+      dataPoints: direct[1].dataPoints,
+    },
+    expect.objectContaining({ label: 'Above', unit: '', dataPoints: direct[2].dataPoints }),
+  ]);
+  // Of two days, three hours are a bar.
+  const [, difference] = bars.series;
+  expect(difference.timestamps).toHaveLength(16);
+  expect(difference.dataPoints.VALUE[0]).toBe(102);
+  expect(other.series).toHaveLength(3);
+  const csv = await fetch(`${base}/v3/dashboards/${id}/render?${range}&format=csv&tile=chart`, {
+    headers: at.owner.headers,
+  });
+  expect((await csv.text()).split(/\r?\n/).slice(0, 2)).toEqual([
+    'time,B room (°C),Difference (K),Above',
+    '2026-03-28T00:00:00+00:00,100,100,0',
+  ]);
+  const pdf = await fetch(`${base}/v3/dashboards/${id}/render?${range}&format=pdf&tile=chart`, {
+    headers: at.owner.headers,
+  });
+  const { pages } = await readPdf(await pdf.bytes());
+  const lines = pages.flatMap(({ polylines }) => polylines).filter((one) => one.length > 20);
+  expect(pages.map(({ text }) => text).join(' ')).toContain('Difference (K)');
+  // Three lines, and those of the day before, which the first day has none of.
+  expect(lines).toHaveLength(6);
+});
+
+test('a calculation of a device that is gone is left out, and the other series stay', async () => {
+  const gone = await at.world.device({});
+  const id = await stored({
+    tiles: [
+      tile({
+        id: 'chart',
+        kind: 'line',
+        series: [
+          { deviceId: rooms[0]?.id, ...temperature, ref: 'a' },
+          { deviceId: gone.id, ...temperature, ref: 'b' },
+        ],
+        calculations: [
+          { as: 'Both', expression: 'a - b' },
+          { as: 'One', expression: 'a * 2' },
+        ],
+      }),
+    ],
+  });
+  await at.owner.must('DELETE', `/v3/devices/${gone.id}`);
+  const { tiles } = await rendered(id, range);
+  expect(tiles[0].series.map(({ label }: { label: string }) => label)).toEqual(['B room', 'One']);
+});
+
 test('a reader of dashboards without devices gets nothing, and a share token neither', async () => {
   const id = await stored({ tiles: [] });
   const { secret } = await at.owner.must('POST', '/v3/api-keys', {

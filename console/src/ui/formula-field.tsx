@@ -25,6 +25,7 @@ interface FormulaFieldProps {
   readonly change: (value: string) => void;
   readonly error: FormulaError | undefined;
   readonly isRequired?: boolean;
+  readonly example?: string;
 }
 
 export function FormulaField({
@@ -33,12 +34,13 @@ export function FormulaField({
   change,
   error,
   isRequired = false,
+  example = 'temperature * 9 / 5 + 32',
 }: FormulaFieldProps) {
   return (
     <>
       <TextField
         label={label}
-        placeholder="temperature * 9 / 5 + 32"
+        placeholder={example}
         maxLength={expressionMax}
         required={isRequired}
         spellCheck={false}

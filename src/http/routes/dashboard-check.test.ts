@@ -16,7 +16,25 @@ const declared = (tiles: readonly JsonObject[], more: JsonObject = {}): JsonObje
 
 const building = { name: 'building', kind: 'PLACE', multiple: true };
 const second = (tiles: readonly JsonObject[], more: JsonObject = {}): JsonObject =>
-  declared(tiles, { version: 2, variables: [building, { name: 'note', kind: 'TEXT' }], ...more });
+  declared(tiles, {
+    version: 2,
+    variables: [
+      building,
+      { name: 'note', kind: 'TEXT' },
+      { name: 'rooms', kind: 'DEVICE', multiple: true },
+    ],
+    ...more,
+  });
+const temperature = { deviceId: 'x', dataKey: 'temperature' };
+const inflow = { ...temperature, ref: 'a' };
+const outflow = { deviceId: 'y', dataKey: 'temperature', ref: 'b', hidden: true };
+const ratio = { as: 'Ratio', expression: 'a / b.MAX * 100', unit: '%', axis: 'RIGHT' };
+const calculating = (more: JsonObject): JsonObject => ({
+  ...line,
+  series: [inflow, outflow],
+  calculations: [ratio],
+  ...more,
+});
 const bare = { id: 'a', ...place };
 const control = { ...bare, kind: 'control', deviceId: 'x', label: 'Pump', downlink: { port: 1 } };
 
@@ -69,6 +87,16 @@ test.each<[string, JsonObject | null | undefined]>([
     ]),
   ],
   ['a series of a tag', declared([{ ...line, series: [{ tagId: 'x', dataKey: 'a' }] }])],
+  ['calculations', second([calculating({ calculations: [ratio, { ...ratio, as: 'Other' }] })])],
+  [
+    'calculations of a repeated variable',
+    second([
+      calculating({
+        repeat: 'rooms',
+        series: [inflow, { variable: 'rooms', expression: 'a * 2', ref: 'b' }],
+      }),
+    ]),
+  ],
   [
     'version 2 with every kind',
     second([
@@ -167,6 +195,104 @@ test.each<[string, JsonObject, RegExp]>([
     'what is unusual, which is for rules',
     declared([{ ...line, series: [{ deviceId: 'x', expression: 'unusual(a)' }] }]),
     /series\.0\.expression: unusual can be used in conditions of rules only/,
+  ],
+  [
+    'a calculation of a figure',
+    second([calculating({ kind: 'value' })]),
+    /tiles\.0\.calculations: only line and bar tiles/,
+  ],
+  [
+    'a named series of a state',
+    second([calculating({ kind: 'state', calculations: [] })]),
+    /tiles\.0\.series\.0\.ref: only series of line and bar tiles/,
+  ],
+  [
+    'a hidden series without a name',
+    second([calculating({ series: [inflow, outflow, { ...temperature, hidden: true }] })]),
+    /tiles\.0\.series\.2\.hidden: requires ref/,
+  ],
+  [
+    'a name twice',
+    second([calculating({ series: [inflow, { ...outflow, ref: 'a' }] })]),
+    /tiles\.0\.series\.1\.ref: must be unique/,
+  ],
+  [
+    'a name of the language',
+    second([calculating({ series: [inflow, { ...outflow, ref: 'timestamp' }] })]),
+    /series\.1\.ref: timestamp has a meaning of its own/,
+  ],
+  [
+    'a name that is no name',
+    second([calculating({ series: [inflow, { ...outflow, ref: 'b-c' }] })]),
+    /series\.1\.ref/,
+  ],
+  ...[
+    { tagId: 'x', dataKey: 'a', ref: 'b' },
+    { placeId: 'x', dataKey: 'a', ref: 'b' },
+    { variable: 'building', dataKey: 'a', ref: 'b' },
+    { variable: 'rooms', dataKey: 'a', ref: 'b' },
+  ].map((other): [string, JsonObject, RegExp] => [
+    `a name for the devices of ${Object.values(other).join(' ')}`,
+    second([calculating({ series: [inflow, other] })]),
+    /series\.1\.ref: requires a series of a single device/,
+  ]),
+  [
+    'a calculation of an unknown series',
+    second([calculating({ calculations: [{ as: 'Ratio', expression: 'a / c' }] })]),
+    /tiles\.0\.calculations\.0\.expression: no series has the ref c \(character 5\)/,
+  ],
+  [
+    'a calculation that is no formula',
+    second([calculating({ calculations: [{ as: 'Ratio', expression: 'a /' }] })]),
+    /tiles\.0\.calculations\.0\.expression: .*\(character 4\)/,
+  ],
+  [
+    'a calculation of a window',
+    second([calculating({ calculations: [{ as: 'Mean', expression: 'avgOver(a, "PT1H")' }] })]),
+    /calculations\.0\.expression: calculations read the points of series only/,
+  ],
+  [
+    'a calculation of another device',
+    second([calculating({ calculations: [{ as: 'x', expression: 'a - device("d", "b")' }] })]),
+    /calculations\.0\.expression: calculations read the points of series only/,
+  ],
+  [
+    'an unknown accumulator',
+    second([calculating({ calculations: [{ as: 'x', expression: 'a.BEST' }] })]),
+    /calculations\.0\.expression: the series a has no accumulator BEST/,
+  ],
+  [
+    'a time in no state in a calculation',
+    second([calculating({ calculations: [{ as: 'x', expression: 'a.TIME_IN_STATE' }] })]),
+    /calculations\.0\.expression: TIME_IN_STATE requires state in the series a/,
+  ],
+  [
+    'too many accumulators of a series',
+    second([
+      calculating({
+        calculations: [
+          {
+            as: 'x',
+            expression: Array.from({ length: 9 }, (_, n) => `a.P${n + 1}`).join(' + '),
+          },
+        ],
+      }),
+    ]),
+    /at most 8 accumulators of a series/,
+  ],
+  [
+    'a label of a calculation twice',
+    second([calculating({ calculations: [ratio, ratio] })]),
+    /tiles\.0\.calculations\.1\.as: must be unique/,
+  ],
+  [
+    '21 calculations',
+    second([
+      calculating({
+        calculations: Array.from({ length: 21 }, (_, n) => ({ ...ratio, as: `r${n}` })),
+      }),
+    ]),
+    /calculations/,
   ],
   ['a series of nothing', declared([{ ...line, series: [{ dataKey: 'a' }] }]), /series\.0: /],
   ['a kind of version 2', declared([{ ...line, kind: 'gauge' }]), /tiles\.0\.kind: gauge requires/],

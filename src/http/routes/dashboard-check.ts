@@ -11,7 +11,10 @@ import { ExpressionError, parseExpression } from '../../query/expressions/parse.
 import { fixedDurationMs, parseIsoDuration } from '../../model/iso-duration.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { Problem, problem } from '../../model/problem.ts';
+import { pointsNamed } from '../../dashboards/configuration.ts';
+import { kinds } from '../../dashboards/kinds.ts';
 import { readDuration } from '../../query/accumulation.ts';
+import { calculationFault, pointsName } from '../../query/many-series.ts';
 import { requestChecks } from '../edge/request-validation.ts';
 
 type Configuration = Static<typeof dashboardConfiguration>;
@@ -49,7 +52,7 @@ export function checkDashboardConfiguration(sent: JsonObject | null | undefined)
     if (ids.has(id)) tileFault = '.id: must be unique';
     else if (x + width > gridColumns) tileFault = '.width: the tile exceeds the 12-column grid';
     else tileFault = configuration.version === 1 ? firstFault(tile) : faultOf(tile, variables);
-    tileFault ??= faultOfEverySeries(tile, variables);
+    tileFault ??= faultOfEverySeries(tile, variables) ?? faultOfCalculations(tile, variables);
     if (tileFault !== undefined) refuse(`tiles.${place}${tileFault}`);
     ids.add(id);
   }
@@ -211,6 +214,104 @@ function durationFault(text: string): string | undefined {
     if (!(error instanceof Problem)) throw error;
     return error.message.replace(/^.*?: /, '');
   }
+}
+
+// Calculations: formulas over the series of a tile that have a name.
+
+/** Accumulators of one series that calculations name besides its own. */
+const pointsMax = 8;
+
+function faultOfCalculations(tile: Tile, variables: Variables): string | undefined {
+  const { kind, repeat } = tile;
+  const calculations = tile.calculations ?? [];
+  const isChart = kinds[kind].isDrawn === true;
+  if (calculations.length > 0 && !isChart)
+    return '.calculations: only line and bar tiles draw calculations';
+  const byRef = new Map<string, Series>();
+  for (const [place, series] of (tile.series ?? []).entries()) {
+    const { ref, hidden } = series;
+    const fault = isSet(ref)
+      ? refFault(ref, series, { isChart, isTaken: byRef.has(ref), repeat, variables })
+      : hidden === true
+        ? '.hidden: requires ref, because only calculations read a hidden series'
+        : undefined;
+    if (fault !== undefined) return `.series.${place}${fault}`;
+    if (isSet(ref)) byRef.set(ref, series);
+  }
+  const labels = new Set<string>();
+  const points = new Map<string, Set<string>>();
+  for (const [place, { as, expression }] of calculations.entries()) {
+    const fault = labels.has(as)
+      ? '.as: must be unique in the tile'
+      : calculationFaultOf(expression, byRef, points);
+    if (fault !== undefined) return `.calculations.${place}${fault}`;
+    labels.add(as);
+  }
+  return undefined;
+}
+
+interface RefPlace {
+  readonly isChart: boolean;
+  readonly isTaken: boolean;
+  readonly repeat: string | null | undefined;
+  readonly variables: Variables;
+}
+
+function refFault(
+  ref: string,
+  { deviceId, variable }: Series,
+  { isChart, isTaken, repeat, variables }: RefPlace,
+): string | undefined {
+  if (!isChart) return '.ref: only series of line and bar tiles are named';
+  if (isTaken) return '.ref: must be unique in the tile';
+  if (!isName(ref)) return `.ref: ${ref} has a meaning of its own in formulas`;
+  const { kind, multiple } = variables.get(variable ?? '') ?? {};
+  const isOneDevice =
+    Boolean(deviceId) || (kind === 'DEVICE' && (multiple !== true || repeat === variable));
+  return isOneDevice ? undefined : '.ref: requires a series of a single device';
+}
+
+/** Whether a formula reads the word as a name. */
+function isName(word: string): boolean {
+  try {
+    return parseExpression(word).inputs[0]?.kind === 'key';
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return false;
+  }
+}
+
+/** Adds the accumulators that the formula names to `points`. */
+function calculationFaultOf(
+  text: string,
+  byRef: ReadonlyMap<string, Series>,
+  points: Map<string, Set<string>>,
+): string | undefined {
+  const at = (reason: string, position: number) =>
+    `.expression: ${reason} (character ${position + 1})`;
+  try {
+    const fault = calculationFault(parseExpression(text), (ref, accumulator) =>
+      accumulator === undefined ? byRef.has(ref) : pointsName(accumulator) !== undefined,
+    );
+    if (fault !== undefined) return at(fault.reason, fault.position);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return at(error.message, error.position);
+  }
+  for (const { ref, accumulator, position } of pointsNamed(text)) {
+    const series = byRef.get(ref);
+    if (series === undefined) continue;
+    // In a text too, because the points are requested by what is written.
+    if (pointsName(accumulator) === undefined)
+      return at(`the series ${ref} has no accumulator ${accumulator}`, position);
+    if (accumulator === 'TIME_IN_STATE' && !isSet(series.state))
+      return at(`TIME_IN_STATE requires state in the series ${ref}`, position);
+    const named = points.get(ref) ?? new Set();
+    points.set(ref, named.add(accumulator));
+    if (named.size > pointsMax)
+      return at(`calculations name at most ${pointsMax} accumulators of a series`, position);
+  }
+  return undefined;
 }
 
 type Sources = {

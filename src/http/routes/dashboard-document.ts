@@ -1,5 +1,6 @@
 // Document of a dashboard: what its tiles have read as charts, figures, lists, and texts of pages and mails (contract 39).
 import { thresholdOf } from '../../dashboards/configuration.ts';
+import { devicesOf } from '../../dashboards/plan.ts';
 import { heatmapOf } from '../../dashboards/heatmap.ts';
 import { histogramOf } from '../../dashboards/histogram.ts';
 import { chartPlot, colorIn, type PlotMark } from '../../dashboards/plot.ts';
@@ -307,8 +308,7 @@ export async function notesOfCharts(
   const byTile = new Map<string, readonly ChartNote[]>();
   for (const { tile, series } of tiles) {
     if ((tile.kind !== 'line' && tile.kind !== 'bar') || series.length === 0) continue;
-    const devices = [...new Set(series.map(({ series: { deviceId } }) => deviceId))];
-    const concerns = devices.slice(0, annotationLimits.concernedMax);
+    const concerns = devicesOf([tile], new Map()).slice(0, annotationLimits.concernedMax);
     const within = { from: formatInstant(range.from), to: formatInstant(range.to) };
     const notes = wantsNotes
       ? await listAnnotations(

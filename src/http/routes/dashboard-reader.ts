@@ -12,14 +12,15 @@ import { kinds } from '../../dashboards/kinds.ts';
 import type { AnsweredSeries } from '../../dashboards/plot.ts';
 import {
   accumulatorsOf,
+  answersByKey,
   type DeviceSeries,
   devicesOf,
   earlierPlan,
+  groupOf,
   groupsOf,
   isDrawnOverTime,
   latestBodies,
   seriesBody,
-  seriesKey,
   seriesName,
   seriesPlan,
   type SeriesRequest,
@@ -287,21 +288,19 @@ export class DashboardReader {
     const buckets = new Map<string, ReadTile['bucket']>();
     const answers = async (requests: readonly SeriesRequest[], interval: Interval) => {
       const found = new Map<string, MetricSeries>();
-      for (const { bucketInterval, bucket, series, order } of requests) {
+      for (const request of requests) {
         signal.throwIfAborted();
-        const body = seriesBody(series, { interval, bucket, zone });
+        const body = seriesBody(request, interval, zone);
         const answered: MetricSeries[] = JSON.parse(await manySeries(body, principal, this.#parts));
-        for (const one of answered) found.set(seriesKey({ ...one, bucketInterval, order }), one);
+        for (const [key, one] of answersByKey(request, answered)) found.set(key, one);
       }
       return found;
     };
     // Lists and maps show their newest values only.
     const overTime = bound.filter((tile) => isDrawnOverTime(tile));
     const requests = seriesPlan(overTime, noGroups, interval, seriesOfTileMax);
-    for (const { bucketInterval, bucket } of requests) {
-      const isOwn = bucketInterval !== '' && bucket.iso === bucketInterval;
-      buckets.set(bucketInterval, { seconds: bucket.seconds, isOwn });
-    }
+    for (const { group, bucket, isOwn } of requests)
+      buckets.set(group, { seconds: bucket.seconds, isOwn });
     const found = await answers(requests, interval);
     const opened = this.#parts.openZone(zone);
     const clock = (seconds: number) =>
@@ -331,12 +330,12 @@ export class DashboardReader {
     return tiles.map(({ tile, rest }) => {
       const all = tileSeriesOf(tile, noGroups);
       const series = all.flatMap((one): AnsweredSeries[] => {
-        const { timestamps, dataPoints } = found.get(seriesKey(one)) ?? {};
+        const { timestamps, dataPoints } = found.get(one.key) ?? {};
         if (timestamps === undefined || dataPoints === undefined) return [];
         const label = seriesName(one, deviceNames.get(one.deviceId), all);
         const names = accumulatorsOf(tile, one.accumulator);
         const points = names.map((name) => [name, dataPoints[name] ?? []] as const);
-        const compared = tile.kind === 'line' ? before?.get(seriesKey(one)) : undefined;
+        const compared = tile.kind === 'line' ? before?.get(one.key) : undefined;
         return [
           {
             series: one,
@@ -359,7 +358,7 @@ export class DashboardReader {
       return {
         tile,
         rest,
-        bucket: buckets.get(tile.bucketInterval ?? '') ?? { seconds: 1, isOwn: false },
+        bucket: buckets.get(groupOf(tile)) ?? { seconds: 1, isOwn: false },
         title: tile.title ?? '',
         series,
         samples: samples.get(tile) ?? [],
@@ -526,7 +525,7 @@ function newestOf(
     const last = latest?.values?.[dataKey];
     if (last?.topic === topic) return { ...wanted, timestamp: last.timestamp, value: last.value };
   }
-  const { timestamps = [], dataPoints } = (series && found.get(seriesKey(series))) ?? {};
+  const { timestamps = [], dataPoints } = (series && found.get(series.key)) ?? {};
   const values = dataPoints?.['LAST'] ?? [];
   const at = values.findLastIndex((value) => value !== null);
   return { ...wanted, timestamp: timestamps[at] ?? null, value: values[at] ?? null };

@@ -100,7 +100,9 @@ function renderedDashboard({ range, tiles }: ReadDashboard): RenderedDashboard {
       title,
       series: series.map(({ series: { deviceId, unit, topic, dataKey }, label, ...points }) => {
         const { timestamps, dataPoints } = points;
-        const names = { deviceId, label, unit, topic, dataKey };
+        // A calculation is of no device.
+        const source = deviceId === '' ? { deviceId: null, topic: null } : { deviceId, topic };
+        const names = { ...source, label, unit, dataKey };
         return { ...names, timestamps: [...timestamps], dataPoints };
       }),
       latest: latest.map(({ unit: _, ...value }) => value),

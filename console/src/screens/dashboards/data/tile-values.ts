@@ -2,7 +2,7 @@
 import type { LiveSample } from '../../../api/stream.ts';
 import { valueAt } from '../../device/data/data-keys.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
-import { type DeviceSeries, seriesKey, tileSeriesOf } from '../../../../../src/dashboards/plan.ts';
+import { type DeviceSeries, groupOf, tileSeriesOf } from '../../../../../src/dashboards/plan.ts';
 import { liveKey } from './live-samples.ts';
 import type { DashboardData } from './use-dashboard-data.ts';
 
@@ -15,11 +15,10 @@ export function shownSeries(tile: BoundTile, data: DashboardData): readonly Devi
   return tileSeriesOf(tile, data.devices);
 }
 
-/** The bucket of the tile's series, and whether it is the one that the tile names. */
-export function bucketShown({ bucketInterval }: BoundTile, data: DashboardData) {
-  const named = bucketInterval ?? '';
-  const bucket = data.buckets.get(named) ?? data.buckets.get('');
-  return { bucket, isOwn: named !== '' && bucket?.iso === named };
+/** The bucket of the tile's series, and whether its bars are these buckets. */
+export function bucketShown(tile: BoundTile, data: DashboardData) {
+  const { bucket, isOwn = false } = data.buckets.get(groupOf(tile)) ?? data.buckets.get('') ?? {};
+  return { bucket, isOwn };
 }
 
 /** The newest sample that has the key; a live one before the one that was asked for. */
@@ -43,7 +42,7 @@ export function newestValue(series: DeviceSeries, data: DashboardData): NewestVa
 
 /** The newest sample can lack the key. */
 function lastOfSeries(series: DeviceSeries, data: DashboardData): NewestValue | undefined {
-  const found = data.series.get(seriesKey(series));
+  const found = data.series.get(series.key);
   const values = found?.dataPoints['LAST'] ?? [];
   const at = values.findLastIndex((value) => value !== null);
   const timestamp = found?.timestamps[at];
@@ -56,7 +55,7 @@ export function coverageOf(
   data: DashboardData,
 ): number | undefined {
   const shares = shown.flatMap(
-    (one) => data.series.get(seriesKey(one))?.coverage?.[one.accumulator] ?? [],
+    (one) => data.series.get(one.key)?.coverage?.[one.accumulator] ?? [],
   );
   if (shares.length === 0) return undefined;
   return shares.reduce((sum, share) => sum + share, 0) / shares.length;
@@ -78,7 +77,7 @@ export function livePoints(series: DeviceSeries, data: DashboardData): ReadonlyM
 
 /** Fewer points for a line in the space of a word. */
 export function sparkOf(series: DeviceSeries, data: DashboardData): readonly (number | null)[] {
-  const values = data.series.get(seriesKey(series))?.dataPoints['AVG'] ?? [];
+  const values = data.series.get(series.key)?.dataPoints['AVG'] ?? [];
   const known = values.filter((value) => value !== null);
   const step = Math.max(1, Math.ceil(known.length / sparkPoints));
   return known.filter((_, at) => at % step === 0);

@@ -8,11 +8,12 @@ import {
 import { useMemo, useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask } from '../../../api/platform.ts';
-import type { Bucket, Interval } from '../../../../../src/dashboards/buckets.ts';
+import type { Interval } from '../../../../../src/dashboards/buckets.ts';
 import { earlierByMs, earlierInterval } from '../../../../../src/dashboards/earlier.ts';
 import { zoneClock } from '../../../words/zone-times.ts';
 import { type BoundTile, sourceKey } from '../../../../../src/dashboards/variables.ts';
 import {
+  answersByKey,
   type CustomFields,
   devicesOf,
   earlierPlan,
@@ -20,7 +21,6 @@ import {
   groupsOf,
   latestBodies,
   seriesBody,
-  seriesKey,
   seriesPlan,
   type SeriesRequest,
   type SourceDevices,
@@ -53,8 +53,8 @@ export interface DashboardData {
   readonly live: LiveSamples;
   readonly interval: Interval;
   readonly range: ShownRange;
-  /** By what tiles name, as `bucketInterval`. */
-  readonly buckets: ReadonlyMap<string, Bucket>;
+  /** By the group of tiles that share requests. */
+  readonly buckets: ReadonlyMap<string, Pick<SeriesRequest, 'bucket' | 'isOwn'>>;
   readonly zone: string;
   readonly isFixed: boolean;
   readonly isLoading: boolean;
@@ -171,18 +171,14 @@ function useSeries(key: readonly string[], reader: Reader, parts: SeriesParts) {
   const requests = seriesPlan(tiles, devices, opened);
   const everyMs = (seconds: number) =>
     options.refreshMs ?? Math.max(seriesLeastMs, seconds * 1_000);
-  const read = async (
-    { bucketInterval, bucket, series, order }: SeriesRequest,
-    interval: Interval,
-    signal: AbortSignal,
-  ) => {
-    const body = seriesBody(series, { interval, bucket, zone });
+  const read = async (request: SeriesRequest, interval: Interval, signal: AbortSignal) => {
+    const body = seriesBody(request, interval, zone);
     const path = '/v3/devices/query/batch/time-series';
     const answered = await ask(reader.requests.POST(path, { signal, body }));
-    return { interval, series: answered.map((one) => ({ ...one, bucketInterval, order })) };
+    return { interval, series: answersByKey(request, answered) };
   };
-  const keyOf = ({ bucketInterval, bucket, series }: SeriesRequest) => {
-    return [range.name, zone, bucketInterval, bucket.iso, series];
+  const keyOf = ({ group, bucket, series, calculations }: SeriesRequest) => {
+    return [range.name, zone, group, bucket.iso, series, calculations];
   };
   const drawn = useQueries({
     queries: requests.map((request) => ({
@@ -211,24 +207,20 @@ function useSeries(key: readonly string[], reader: Reader, parts: SeriesParts) {
     [earlierMs, before.series],
   );
   const interval = drawn.interval ?? opened;
-  const buckets = new Map(requests.map((one) => [one.bucketInterval, one.bucket]));
+  const buckets = new Map(requests.map((one) => [one.group, one]));
   const error = drawn.error ?? before.error;
   return { ...drawn, error, earlier, interval, buckets, seriesEndMs: interval.toMs };
 }
-
-type ReadSeries = MetricSeries & Pick<SeriesRequest, 'bucketInterval' | 'order'>;
 
 /** One function, so that what is combined stays the same until an answer changes. */
 function combined(
   found: readonly UseQueryResult<{
     readonly interval: Interval;
-    readonly series: readonly ReadSeries[];
+    readonly series: ReturnType<typeof answersByKey<MetricSeries>>;
   }>[],
 ) {
   return {
-    series: new Map(
-      found.flatMap(({ data }) => data?.series ?? []).map((one) => [seriesKey(one), one]),
-    ),
+    series: new Map(found.flatMap(({ data }) => data?.series ?? [])),
     interval: found[0]?.data?.interval,
     error: found.find(({ error }) => error !== null)?.error ?? null,
     isLoading: found.some(({ isPending }) => isPending),

@@ -4,7 +4,7 @@ import { answers } from '../../../api/answers.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { placesOf, tagsOf, useDevicesById } from '../../../api/workspace-records.ts';
 import { DevicePick } from '../../../ui/device-pick.tsx';
-import { SelectField, TextField } from '../../../ui/field.tsx';
+import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
 import { formulaError, FormulaField } from '../../../ui/formula-field.tsx';
 import { useSettledValue } from '../../../ui/use-settled-value.ts';
 import { useWords } from '../../../words/language.tsx';
@@ -34,11 +34,13 @@ interface SeriesFieldsProps {
   readonly variables: ShownVariables;
   readonly kind: TileKind;
   readonly series: readonly TileSeries[];
+  /** Whether calculations of the tile can read the series by a name. */
+  readonly isNamed: (series: TileSeries) => boolean;
   readonly change: (series: readonly TileSeries[]) => void;
 }
 
 export function SeriesFields(props: SeriesFieldsProps) {
-  const { workspaceId, variables, kind, series, change } = props;
+  const { workspaceId, variables, kind, series, isNamed, change } = props;
   const words = useWords(formWords);
   const isMap = kind === 'map';
   return (
@@ -69,6 +71,24 @@ export function SeriesFields(props: SeriesFieldsProps) {
             value={one.label ?? ''}
             onChange={({ target }) => put({ ...one, label: target.value })}
           />
+          {isNamed(one) && (
+            <>
+              <TextField
+                label={words.ref}
+                hint={words.refHint}
+                maxLength={40}
+                pattern="[A-Za-z_][A-Za-z0-9_]*"
+                spellCheck={false}
+                value={one.ref ?? ''}
+                onChange={({ target }) => put({ ...one, ref: target.value })}
+              />
+              <CheckField
+                label={words.hidden}
+                isOn={one.hidden === true}
+                change={(hidden) => put({ ...one, hidden })}
+              />
+            </>
+          )}
         </>
       )}
     </FieldRows>
@@ -165,7 +185,7 @@ function KeyFields({ variables, kind, series, change }: KeyFieldsProps) {
         </SelectField>
       )}
       {kinds[kind].isDrawn && <OptionFields kind={kind} series={series} change={change} />}
-      {kinds[kind].isDrawn && <LookFields kind={kind} series={series} change={change} />}
+      {kinds[kind].isDrawn && <LookFields kind={kind} look={series} change={change} />}
     </>
   );
 }
@@ -175,11 +195,20 @@ function KeyFields({ variables, kind, series, change }: KeyFieldsProps) {
 const seriesStyles = ['LINE', 'STEP', 'BAR', 'POINTS'] as const;
 const sides = ['LEFT', 'RIGHT'] as const;
 
-function LookFields({ kind, series, change }: Omit<KeyFieldsProps, 'variables'>) {
+type Look = Pick<TileSeries, 'style' | 'axis'>;
+
+interface LookFieldsProps<T extends Look> {
+  readonly kind: TileKind;
+  /** The series or calculation. */
+  readonly look: T;
+  readonly change: (changed: Omit<T, keyof Look> & Look) => void;
+}
+
+export function LookFields<T extends Look>({ kind, look, change }: LookFieldsProps<T>) {
   const words = useWords(formWords);
   const usual = kind === 'bar' ? 'BAR' : 'LINE';
-  const { style = null, axis = null, ...others } = series;
-  const put = (next: Pick<TileSeries, 'style' | 'axis'>) =>
+  const { style = null, axis = null, ...others } = look;
+  const put = (next: Look) =>
     change({
       ...others,
       ...(next.style && next.style !== usual && { style: next.style }),

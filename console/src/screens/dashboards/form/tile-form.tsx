@@ -12,6 +12,7 @@ import {
   type TileSeries,
   type Tone,
   valueOf,
+  type Variable,
 } from '../../../../../src/dashboards/configuration.ts';
 import { isControlComplete } from '../../../../../src/dashboards/control.ts';
 import { kinds } from '../../../../../src/dashboards/kinds.ts';
@@ -21,6 +22,13 @@ import { tileWords } from '../tiles/tile-words.ts';
 import { formWords } from './form-words.ts';
 import styles from './form.module.css';
 import type { ShownVariables } from '../variable-values.ts';
+import {
+  CalculationFields,
+  calculatingPart,
+  hasCalculationsComplete,
+  isOfOneDevice,
+  withNames,
+} from './calculation-fields.tsx';
 import { FieldRows } from './field-rows.tsx';
 import { KindFields, TitleLinkFields } from './kind-fields.tsx';
 import { blankSeries, SeriesFields } from './series-fields.tsx';
@@ -56,6 +64,7 @@ interface TileFormProps {
 export function TileForm(props: TileFormProps) {
   const { workspaceId, variables, tile, isNew, save, close } = props;
   const words = useWords(formWords);
+  const declared = variables.variables;
   const [edited, setEdited] = useState<Tile>(() =>
     isNew && seriesOf(tile).length === 0 ? { ...tile, series: [blankSeries] } : tile,
   );
@@ -64,7 +73,7 @@ export function TileForm(props: TileFormProps) {
   const apply = () => {
     setTried(true);
     if (!isWhole) return;
-    save(cleaned(edited));
+    save(cleaned(edited, declared));
     close();
   };
   return (
@@ -91,8 +100,15 @@ export function TileForm(props: TileFormProps) {
           variables={variables}
           kind={edited.kind}
           series={seriesOf(edited)}
-          change={(series) => setEdited({ ...edited, series: [...series] })}
+          isNamed={(one) =>
+            calculatingPart(edited, declared).calculations !== undefined &&
+            isOfOneDevice(one, edited, declared)
+          }
+          change={(series) => setEdited(withNames({ ...edited, series: [...series] }, declared))}
         />
+      )}
+      {kinds[edited.kind].isDrawn === true && (
+        <CalculationFields variables={declared} tile={edited} change={setEdited} />
       )}
       <KindFields
         workspaceId={workspaceId}
@@ -118,7 +134,7 @@ export function TileForm(props: TileFormProps) {
       />
       {isTried && !isWhole && (
         <p role="alert" className="bad text-label">
-          {isAxisWrong(edited) ? words.axisWrong : missingIn(edited.kind, words)}
+          {faultIn(edited, words)}
         </p>
       )}
     </FormDialog>
@@ -376,7 +392,7 @@ function isComplete(tile: Tile): boolean {
   if (tile.kind === 'devices') return (tile.columns ?? []).length > 0;
   if (tile.kind === 'links') return (tile.links ?? []).length > 0;
   if (kinds[tile.kind].series === 'NONE') return true;
-  if (isAxisWrong(tile)) return false;
+  if (isAxisWrong(tile) || !hasCalculationsComplete(tile)) return false;
   const series = seriesOf(tile);
   const isNamed = ({ deviceId, tagId, placeId, variable }: TileSeries) =>
     Boolean(deviceId || tagId || placeId || variable);
@@ -393,12 +409,31 @@ function withoutExpected({ expected: _, ...series }: TileSeries): TileSeries {
 }
 
 /** Without what belongs to another kind. */
-function cleaned(edited: Tile): Tile {
+function cleaned(edited: Tile, variables: readonly Variable[]): Tile {
   if (edited.kind === 'control') return controlOf(edited);
   if (edited.kind === 'plan') return planOf(edited);
-  const { text, series, thresholds, bucketInterval, min, max, columns, links, ...others } = edited;
-  const { thresholdStyle, legend, axes, track, colorBy: _color, ...tile } = others;
-  const named = namedAxes(axes);
+  const {
+    text,
+    series: _series,
+    thresholds,
+    bucketInterval,
+    min,
+    max,
+    columns,
+    links,
+    ...others
+  } = edited;
+  const {
+    thresholdStyle,
+    legend,
+    axes,
+    track,
+    colorBy: _color,
+    calculations: _all,
+    ...tile
+  } = others;
+  const { series: named, ...calculating } = calculatingPart(edited, variables);
+  const shownAxes = namedAxes(axes);
   const { kind } = tile;
   const { variable: _, ...unsourced } = tile;
   if (kind === 'text') return { ...unsourced, text: text ?? '' };
@@ -408,13 +443,14 @@ function cleaned(edited: Tile): Tile {
   const sorted = (thresholds ?? []).toSorted((a, b) => a.from - b.from);
   return {
     ...unsourced,
-    series: (series ?? []).map((one) => (kind === 'line' ? one : withoutExpected(one))),
+    series: (named ?? []).map((one) => (kind === 'line' ? one : withoutExpected(one))),
+    ...calculating,
     ...(kind === 'map' && track === true && { track }),
     ...(kind === 'gauge' && { min: min ?? 0, max: max ?? 100 }),
     ...(kinds[kind].isDrawn && bucketInterval ? { bucketInterval } : {}),
     ...(kinds[kind].isDrawn && thresholdStyle ? { thresholdStyle } : {}),
     ...(kinds[kind].isDrawn && legend ? { legend } : {}),
-    ...(kinds[kind].isDrawn && named ? { axes: named } : {}),
+    ...(kinds[kind].isDrawn && shownAxes ? { axes: shownAxes } : {}),
     ...(kinds[kind].hasThresholds && sorted.length > 0 ? { thresholds: sorted } : {}),
   };
 }
@@ -460,10 +496,17 @@ function planOf(edited: Tile): Tile {
   };
 }
 
-function missingIn(
-  kind: TileKind,
-  words: Readonly<Record<'controlIncomplete' | 'incomplete' | 'planIncomplete', string>>,
-): string {
+type Faults =
+  | 'axisWrong'
+  | 'calculationWrong'
+  | 'controlIncomplete'
+  | 'incomplete'
+  | 'planIncomplete';
+
+function faultIn(tile: Tile, words: Readonly<Record<Faults, string>>): string {
+  const { kind } = tile;
+  if (isAxisWrong(tile)) return words.axisWrong;
+  if (!hasCalculationsComplete(tile)) return words.calculationWrong;
   if (kind === 'control') return words.controlIncomplete;
   return kind === 'plan' ? words.planIncomplete : words.incomplete;
 }

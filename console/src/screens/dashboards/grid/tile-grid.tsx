@@ -13,7 +13,12 @@ import { accumulatorNames, type ExploreSearch } from '../../device/explore/explo
 import type { Tile } from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { useReader } from '../dashboard-requests.ts';
-import { latestBodies, seriesBody, seriesPlan } from '../../../../../src/dashboards/plan.ts';
+import {
+  deviceSeriesOf,
+  latestBodies,
+  seriesBody,
+  seriesPlan,
+} from '../../../../../src/dashboards/plan.ts';
 import { bucketShown, shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { TileContent } from '../tiles/kind-table.tsx';
@@ -237,7 +242,8 @@ interface ExploreLink {
 
 /** The values of one topic, because an exploration has one. Undefined for a tile without values. */
 function exploreOf(tile: BoundTile, data: DashboardData): ExploreLink | undefined {
-  const all = shownSeries(tile, data);
+  // Of calculations, what they read.
+  const all = tile.series.flatMap((one) => deviceSeriesOf(one, data.devices));
   const [first] = all;
   if (first === undefined || tile.kind === 'map') return undefined;
   const { bucket, isOwn } = bucketShown(tile, data);
@@ -266,8 +272,7 @@ function exploreOf(tile: BoundTile, data: DashboardData): ExploreLink | undefine
 function requestOf(tile: BoundTile, data: DashboardData): CurlRequest | undefined {
   const [request] = seriesPlan([tile], data.devices, data.interval);
   if (request !== undefined && tile.kind !== 'value') {
-    const { series, bucket } = request;
-    const body = seriesBody(series, { bucket, interval: data.interval, zone: data.zone });
+    const body = seriesBody(request, data.interval, data.zone);
     return { method: 'POST', path: '/v3/devices/query/batch/time-series', body };
   }
   const [body] = latestBodies([tile]);

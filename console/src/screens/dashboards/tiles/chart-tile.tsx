@@ -12,7 +12,7 @@ import { bandOf, isLeveled } from '../../device/explore/expected-band.tsx';
 import { type Threshold, titleOf } from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { barSeconds } from '../../../../../src/dashboards/bars.ts';
-import { bucketOf, type DeviceSeries, seriesKey } from '../../../../../src/dashboards/plan.ts';
+import { bucketOf, type DeviceSeries } from '../../../../../src/dashboards/plan.ts';
 import { bucketShown, coverageOf, livePoints } from '../data/tile-values.ts';
 import { useMay } from '../../../session/permissions.ts';
 import { noteWords } from '../notes/note-words.ts';
@@ -75,8 +75,8 @@ function usePlot(tile: BoundTile, { series, nameOf, timeoutOf }: TileSeriesShown
   const names = JSON.stringify(named);
   return useMemo(() => {
     const answered = series.map((one, at) => {
-      const stored = data.series.get(seriesKey(one));
-      const before = earlier?.series.get(seriesKey(one));
+      const stored = data.series.get(one.key);
+      const before = earlier?.series.get(one.key);
       const { label = '', silentAfterS = 0 } = named[at] ?? {};
       return {
         series: one,
@@ -202,8 +202,11 @@ function useBucketNote(tile: BoundTile, seriesCount: number): string | undefined
   const named = bucketOf(tile.bucketInterval ?? '');
   const { bucket, isOwn } = bucketShown(tile, data);
   if (bucket !== undefined && named !== undefined)
-    return isOwn ? words.perBar(duration(named.seconds)) : words.tooShort(duration(named.seconds));
+    return bucket.iso === named.iso
+      ? words.perBar(duration(named.seconds))
+      : words.tooShort(duration(named.seconds));
   if (tile.kind !== 'bar') return undefined;
+  if (bucket !== undefined && isOwn) return words.perBar(duration(bucket.seconds));
   const { fromMs, toMs } = data.interval;
   const seconds = barSeconds((toMs - fromMs) / 1_000, bucket?.seconds ?? 1, seriesCount);
   return words.perBar(duration(seconds));

@@ -1,7 +1,6 @@
 // Heatmap tile: one value as a square for each hour of each day, the darker the greater.
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { heatmapOf, shareOf } from '../../../../../src/dashboards/heatmap.ts';
-import { seriesKey } from '../../../../../src/dashboards/plan.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { zoneClock } from '../../../words/zone-times.ts';
 import { colorIn } from '../../../../../src/dashboards/plot.ts';
@@ -21,7 +20,7 @@ export function HeatmapTile({ tile }: { readonly tile: BoundTile }) {
   const { series, nameOf } = useTileSeries(tile, 1);
   const [first] = series;
   if (first === undefined) return <p className={styles['note']}>{words.noSeries}</p>;
-  const answer = data.series.get(seriesKey(first));
+  const answer = data.series.get(first.key);
   const heatmap = heatmapOf(
     answer?.timestamps ?? [],
     answer?.dataPoints[first.accumulator] ?? [],

@@ -11,7 +11,6 @@ import { useWords } from '../../../words/language.tsx';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import {
   type DeviceSeries,
-  seriesKey,
   seriesOfDevice,
   tracksMax,
 } from '../../../../../src/dashboards/plan.ts';
@@ -63,7 +62,7 @@ export function MapTile({ tile }: { readonly tile: BoundTile }) {
 /** Where the device was, in the order of time: the last position of each bucket. */
 function trackOf(series: DeviceSeries, data: DashboardData): readonly WorldPoint[] {
   const valuesOf = (dataKey: string) =>
-    data.series.get(seriesKey(seriesOfDevice(series, dataKey)))?.dataPoints['LAST'] ?? [];
+    data.series.get(seriesOfDevice(series, dataKey).key)?.dataPoints['LAST'] ?? [];
   const longitudes = valuesOf('longitude');
   return valuesOf('latitude').flatMap((latitude, at) => {
     const longitude = longitudes[at] ?? null;

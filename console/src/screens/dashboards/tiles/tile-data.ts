@@ -59,7 +59,8 @@ export function useTileSeries(tile: BoundTile, most = linesMax): TileSeriesShown
   const isDrawn = kinds[tile.kind].isDrawn === true;
   const asked = series.filter(({ label, isOfMany }) => isDrawn || isOfMany || label === undefined);
   // A shared link reads no records: its names are those that were saved.
-  const devices = useDevicesById(workspaceId, isShared ? [] : asked.map((one) => one.deviceId));
+  const ids = asked.flatMap(({ deviceId }) => (deviceId === '' ? [] : deviceId));
+  const devices = useDevicesById(workspaceId, isShared ? [] : ids);
   return {
     series,
     more: all.length - series.length + rest,
