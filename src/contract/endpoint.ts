@@ -123,8 +123,9 @@ export interface Endpoint {
    */
   readonly payload?: true;
   /**
-   * Whether the body has readings of devices: integers that a number does not hold exactly arrive as
-   * their text.
+   * Whether the body has readings of devices, which are held whole: of large ones few of an
+   * organization are in progress at once. In JSON, integers that a number does not hold exactly
+   * arrive as their text.
    */
   readonly readings?: true;
   /**

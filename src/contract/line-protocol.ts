@@ -86,6 +86,7 @@ export const lineProtocol = {
     bodyBytesMax,
     streamedBody: true,
     anyBodyType: true,
+    readings: true,
     refusalSchema: refusalOne,
   }),
   writeTwo: endpoint({
@@ -103,6 +104,7 @@ export const lineProtocol = {
     bodyBytesMax,
     streamedBody: true,
     anyBodyType: true,
+    readings: true,
     refusalSchema: refusalTwo,
   }),
   ping: endpoint({

@@ -8,6 +8,8 @@ export const largeWorkLimits = {
   runningMax: 1,
   /** One is synced while the next is made. */
   groupsMax: 2,
+  /** Compressed bodies that wait to be inflated, of all organizations. */
+  compressedBytesMax: 128 * 1024 * 1024,
   /** Requests of assistants, which wait for other requests. */
   assistantsMax: 2,
   waitingMax: 100,

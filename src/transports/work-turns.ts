@@ -4,6 +4,7 @@ import { problem } from '../model/problem.ts';
 import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
 import { RunQueue, type Waiting } from '../structures/run-queue.ts';
 import { armTurnEnd } from '../structures/turn-end.ts';
+import { ByteBudget } from './byte-budget.ts';
 import { LargeWork, largeWorkLimits } from './large-work.ts';
 
 export const workTurnLimits = {
@@ -58,6 +59,8 @@ export class WorkTurns {
   /** Groups of samples of large bulk requests, from their reading until they are durable. */
   readonly groups = new LargeWork(largeWorkLimits.groupsMax);
   readonly assistants = new LargeWork(largeWorkLimits.assistantsMax);
+  /** Bodies that were received compressed, until they are inflated. */
+  readonly compressed = new ByteBudget(largeWorkLimits.compressedBytesMax);
   readonly #now: () => number;
   readonly #queue: RunQueue<Piece>;
   readonly #used: BoundedMap<string, Used> = createBoundedMap(workTurnLimits.knownMax);

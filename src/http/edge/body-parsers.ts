@@ -8,8 +8,16 @@ import { refusalLimits } from '../../model/refused-uplink.ts';
 import { giveBack } from '../../structures/given-back.ts';
 import { utf8Fault } from '../../structures/utf8.ts';
 import { isJsonDocument, jsonPayload, readPayload } from '../../transports/payload-reader.ts';
-import { charged, type EdgeRequest, endLarge, routeOf, stateOf, turnOf } from './exchange.ts';
-import { bodyChunks, bytesOf } from './request-body.ts';
+import {
+  charged,
+  type EdgeRequest,
+  endLarge,
+  inflationOf,
+  routeOf,
+  stateOf,
+  turnOf,
+} from './exchange.ts';
+import { bodyChunks, bytesOf, isPlain } from './request-body.ts';
 import { bodyBytesMaxDefault, type Route } from './route.ts';
 import { JsonFault, parsedJson, parseJsonText } from '../../model/json-keys.ts';
 import { parseReadings } from '../../model/exact-json.ts';
@@ -42,10 +50,12 @@ async function parsedBody(request: EdgeRequest): Promise<unknown> {
   if (form === 'stream') return undefined;
   const { bodyBytesMax = bodyBytesMaxDefault } = route;
   const received = { bytes: 0 };
-  const bytes = await bytesOf(bodyChunks(request.raw, bodyBytesMax, received));
-  stateOf(request).bodyBytes = received.bytes;
-  await turnOf(request, bytes.length);
   try {
+    const inflation = isPlain(request.raw) ? undefined : inflationOf(request);
+    const options = { bytesMax: bodyBytesMax, received, inflation };
+    const bytes = await bytesOf(bodyChunks(request.raw, options));
+    stateOf(request).bodyBytes = received.bytes;
+    await turnOf(request, bytes.length);
     if (form === 'form') return bytes.toString('utf8');
     if (form === 'payload') return await payloadOf(request, bytes);
     return await (bodyBytesMax > bodyBytesMaxDefault

@@ -3,11 +3,16 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Principal } from '../../model/principal.ts';
 import type { UnreadableSamples } from '../../storage/samples/sample-store.ts';
 import { refuseUnreadable } from '../../storage/samples/reported-reads.ts';
+import type { HeldBytes } from '../../transports/byte-budget.ts';
 import { largeWorkLimits } from '../../transports/large-work.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
+import type { Inflation } from './request-body.ts';
 import { Answer, type Route } from './route.ts';
 
-export type RequestTurns = Pick<WorkTurns, 'slice' | 'nextTurn' | 'wait' | 'charge' | 'large'>;
+export type RequestTurns = Pick<
+  WorkTurns,
+  'slice' | 'nextTurn' | 'wait' | 'charge' | 'large' | 'compressed'
+>;
 
 export interface RequestState {
   principal?: Principal;
@@ -23,6 +28,8 @@ export interface RequestState {
   turn?: { readonly organizationId: string; readonly turns: RequestTurns };
   /** Ends the place of the request among the large ones of its organization; absent for others. */
   endLarge?: () => void;
+  /** Bytes of the body as they came, of a compressed one. */
+  compressed?: HeldBytes;
 }
 
 /** A request of the framework, or one that is served directly. */
@@ -104,7 +111,8 @@ export function routeOf({ routeOptions }: EdgeRequest): Route | undefined {
 
 /**
  * Undefined when the request need not wait for its turn. One with a large body from a device waits
- * until few others of its organization are in progress; `endLarge` must be called when it is done.
+ * until few others of its organization are in progress, once; `endLarge` must be called when it is
+ * done.
  */
 export function turnOf(request: EdgeRequest, bodyBytes: number): Promise<void> | undefined {
   const { turn } = stateOf(request);
@@ -118,8 +126,34 @@ async function beginLarge(
   request: EdgeRequest,
   { turns, organizationId }: NonNullable<RequestState['turn']>,
 ): Promise<void> {
-  stateOf(request).endLarge = await turns.large.begin(organizationId);
+  const state = stateOf(request);
+  state.endLarge ??= await turns.large.begin(organizationId);
   await turns.nextTurn(organizationId);
+}
+
+/**
+ * For a compressed body, which is inflated at the turns of its organization; what it takes is given
+ * back by `endLarge`. Undefined for requests of nobody.
+ */
+export function inflationOf(request: EdgeRequest): Inflation | undefined {
+  const { turn } = stateOf(request);
+  if (turn === undefined) return undefined;
+  const state = stateOf(request);
+  state.compressed = turn.turns.compressed.open(turn.organizationId);
+  return {
+    take: state.compressed.take,
+    // What is short is inflated at once.
+    next: (bytes) =>
+      bytes <= largeWorkLimits.bytesMin ? undefined : nextPart(request, bytes, turn),
+  };
+}
+
+function nextPart(
+  request: EdgeRequest,
+  bytes: number,
+  { turns, organizationId }: NonNullable<RequestState['turn']>,
+): Promise<void> | undefined {
+  return routeOf(request)?.readings ? turnOf(request, bytes) : turns.nextTurn(organizationId);
 }
 
 /** The request is answered, or failed. */
@@ -127,6 +161,7 @@ export function endLarge(request: EdgeRequest): void {
   const state = stateOf(request);
   state.endLarge?.();
   delete state.endLarge;
+  state.compressed?.release();
 }
 
 /** Does work of the request at once, and charges it. */

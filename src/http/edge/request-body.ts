@@ -1,6 +1,6 @@
 // Request body: inflated, limited and with back-pressure, in one place for every route (contract 42).
 import type { IncomingMessage } from 'node:http';
-import { Readable, type Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { BodyStream } from '../../contract/endpoint.ts';
@@ -14,28 +14,52 @@ export const longBytes: number = 128 * 1024;
 /** What a refused coding is told to send instead (RFC 7694). */
 export const acceptedCodings = 'gzip, deflate, br';
 
+/** How the inflating of a body shares memory and time with others. */
+export interface Inflation {
+  /** Told of received bytes before they are kept. Throws Problem `intakeFull` when too many wait. */
+  readonly take: (bytes: number) => void;
+  /** Told the bytes that were inflated so far; resolves when the next ones may be. */
+  readonly next: (bytes: number) => Promise<void> | undefined;
+}
+
+interface BodyOptions {
+  readonly bytesMax: number;
+  /** Counts the bytes as they arrive. */
+  readonly received?: { bytes: number };
+  /** The longest chunk of an inflated body. */
+  readonly chunkBytes?: number;
+  /** Without it a body is inflated as fast as it is read. */
+  readonly inflation?: Inflation | undefined;
+}
+
 /**
- * The body as its sender wrote it, chunk by chunk. Throws Problem 415 for an unknown coding, 400 for
- * a compressed body that is not valid, and 413: for a body that says its length before anything is
- * read, else with the chunk that passes the limit after inflating. A body that breaks off throws an
- * error with status 400. `received` counts the bytes before inflating, `inflatedBytes` is the longest
- * chunk of an inflated body.
+ * The body as its sender wrote it, chunk by chunk. A compressed one is received whole before it is
+ * inflated: a slow sender must not keep a place that others wait for. Throws Problem 415 for an
+ * unknown coding, 400 for a compressed body that is not valid, and 413: for a body that says its
+ * length before anything is read, else with the chunk that passes the limit, received or inflated.
+ * A body that breaks off throws an error with status 400.
  */
 export async function* bodyChunks(
   message: IncomingMessage,
-  bytesMax: number,
-  received?: { bytes: number },
-  inflatedBytes = shortBytes,
+  options: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
-  if (Number(message.headers['content-length'] ?? 0) > bytesMax)
-    throw problem('payloadTooLarge', { bytesMax });
+  const { bytesMax } = options;
+  refuseMore(Number(message.headers['content-length'] ?? 0), bytesMax);
+  const coding = codingOf(message);
   let bytes = 0;
-  const chunks = receivedChunks(message, received);
-  for await (const chunk of inflated(chunks, codingOf(message), inflatedBytes)) {
+  const chunks =
+    coding === 'identity'
+      ? receivedChunks(message, options.received)
+      : inflated(message, coding, options);
+  for await (const chunk of chunks) {
     bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw problem('payloadTooLarge', { bytesMax });
+    refuseMore(bytes, bytesMax);
     yield chunk;
   }
+}
+
+function refuseMore(bytes: number, bytesMax: number): void {
+  if (bytes > bytesMax) throw problem('payloadTooLarge', { bytesMax });
 }
 
 /** The chunks of a text. Throws Problem 400 for one that is not UTF-8. */
@@ -94,41 +118,49 @@ async function* receivedChunks(
 }
 
 async function* inflated(
-  body: BodyStream,
-  coding: Coding,
-  chunkSize: number,
+  message: IncomingMessage,
+  coding: Exclude<Coding, 'identity'>,
+  { chunkBytes = shortBytes, inflation, ...options }: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
-  if (coding === 'identity') return yield* body;
-  const chunks = body[Symbol.asyncIterator]();
-  const first = await chunks.next();
+  const sent = await compressedBody(message, { ...options, inflation });
+  const [first] = sent;
   // Some senders name a coding and send nothing.
-  if (first.done === true) return;
-  const source = Readable.from(withFirst(first.value, chunks));
-  const inflater = inflaterOf(coding, first.value, { chunkSize });
-  let broken: Error | undefined;
-  // A body that breaks off ends the decompression.
-  source.once('error', (error) => {
-    broken = error;
-    inflater.destroy(error);
-  });
+  if (first === undefined) return;
+  const inflater = inflaterOf(coding, first, { chunkSize: chunkBytes });
+  for (const chunk of sent) inflater.write(chunk);
+  inflater.end();
+  const chunks = inflater[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  let bytes = 0;
   try {
-    for await (const chunk of source.pipe(inflater)) yield chunk as Uint8Array;
-  } catch (error) {
-    if (broken !== undefined) throw broken;
-    throw problem('compressedBodyInvalid', { reason: reasonOf(error) });
+    for (;;) {
+      // The inflater stops when what is ahead of its reader is a chunk or two.
+      const waited = inflation?.next(bytes);
+      if (waited !== undefined) await waited;
+      const next = await chunks.next().catch((error: unknown) => {
+        throw problem('compressedBodyInvalid', { reason: reasonOf(error) });
+      });
+      if (next.done === true) return;
+      bytes += next.value.byteLength;
+      yield next.value;
+    }
   } finally {
-    source.destroy();
     inflater.destroy();
   }
 }
 
-async function* withFirst(
-  first: Uint8Array,
-  chunks: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield first;
-  for (let next = await chunks.next(); next.done !== true; next = await chunks.next())
-    yield next.value;
+async function compressedBody(
+  message: IncomingMessage,
+  { bytesMax, received, inflation }: BodyOptions,
+): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of receivedChunks(message, received)) {
+    bytes += chunk.byteLength;
+    refuseMore(bytes, bytesMax);
+    inflation?.take(chunk.byteLength);
+    chunks.push(chunk);
+  }
+  return chunks;
 }
 
 const zlibMethod = 8;

@@ -12,10 +12,12 @@ import {
   type EdgeReply,
   type EdgeRequest,
   endLarge,
+  inflationOf,
   type RequestState,
   stateOf,
+  turnOf,
 } from './exchange.ts';
-import { bodyChunks, longBytes, utf8Chunks } from './request-body.ts';
+import { bodyChunks, isPlain, longBytes, utf8Chunks } from './request-body.ts';
 import {
   ignoredHeader,
   requestChecks,
@@ -203,11 +205,24 @@ function bodyOf(route: Route, checks: RequestChecks, request: EdgeRequest): unkn
 }
 
 function streamedBody(
-  { anyBodyType, bodyBytesMax = bodyBytesMaxDefault }: Route,
-  { raw }: EdgeRequest,
+  { anyBodyType, readings, bodyBytesMax: bytesMax = bodyBytesMaxDefault }: Route,
+  request: EdgeRequest,
 ): BodyStream {
-  const body = bodyChunks(raw, bodyBytesMax, undefined, longBytes);
+  const { raw } = request;
+  const inflation = isPlain(raw) ? undefined : inflationOf(request);
+  const body = bodyChunks(raw, { bytesMax, chunkBytes: longBytes, inflation });
+  if (readings) return wholeReadings(request, body);
   return anyBodyType ? body : utf8Chunks(body);
+}
+
+/** It ends at the turn of the request, which then has a place when the body is large. */
+async function* wholeReadings(request: EdgeRequest, body: BodyStream): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    yield chunk;
+  }
+  await turnOf(request, bytes);
 }
 
 /** What the handler returns: a value, or mostly a promise of it. */

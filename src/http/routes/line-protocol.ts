@@ -13,8 +13,8 @@ import type { DeviceConnector } from '../../model/connector.ts';
 import { problem, type Problem } from '../../model/problem.ts';
 import { refusalLimits } from '../../model/refused-uplink.ts';
 import { admittedRoute, Answer, route, type Route } from '../edge/route.ts';
+import { ByteBudget } from '../../transports/byte-budget.ts';
 import { giveBack, joinedChunks } from '../../structures/given-back.ts';
-import { leavesRoom } from '../../structures/shared-pool.ts';
 
 /** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
 const bodyBytesMax = 128 * 1024 * 1024;
@@ -33,7 +33,7 @@ export function lineProtocolRoutes(
   writePoints: (write: PointWrite) => Promise<WriteOutcome>,
   refusals: Refusals,
 ): Route[] {
-  const budget = createByteBudget(bodyBytesMax);
+  const budget = new ByteBudget(bodyBytesMax);
   const admit = async (headers: IncomingHttpHeaders, query: InfluxCredentials = {}) => {
     const found = await findConnector(influxSecretOf(headers, query));
     takesPoints(await found.current());
@@ -259,51 +259,6 @@ function refusalTwo({ problem: name, status, message }: Problem): Answer<unknown
 
 function jsonAnswer(status: number, body: object): Answer<never> {
   return new Answer<never>(status, body as never);
-}
-
-// Byte budget: limits the bytes of bodies that are in memory, with a share for each owner.
-
-interface ByteBudget {
-  /** The bytes of one body. */
-  readonly open: (owner: string) => HeldBytes;
-}
-
-interface HeldBytes {
-  /** Throws Problem `intakeFull` when too much is held, or the owner has most of it. */
-  readonly take: (bytes: number) => void;
-  /** Releases all that was taken. */
-  readonly release: () => void;
-}
-
-export function createByteBudget(bytesMax: number): ByteBudget {
-  const ofOwners = new Map<string, number>();
-  let held = 0;
-
-  function add(owner: string, bytes: number): void {
-    held += bytes;
-    const left = (ofOwners.get(owner) ?? 0) + bytes;
-    if (left === 0) ofOwners.delete(owner);
-    else ofOwners.set(owner, left);
-  }
-
-  return {
-    open(owner) {
-      let taken = 0;
-      return {
-        take(bytes) {
-          const own = ofOwners.get(owner) ?? 0;
-          if (held + bytes > bytesMax || !leavesRoom(own, held, bytesMax))
-            throw problem('intakeFull');
-          taken += bytes;
-          add(owner, bytes);
-        },
-        release() {
-          add(owner, -taken);
-          taken = 0;
-        },
-      };
-    },
-  };
 }
 
 // Influx secret: the uplink secret in the credentials of InfluxDB senders, token or password.

@@ -86,12 +86,6 @@ export interface WriteStages extends BackfillStages, ConnectorDeviceStages {
  * too many points, and what a bulk request throws when it breaks off.
  */
 export async function writePoints(write: PointWrite, on: WriteStages): Promise<WriteOutcome> {
-  const { organizationId } = write.connector;
-  if (write.body.bytes <= largeWorkLimits.bytesMin) return storePoints(write, on);
-  return on.turns.large.run(organizationId, () => storePoints(write, on));
-}
-
-async function storePoints(write: PointWrite, on: WriteStages): Promise<WriteOutcome> {
   const { connector, body, precision } = write;
   const readTime = timeReader(precision);
   if (readTime === undefined)

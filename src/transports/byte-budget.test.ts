@@ -1,9 +1,9 @@
 // Byte budget: what is refused at each limit, and what is free again.
 import { expect, test } from 'vitest';
-import { createByteBudget } from './line-protocol.ts';
+import { ByteBudget } from './byte-budget.ts';
 
 test('bytes are limited altogether, until they are released', () => {
-  const budget = createByteBudget(100);
+  const budget = new ByteBudget(100);
   const [one, other] = [budget.open('a'), budget.open('b')];
   one.take(70);
   other.take(30);
@@ -14,7 +14,7 @@ test('bytes are limited altogether, until they are released', () => {
 });
 
 test('review security 2: owners with much leave room for those with less', () => {
-  const budget = createByteBudget(100);
+  const budget = new ByteBudget(100);
   const taken = (owner: string) => {
     let bytes = 0;
     try {
