@@ -240,7 +240,7 @@ test('CSV reads back as the values, with times of the zone and without formulas'
 test('contract 38: calculations between series are those of the query route, in JSON, CSV and PDF', async () => {
   const [first, second] = rooms;
   const series = [
-    { deviceId: first?.id, ...temperature, ref: 'a' },
+    { deviceId: first?.id, ...temperature, ref: 'a', hidden: false },
     { deviceId: second?.id, ...temperature, ref: 'b', hidden: true, accumulator: 'MAX' },
   ];
   const calculations = [
@@ -268,11 +268,10 @@ test('contract 38: calculations between series are those of the query route, in 
     interval: { from, to },
     bucketInterval: 'PT1H',
     timeZone: 'UTC',
-    series: series.map(({ unit: _, ...one }, i) => ({
-      ...one,
-      topic: 'default',
-      accumulators: i === 0 ? ['AVG', 'MIN', 'MAX'] : ['MAX'],
-    })),
+    series: series.map(({ deviceId, dataKey, ref, hidden }) => {
+      const accumulators = hidden ? ['MAX'] : ['AVG', 'MIN', 'MAX'];
+      return { deviceId, topic: 'default', dataKey, ref, hidden, accumulators };
+    }),
     calculations: calculations.map(({ as, expression }) => ({ as, expression })),
   });
   expect(direct[1].dataPoints.VALUE.slice(0, 2)).toEqual([100, 100]);
