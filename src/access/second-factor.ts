@@ -127,7 +127,7 @@ export async function confirmApp(
 export async function protect(
   step: TransactionStep,
   records: Records,
-  principal: Pick<Principal, 'id' | 'sessionId'>,
+  principal: Principal,
 ): Promise<string[]> {
   const { id } = principal;
   if ((await secondFactorsOf(step.db, id)).length === 0)

@@ -134,7 +134,7 @@ export function nextMuteStart(
 
 /** Whether the mute means the alarm, at whatever time; `groups` are tags and places of its device. */
 export function mutes(
-  { what, severityBelow }: Pick<Mute, 'what' | 'severityBelow'>,
+  { what, severityBelow }: Mute,
   { severity, rule, device, key }: Alarm,
   groups: ReadonlySet<string>,
 ): boolean {

@@ -133,7 +133,7 @@ export function lastRunIn(
  * for a duration or zone that was not checked.
  */
 export function rangeUpTo(
-  { last, schedule: { timeZone } }: Pick<Report, 'last' | 'schedule'>,
+  { last, schedule: { timeZone } }: Report,
   to: EpochMs,
 ): { readonly from: EpochMs; readonly to: EpochMs } {
   const parsed = parseIsoDuration(last);

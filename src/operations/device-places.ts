@@ -41,7 +41,7 @@ function placeOfRoute({ device }: UplinkRoute): Place {
 }
 
 export function createDevicePlaces(
-  directory: Pick<UplinkRouteCache, 'byDevice'>,
+  directory: UplinkRouteCache,
   records: OpenRecords,
 ): DevicePlaces {
   const placeOfTag = (tagId: string) => placeOf(records, 'tag', tagId);

@@ -42,7 +42,7 @@ const tilesMax = 60;
 
 /** `link` is the address of the dashboard in the console; `note` is said first. */
 export function reportMail(
-  report: Pick<Report, 'name' | 'schedule'>,
+  report: Report,
   content: ReportContent,
   link: string,
   note: string | undefined,

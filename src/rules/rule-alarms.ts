@@ -17,7 +17,7 @@ import type { Origin } from './rule-effects.ts';
 
 interface Run {
   readonly compiled: CompiledRule;
-  readonly origin: Pick<Origin, 'deviceId' | 'correlationId' | 'hops' | 'at'>;
+  readonly origin: Origin;
   readonly context: TemplateContext;
   /** Equal triggers that the run represents; 1 by default. */
   readonly times?: number;

@@ -94,7 +94,7 @@ export interface TraceParts {
     ids: readonly string[],
     workspaceId: string,
   ) => Promise<readonly { readonly id: string; readonly name: string; readonly type: string }[]>;
-  readonly deliveries: Pick<DeliveryBook, 'list'>;
+  readonly deliveries: DeliveryBook;
   readonly retentionMs: number;
   readonly now: () => EpochMs;
   /** Milliseconds that only move on. */

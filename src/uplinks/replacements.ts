@@ -20,10 +20,7 @@ const attemptsMax = 50;
 export interface ReplacementStages {
   /** Throws Problem 404. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  readonly store: Pick<
-    Samples,
-    'samples' | 'exportSamples' | 'count' | 'endOf' | 'takesRanges' | 'isRemoving' | 'rewritten'
-  >;
+  readonly store: Samples;
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;
   readonly newId: () => string;

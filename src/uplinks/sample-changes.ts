@@ -236,7 +236,7 @@ function isResultOf(meta: JsonObject | undefined, calculationId: string): boolea
 
 /** What a deletion would remove of a device, by topic. */
 export async function countDeletion(
-  store: Pick<Samples, 'count' | 'exportSamples'>,
+  store: Samples,
   deviceId: string,
   deletion: SampleDeletion,
 ): Promise<readonly CountedTopic[]> {

@@ -288,7 +288,7 @@ const noNotes: readonly Note[] = Object.freeze([]);
 /** What retention would remove at once is told instead. */
 function ageNotes(
   samples: JournalEntry['samples'],
-  { keptDays, receivedAt }: Pick<Uplink, 'keptDays' | 'receivedAt'>,
+  { keptDays, receivedAt }: Uplink,
 ): readonly Note[] {
   const isOld = ({ timestamp }: Sample) => isTooOld(timestamp, keptDays, receivedAt);
   if (keptDays === null || !samples.some(isOld)) return noNotes;

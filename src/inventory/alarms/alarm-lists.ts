@@ -115,7 +115,7 @@ export async function changeableAlarmIds(
 
 /** Of named alarms, those that the caller may change, and the others: unknown or out of reach. */
 export async function reachableAlarmIds(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   principal: Principal,
   ids: readonly string[],
 ): Promise<{ readonly allowed: readonly string[]; readonly unknown: readonly string[] }> {

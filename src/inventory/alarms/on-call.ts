@@ -132,7 +132,7 @@ export async function readOnCallNow(records: Records, id: string, at: string | u
 }
 
 /** A zone that the runtime no longer knows is UTC. */
-export function zoneOfOrder({ timeZone }: Pick<OnCall, 'timeZone'>) {
+export function zoneOfOrder({ timeZone }: OnCall) {
   const zone = zoneOf(timeZone) ?? zoneOf('UTC');
   if (zone === undefined) throw new Error('The runtime has no time zone UTC');
   return zone;

@@ -9,7 +9,7 @@ import { RecordChanges } from '../../structures/cache-by-part.ts';
 import {
   compactString,
   DeviceProfiles,
-  createDeviceTable,
+  DeviceTable,
   type DeviceTableLimits,
   profileContentOf,
   readCompactString,
@@ -20,7 +20,7 @@ const limits = { devicesMax: 1_000, bytesMax: 1e9, profilesMax: 100, objectsMax:
 function open(more: Partial<DeviceTableLimits> = {}) {
   // Devices are put in and found without their records.
   const profiles = new DeviceProfiles(undefined as never, undefined as never, new RecordChanges());
-  return { profiles, table: createDeviceTable<never>(profiles, { ...limits, ...more }) };
+  return { profiles, table: new DeviceTable<never>(profiles, { ...limits, ...more }) };
 }
 
 const hex = (n: number): string => `02${n.toString(16).padStart(14, '0')}`;

@@ -8,7 +8,7 @@ import type { Records } from '../../storage/records/records.ts';
 import { findCustomFieldsInOrder } from '../../storage/records/rows/custom-fields.ts';
 import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
 import { findTagsInOrder } from '../../storage/records/rows/tags.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
 import type { RecordChanges } from '../../structures/cache-by-part.ts';
 import { SlotIndex } from '../../structures/slot-index.ts';
 import { createStringHash } from '../../structures/string-hash.ts';
@@ -30,181 +30,177 @@ export interface KnownDevice<Made> extends ReadDevice {
   made: Made | undefined;
 }
 
-interface DeviceTable<Made> {
-  readonly size: number;
-  /** Bytes of the strings. */
-  readonly bytes: number;
-  byId(id: string): KnownDevice<Made> | undefined;
-  /** The profile of the device, which takes no object for the device. */
-  profileOf(id: string): DeviceProfile | undefined;
-  byDeviceId(organizationId: string, deviceId: string): KnownDevice<Made> | undefined;
-  /** The device that `setEui` named last with this EUI; `isNamed` checks that it still has it. */
-  byEui(
-    connectorId: string,
-    eui: string,
-    isNamed: (device: ReadDevice['device']) => boolean,
-  ): KnownDevice<Made> | undefined;
-  /** Adds or replaces the device. At a limit, devices chosen at random make room. */
-  set(labeled: DeviceWithLabels): KnownDevice<Made>;
-  setEui(id: string, connectorId: string, eui: string): void;
-  delete(id: string): void;
-}
-
 /** Devices that are removed for one that is added, before that one is not kept. */
 const removedMax = 16;
 /** Slots that are tried to find a device to remove. */
 const triesMax = 64;
 const random32 = () => randomInt(2 ** 32);
 
-export function createDeviceTable<Made>(
-  profiles: DeviceProfiles,
-  limits: DeviceTableLimits,
-): DeviceTable<Made> {
-  type Known = KnownDevice<Made>;
-  const hashOf = createStringHash(random32(), random32());
-  const [ids, deviceIds, euis] = [new SlotIndex(), new SlotIndex(), new SlotIndex()];
-  // By slot. An empty slot has no string.
-  const strings: (string | undefined)[] = [];
-  const profileOfSlot: (DeviceProfile | undefined)[] = [];
-  // Only devices of network servers have one; 0 for the others.
-  let euiHashes = new Uint32Array(0);
-  const emptySlots: number[] = [];
-  const objects = createBoundedMap<number, Known>(limits.objectsMax);
-  let bytes = 0;
+export class DeviceTable<Made> {
+  readonly #profiles: DeviceProfiles;
+  readonly #limits: DeviceTableLimits;
+  readonly #hashOf = createStringHash(random32(), random32());
+  readonly #ids = new SlotIndex();
+  readonly #deviceIds = new SlotIndex();
+  readonly #euis = new SlotIndex();
+  /** By slot. An empty slot has no string. */
+  readonly #strings: (string | undefined)[] = [];
+  readonly #profileOfSlot: (DeviceProfile | undefined)[] = [];
+  /** Only devices of network servers have one; 0 for the others. */
+  #euiHashes = new Uint32Array(0);
+  readonly #emptySlots: number[] = [];
+  readonly #objects: BoundedMap<number, KnownDevice<Made>>;
+  #bytes = 0;
 
-  const idHash = (id: string) => hashOf(id);
-  const deviceIdHash = (organizationId: string, deviceId: string) =>
-    hashOf(organizationId, deviceId);
-  const euiHash = (connectorId: string, eui: string) => hashOf(connectorId, eui) || 1;
+  constructor(profiles: DeviceProfiles, limits: DeviceTableLimits) {
+    this.#profiles = profiles;
+    this.#limits = limits;
+    this.#objects = createBoundedMap(limits.objectsMax);
+  }
 
-  function read(slot: number): Known | undefined {
-    const known = objects.get(slot);
+  get size(): number {
+    return this.#ids.size;
+  }
+
+  /** Bytes of the strings. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  byId(id: string): KnownDevice<Made> | undefined {
+    const slot = this.#slotOf(id);
+    return slot === undefined ? undefined : this.#read(slot);
+  }
+
+  /** The profile of the device, which takes no object for the device. */
+  profileOf(id: string): DeviceProfile | undefined {
+    const slot = this.#slotOf(id);
+    return slot === undefined ? undefined : this.#profileOfSlot[slot];
+  }
+
+  byDeviceId(organizationId: string, deviceId: string): KnownDevice<Made> | undefined {
+    const slot = this.#deviceIds.find(this.#hashOf(organizationId, deviceId), (found) => {
+      const device = this.#read(found)?.device;
+      return device?.deviceId === deviceId && device.organizationId === organizationId;
+    });
+    return slot === undefined ? undefined : this.#read(slot);
+  }
+
+  /** The device that `setEui` named last with this EUI; `isNamed` checks that it still has it. */
+  byEui(
+    connectorId: string,
+    eui: string,
+    isNamed: (device: ReadDevice['device']) => boolean,
+  ): KnownDevice<Made> | undefined {
+    const slot = this.#euis.find(this.#euiHash(connectorId, eui), (found) => {
+      const known = this.#read(found);
+      return known !== undefined && isNamed(known.device);
+    });
+    return slot === undefined ? undefined : this.#read(slot);
+  }
+
+  /** Adds or replaces the device. At a limit, devices chosen at random make room. */
+  set(labeled: DeviceWithLabels): KnownDevice<Made> {
+    const { device } = labeled;
+    this.delete(device.id);
+    const profile = this.#profiles.hold(profileContentOf(labeled));
+    const string = compactString(labeled, profile);
+    const values = profile.fieldIds.map((id) => labeled.values.get(id) ?? null);
+    const added = { device, values, profile, made: undefined };
+    const size = bytesOfString(string);
+    if (!this.#makeRoom(size)) {
+      this.#profiles.release(profile);
+      return added;
+    }
+    this.#bytes += size;
+    const slot = this.#emptySlots.pop() ?? this.#strings.length;
+    this.#strings[slot] = string;
+    this.#profileOfSlot[slot] = profile;
+    this.#ids.add(this.#hashOf(device.id), slot);
+    this.#deviceIds.add(this.#hashOf(device.organizationId, device.deviceId), slot);
+    this.#objects.set(slot, added);
+    return added;
+  }
+
+  setEui(id: string, connectorId: string, eui: string): void {
+    const slot = this.#slotOf(id);
+    if (slot === undefined) return;
+    this.#removeEui(slot);
+    const hash = this.#euiHash(connectorId, eui);
+    this.#euis.add(hash, slot);
+    if (slot >= this.#euiHashes.length)
+      this.#euiHashes = extended(this.#euiHashes, this.#strings.length);
+    this.#euiHashes[slot] = hash;
+  }
+
+  delete(id: string): void {
+    const slot = this.#slotOf(id);
+    if (slot !== undefined) this.#remove(slot);
+  }
+
+  #euiHash(connectorId: string, eui: string): number {
+    return this.#hashOf(connectorId, eui) || 1;
+  }
+
+  #slotOf(id: string): number | undefined {
+    return this.#ids.find(this.#hashOf(id), (slot) => isStringOf(this.#strings[slot] ?? '', id));
+  }
+
+  #read(slot: number): KnownDevice<Made> | undefined {
+    const known = this.#objects.get(slot);
     if (known !== undefined) return known;
-    const string = strings[slot];
-    const profile = profileOfSlot[slot];
+    const string = this.#strings[slot];
+    const profile = this.#profileOfSlot[slot];
     if (string === undefined || profile === undefined) return undefined;
-    return keepObject(slot, { ...readCompactString(string, profile), profile, made: undefined });
+    const made = { ...readCompactString(string, profile), profile, made: undefined };
+    this.#objects.set(slot, made);
+    return made;
   }
 
-  function keepObject(slot: number, known: Known): Known {
-    objects.set(slot, known);
-    return known;
-  }
-
-  const slotOfId = (id: string) =>
-    ids.find(idHash(id), (slot) => isStringOf(strings[slot] ?? '', id));
-
-  function remove(slot: number): void {
-    const known = read(slot);
+  #remove(slot: number): void {
+    const known = this.#read(slot);
     if (known === undefined) return;
     const { device, profile } = known;
-    ids.delete(idHash(device.id), slot);
-    deviceIds.delete(deviceIdHash(device.organizationId, device.deviceId), slot);
-    removeEui(slot);
-    bytes -= bytesOfString(strings[slot] ?? '');
-    strings[slot] = undefined;
-    profileOfSlot[slot] = undefined;
-    objects.delete(slot);
-    emptySlots.push(slot);
-    profiles.release(profile);
+    this.#ids.delete(this.#hashOf(device.id), slot);
+    this.#deviceIds.delete(this.#hashOf(device.organizationId, device.deviceId), slot);
+    this.#removeEui(slot);
+    this.#bytes -= bytesOfString(this.#strings[slot] ?? '');
+    this.#strings[slot] = undefined;
+    this.#profileOfSlot[slot] = undefined;
+    this.#objects.delete(slot);
+    this.#emptySlots.push(slot);
+    this.#profiles.release(profile);
   }
 
-  function removeEui(slot: number): void {
-    const hash = euiHashes[slot] ?? 0;
+  #removeEui(slot: number): void {
+    const hash = this.#euiHashes[slot] ?? 0;
     if (hash === 0) return;
-    euis.delete(hash, slot);
-    euiHashes[slot] = 0;
+    this.#euis.delete(hash, slot);
+    this.#euiHashes[slot] = 0;
   }
 
-  function hasRoom(added: number): boolean {
+  #hasRoom(added: number): boolean {
     return (
-      ids.size < limits.devicesMax &&
-      bytes + added <= limits.bytesMax &&
-      profiles.size <= limits.profilesMax
+      this.#ids.size < this.#limits.devicesMax &&
+      this.#bytes + added <= this.#limits.bytesMax &&
+      this.#profiles.size <= this.#limits.profilesMax
     );
   }
 
   /** A fleet that sends in turn finds most devices here: the oldest are as likely to be next. */
-  function makeRoom(added: number): boolean {
-    for (let i = 0; i < removedMax && !hasRoom(added); i++) removeAny();
-    return hasRoom(added);
+  #makeRoom(added: number): boolean {
+    for (let i = 0; i < removedMax && !this.#hasRoom(added); i++) this.#removeAny();
+    return this.#hasRoom(added);
   }
 
-  function removeAny(): void {
-    for (let i = 0; i < triesMax && strings.length > 0; i++) {
-      const slot = randomInt(strings.length);
-      if (strings[slot] === undefined) continue;
-      remove(slot);
+  #removeAny(): void {
+    for (let i = 0; i < triesMax && this.#strings.length > 0; i++) {
+      const slot = randomInt(this.#strings.length);
+      if (this.#strings[slot] === undefined) continue;
+      this.#remove(slot);
       return;
     }
   }
-
-  return {
-    get size() {
-      return ids.size;
-    },
-    get bytes() {
-      return bytes;
-    },
-    byId(id) {
-      const slot = slotOfId(id);
-      return slot === undefined ? undefined : read(slot);
-    },
-    profileOf(id) {
-      const slot = slotOfId(id);
-      return slot === undefined ? undefined : profileOfSlot[slot];
-    },
-    byDeviceId(organizationId, deviceId) {
-      const isMeant = (slot: number) => {
-        const device = read(slot)?.device;
-        return device?.deviceId === deviceId && device.organizationId === organizationId;
-      };
-      const slot = deviceIds.find(deviceIdHash(organizationId, deviceId), isMeant);
-      return slot === undefined ? undefined : read(slot);
-    },
-    byEui(connectorId, eui, isNamed) {
-      const isMeant = (slot: number) => {
-        const known = read(slot);
-        return known !== undefined && isNamed(known.device);
-      };
-      const slot = euis.find(euiHash(connectorId, eui), isMeant);
-      return slot === undefined ? undefined : read(slot);
-    },
-    set(labeled) {
-      const { device } = labeled;
-      const before = slotOfId(device.id);
-      if (before !== undefined) remove(before);
-      const profile = profiles.hold(profileContentOf(labeled));
-      const string = compactString(labeled, profile);
-      const values = profile.fieldIds.map((id) => labeled.values.get(id) ?? null);
-      const added = { device, values, profile, made: undefined };
-      const size = bytesOfString(string);
-      if (!makeRoom(size)) {
-        profiles.release(profile);
-        return added;
-      }
-      bytes += size;
-      const slot = emptySlots.pop() ?? strings.length;
-      strings[slot] = string;
-      profileOfSlot[slot] = profile;
-      ids.add(idHash(device.id), slot);
-      deviceIds.add(deviceIdHash(device.organizationId, device.deviceId), slot);
-      return keepObject(slot, added);
-    },
-    setEui(id, connectorId, eui) {
-      const slot = slotOfId(id);
-      if (slot === undefined) return;
-      removeEui(slot);
-      const hash = euiHash(connectorId, eui);
-      euis.add(hash, slot);
-      if (slot >= euiHashes.length) euiHashes = extended(euiHashes, strings.length);
-      euiHashes[slot] = hash;
-    },
-    delete(id) {
-      const slot = slotOfId(id);
-      if (slot !== undefined) remove(slot);
-    },
-  };
 }
 
 function extended(numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {

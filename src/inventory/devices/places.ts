@@ -48,7 +48,7 @@ function view(
   return { ...place, path: path ?? [], ...counts, ...auditView(record) };
 }
 
-async function views(records: Pick<Records, 'db'>, rows: readonly PlaceRecord[]) {
+async function views(records: Records, rows: readonly PlaceRecord[]) {
   const ids = rows.map(({ id }) => id);
   const paths = await pathsOf(records.db, ids);
   const counts = await deviceCountsOfPlaces(records.db, ids);

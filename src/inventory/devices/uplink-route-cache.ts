@@ -26,7 +26,7 @@ import { createCacheByPart, RecordChanges } from '../../structures/cache-by-part
 import { atTurnEnd } from '../../structures/turn-end.ts';
 import {
   DeviceProfiles,
-  createDeviceTable,
+  DeviceTable,
   type KnownDevice,
   type ProfileParts,
 } from './device-table.ts';
@@ -157,7 +157,7 @@ class PlaceNames {
 function createDeviceRoutes(records: Records, changes: RecordChanges) {
   const flows = createFlowCache(records, cacheLimits.flowsMax, changes);
   const profiles = new DeviceProfiles(records, flows, changes);
-  const devices = createDeviceTable<MadeRoute>(profiles, cacheLimits);
+  const devices = new DeviceTable<MadeRoute>(profiles, cacheLimits);
   const reads = new DeviceReads(records, changes);
   const places = new PlaceNames(records, changes);
 

@@ -236,7 +236,7 @@ type Known = ReadonlyMap<string, string>;
 
 /** The document form of each mute, by its id; none for one of which everything was deleted. */
 export async function configuredMutes(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   workspaceId: string,
   mutes: readonly MuteView[],
   names: { readonly rules: Known; readonly tags: Known; readonly places: Known },
@@ -268,7 +268,7 @@ function mutedByName(
 
 /** The mute with the ids of this workspace; `idOf` throws 400 for a name that is not there. */
 export async function muteFromConfigured(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   organizationId: string,
   { what, ...sent }: ConfiguredMute,
   idOf: (section: 'rules' | 'tags' | 'places', name: string) => string,

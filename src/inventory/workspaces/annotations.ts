@@ -83,7 +83,7 @@ function instantOrNull(until: string | null | undefined): number | null {
 }
 
 /** Throws 404. */
-export async function readAnnotation({ db }: Pick<Records, 'db'>, id: string) {
+export async function readAnnotation({ db }: Records, id: string) {
   return view(found(await annotationRows.find(db, id), 'annotation', id));
 }
 

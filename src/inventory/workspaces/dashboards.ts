@@ -131,18 +131,14 @@ export async function readDashboard(records: Records, id: string) {
 }
 
 /** The dashboard of the type in the workspace. */
-export async function dashboardOfType(
-  { db }: Pick<Records, 'db'>,
-  workspaceId: string,
-  deviceTypeId: string,
-) {
+export async function dashboardOfType({ db }: Records, workspaceId: string, deviceTypeId: string) {
   const record = await dashboardRows.findOfType(db, workspaceId, deviceTypeId);
   return record && view(record);
 }
 
 /** The dashboard of places of the kind in the workspace. */
 export async function dashboardOfPlaceKind(
-  { db }: Pick<Records, 'db'>,
+  { db }: Records,
   workspaceId: string,
   placeKind: string,
 ) {
@@ -308,8 +304,8 @@ const recordOfVariable: ReadonlyMap<unknown, 'device' | 'tag' | 'place'> = new M
  * for one that is not declared, has no value, or names no record of the workspace.
  */
 export async function fixedValues(
-  { db }: Pick<Records, 'db'>,
-  { workspaceId, configuration }: Pick<Dashboard, 'workspaceId' | 'configuration'>,
+  { db }: Records,
+  { workspaceId, configuration }: Dashboard,
   sent: Readonly<Record<string, string | readonly string[]>>,
 ): Promise<ShareValues> {
   const refuse = (name: string, reason: string): never => {

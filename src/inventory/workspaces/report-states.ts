@@ -27,7 +27,7 @@ export function stoppedState(problem: ReportProblem): Partial<ReportState> {
 
 /** After a run that failed: one failure too many switches the report off. */
 export function failedState(
-  report: Pick<Report, 'failedRuns'>,
+  report: Report,
   problem: ReportProblem,
   nextRun: EpochMs | null,
 ): Partial<ReportState> {

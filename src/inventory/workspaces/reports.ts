@@ -231,10 +231,7 @@ export interface Subscription {
 }
 
 /** Throws 404 for a token that is unknown or too old. */
-export async function findSubscription(
-  { db }: Pick<Records, 'db'>,
-  token: string,
-): Promise<Subscription> {
+export async function findSubscription({ db }: Records, token: string): Promise<Subscription> {
   const { email, report } = await mailOf({ db }, token);
   const isGone = report === undefined || !report.recipients.includes(email);
   return { email, name: report?.name ?? null, isGone };

@@ -310,7 +310,7 @@ export interface AlarmOutput {
 
 /** By the id of the output connector; empty for most rules. */
 function compileAlarms(
-  { actions, logic }: Pick<Rule, 'actions' | 'logic'>,
+  { actions, logic }: Rule,
   properties: ReadonlyMap<string, AlarmProperties>,
 ): ReadonlyMap<string, AlarmOutput> {
   const alarms = new Map<string, AlarmOutput>();

@@ -153,51 +153,51 @@ export function withoutSync<Tables, T>(
 
 // Turns on a connection: one writer at a time, and slow reads of tenants one after the other.
 
-interface TenantTurns {
-  /** Runs the work when it is the turn of the tenant; settles as the work does. */
-  run<T>(tenant: string, work: () => Promise<T>): Promise<T>;
-}
-
-/** `atOnceMax` of them run at the same time. */
-export function createTenantTurns(atOnceMax = 1): TenantTurns {
+/** At most `atOnceMax` of them run at the same time. */
+export class TenantTurns {
+  readonly #atOnceMax: number;
   /** In the order of their turns: a tenant that had one goes to the end. */
-  const lines = new Map<string, Set<() => void>>();
-  let running = 0;
+  readonly #lines = new Map<string, Set<() => void>>();
+  #running = 0;
 
-  const wait = (tenant: string): Promise<void> =>
-    new Promise((resolve) => {
-      const line = lines.get(tenant);
-      if (line === undefined) lines.set(tenant, new Set([resolve]));
+  constructor(atOnceMax = 1) {
+    this.#atOnceMax = atOnceMax;
+  }
+
+  /** Runs the work when it is the turn of the tenant; settles as the work does. */
+  async run<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+    // Who waited runs in the place of the one that ended.
+    if (this.#running >= this.#atOnceMax) await this.#wait(tenant);
+    else this.#running += 1;
+    try {
+      return await work();
+    } finally {
+      this.#passOn();
+    }
+  }
+
+  #wait(tenant: string): Promise<void> {
+    return new Promise((resolve) => {
+      const line = this.#lines.get(tenant);
+      if (line === undefined) this.#lines.set(tenant, new Set([resolve]));
       else line.add(resolve);
     });
+  }
 
-  const passOn = (): void => {
-    const [first] = lines;
+  #passOn(): void {
+    const [first] = this.#lines;
     if (first === undefined) {
-      running -= 1;
+      this.#running -= 1;
       return;
     }
     const [tenant, line] = first;
     const [start] = line;
-    lines.delete(tenant);
-    if (start === undefined) return passOn();
+    this.#lines.delete(tenant);
+    if (start === undefined) return this.#passOn();
     line.delete(start);
-    if (line.size > 0) lines.set(tenant, line);
+    if (line.size > 0) this.#lines.set(tenant, line);
     start();
-  };
-
-  return {
-    async run(tenant, work) {
-      // Who waited runs in the place of the one that ended.
-      if (running >= atOnceMax) await wait(tenant);
-      else running += 1;
-      try {
-        return await work();
-      } finally {
-        passOn();
-      }
-    },
-  };
+  }
 }
 
 // Write lock: one writer at a time, first come, first served; each release resumes exactly one waiting writer.

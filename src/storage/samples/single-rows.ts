@@ -47,7 +47,7 @@ export function createSingleRows({
   groups,
   entries,
 }: {
-  readonly log: Pick<EntryLog, 'append' | 'appendColumns'>;
+  readonly log: EntryLog;
   readonly shapes: ShapeInterner;
   readonly store: SampleStore;
   readonly groups: EntryGroups;

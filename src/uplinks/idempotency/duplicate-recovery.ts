@@ -44,7 +44,7 @@ export async function recoverDuplicates(parts: {
  * lifetime.
  */
 export function createCoapUplinks(stages: {
-  readonly duplicates: Pick<DuplicateFilter, 'once'>;
+  readonly duplicates: DuplicateFilter;
   /** Resolves when the payload is durable. */
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly captureSenml: (input: Capture) => Promise<CaptureReceipt>;

@@ -27,7 +27,7 @@ import {
   type OpenTransaction,
   type StatementResult,
 } from '../engine.ts';
-import { createTenantTurns, type KyselyParts, openLanes, WriteLock } from '../connection-pool.ts';
+import { TenantTurns, type KyselyParts, openLanes, WriteLock } from '../connection-pool.ts';
 import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
 import { NodeAdapter } from '../rows/shared-records.ts';
@@ -121,7 +121,7 @@ function openPostgresConnection(
   const lock = new WriteLock();
   const readers = openReaders(server, postgresLimits.readersMax);
   const elsewhere = openReaders(server, postgresLimits.elsewhereMax);
-  const turns = createTenantTurns(postgresLimits.elsewhereMax);
+  const turns = new TenantTurns(postgresLimits.elsewhereMax);
   const reach = new Reach(() => readers.query('select 1'));
 
   const begin = async (): Promise<OpenTransaction> => {

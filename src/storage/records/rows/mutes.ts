@@ -91,7 +91,7 @@ export async function nextMuteTime(db: RecordsDb): Promise<EpochMs | undefined> 
 /** Sets when the mute is due next, unless it was changed since it was read. */
 export async function setMuteTime(
   step: RecordsDb,
-  { id, version }: Pick<Mute, 'id' | 'version'>,
+  { id, version }: Mute,
   nextAt: EpochMs | null,
 ): Promise<void> {
   await step

@@ -227,7 +227,7 @@ export async function unsettledActions(
 /** Of an operation that was canceled while its items ended. */
 export async function saveEndedLate(
   step: RecordsDb,
-  { id, done, failed }: Pick<Operation, 'id' | 'done' | 'failed'>,
+  { id, done, failed }: Operation,
 ): Promise<void> {
   await step.updateTable('operations').set({ done, failed }).where('id', '=', id).execute();
 }

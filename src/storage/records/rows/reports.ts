@@ -162,7 +162,7 @@ export type ReportState = Pick<
  */
 export async function saveReportState(
   step: RecordsDb,
-  { id, version, nextRun, nextAt }: Pick<Report, 'id' | 'version' | 'nextRun' | 'nextAt'>,
+  { id, version, nextRun, nextAt }: Report,
   { active, problem, ...state }: Partial<ReportState>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await step

@@ -13,7 +13,7 @@ import {
   refreshStatistics,
   type StatementResult,
 } from '../engine.ts';
-import { createTenantTurns, type KyselyParts, openLanes, WriteLock } from '../connection-pool.ts';
+import { TenantTurns, type KyselyParts, openLanes, WriteLock } from '../connection-pool.ts';
 import { createListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
 import { isDiskFull } from '../../../model/errors.ts';
@@ -127,7 +127,7 @@ export class RecordsConnection implements EngineConnection {
   /** Threads: one reads for slow queries, the other one copies the log into the database. */
   readonly #elsewhere: RecordsThread;
   readonly #checkpointer: RecordsThread;
-  readonly #elsewhereTurns = createTenantTurns();
+  readonly #elsewhereTurns = new TenantTurns();
   readonly #turns = new Turns();
   readonly #lock = new WriteLock();
   readonly #checkpoints: Checkpoints;

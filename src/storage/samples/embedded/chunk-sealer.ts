@@ -53,7 +53,7 @@ export class ChunkSealer {
   readonly #sealing: SealingWork;
   readonly #work = async (): Promise<void> => {
     let sliceEnds = this.#slices.clock() + sliceMs;
-    while (this.#registry.closedCount() > 0 || this.#mustCommit()) {
+    while (this.#registry.closedCount > 0 || this.#mustCommit()) {
       if (this.#mustCommit()) {
         await this.#commit();
         this.#merge();
@@ -65,9 +65,9 @@ export class ChunkSealer {
   };
   /** Starts background work when there is some. */
   readonly wake = (): void => {
-    if (this.#registry.journalledBytes() - this.#lookedAt >= this.#limits.lookEveryBytes)
+    if (this.#registry.journalledBytes - this.#lookedAt >= this.#limits.lookEveryBytes)
       this.#closeOverdue();
-    if (this.#registry.closedCount() > 0 || this.#mustCommit()) this.#sealing.start();
+    if (this.#registry.closedCount > 0 || this.#mustCommit()) this.#sealing.start();
   };
   /** Resolves when the background work under way has ended. */
   readonly idle = async (): Promise<void> => {
@@ -79,7 +79,7 @@ export class ChunkSealer {
     await this.#sealing.running();
     await this.#merging;
     for (const series of [...this.#registry.unsealed]) this.#registry.close(series);
-    while (this.#registry.closedCount() > 0) {
+    while (this.#registry.closedCount > 0) {
       await this.#sealNext();
       await this.#slices.pause();
     }
@@ -96,13 +96,12 @@ export class ChunkSealer {
     this.#makers = makers;
     this.#slices = slices;
     this.#limits = limits;
-    const { journalledBytes } = registry;
-    this.#sealing = new SealingWork({
-      work: () => slices.pause().then(this.#work),
-      journalledBytes,
+    this.#sealing = new SealingWork(
+      () => slices.pause().then(this.#work),
+      registry,
       limits,
-      failed: parts.failed,
-    });
+      parts.failed,
+    );
   }
 
   #oldestUnsealed(committed: readonly WaitingChunk[] = []): number {
@@ -119,7 +118,7 @@ export class ChunkSealer {
 
   /** Closes rows that hold the journal back too far or take too much memory together. */
   #closeOverdue(): void {
-    this.#lookedAt = this.#registry.journalledBytes();
+    this.#lookedAt = this.#registry.journalledBytes;
     const overdue = this.#lookedAt - this.#limits.journalTailBytes;
     let bytes = 0;
     for (const series of this.#registry.unsealed) {
@@ -143,14 +142,14 @@ export class ChunkSealer {
   #nextClosed(): ClosedRows[] {
     const next: ClosedRows[] = [];
     let rows = 0;
-    while (this.#registry.closedCount() > 0 && rows < this.#limits.chunkRowsPerJob) {
+    while (this.#registry.closedCount > 0 && rows < this.#limits.chunkRowsPerJob) {
       const closed = this.#registry.nextClosed() ?? missing('closed rows');
       // Dropped meanwhile with its device.
       if (!isClosing(closed)) continue;
       next.push(closed);
       rows += closed.rows.length;
     }
-    if (this.#registry.closedBytes() <= this.#limits.closedBytesMax) this.#sealing.letWritersOn();
+    if (this.#registry.closedBytes <= this.#limits.closedBytesMax) this.#sealing.letWritersOn();
     return next;
   }
 
@@ -188,7 +187,7 @@ export class ChunkSealer {
     // While segments are merged a commit would have to wait; sealing goes on instead, for a while.
     if (this.#merging !== undefined)
       return this.#waitingBytes >= this.#limits.segmentBytes * segmentsAwaitingMerge;
-    const overdue = this.#registry.journalledBytes() - this.#limits.journalTailBytes;
+    const overdue = this.#registry.journalledBytes - this.#limits.journalTailBytes;
     return this.#waitingBytes >= this.#limits.segmentBytes || oldest.from.firstBytes < overdue;
   }
 
@@ -229,7 +228,7 @@ export class ChunkSealer {
 
   /** A chunk made of other rows waits for its segment; `firstPosition` is that of its oldest row. */
   adopt(series: Series, chunk: Chunk, firstPosition: number): void {
-    this.#keep(series, chunk, { firstPosition, firstBytes: this.#registry.journalledBytes() });
+    this.#keep(series, chunk, { firstPosition, firstBytes: this.#registry.journalledBytes });
   }
 
   /**
@@ -237,7 +236,7 @@ export class ChunkSealer {
    * failed and waiting would not help.
    */
   roomForRows(): Promise<void> | undefined {
-    if (this.#registry.closedBytes() <= this.#limits.closedBytesMax) return undefined;
+    if (this.#registry.closedBytes <= this.#limits.closedBytesMax) return undefined;
     return this.#sealing.nextRoom();
   }
 
@@ -259,36 +258,36 @@ function isClosing({ series, rows }: ClosedRows): boolean {
 
 // Sealing work: one background run at a time, for which writers wait when memory has no room.
 
-interface SealingWorkParts {
-  /** Seals what is closed. */
-  readonly work: () => Promise<void>;
-  /** Bytes of the journal so far. */
-  readonly journalledBytes: () => number;
-  readonly limits: StoreLimits;
-  /** The work failed; it is tried again later. */
-  readonly failed: (error: unknown) => void;
-}
-
 export class SealingWork {
-  readonly #parts: SealingWorkParts;
+  readonly #work: () => Promise<void>;
+  readonly #registry: SeriesRegistry;
+  readonly #lookEveryBytes: number;
+  readonly #failed: (error: unknown) => void;
   #failedAt = Number.NEGATIVE_INFINITY;
   #working: Promise<void> | undefined;
   #writersOn: PromiseWithResolvers<void> | undefined;
 
-  constructor(parts: SealingWorkParts) {
-    this.#parts = parts;
+  /** `work` seals what is closed. When it fails, `failed` is told, and it is tried again later. */
+  constructor(
+    work: () => Promise<void>,
+    registry: SeriesRegistry,
+    limits: StoreLimits,
+    failed: (error: unknown) => void,
+  ) {
+    this.#work = work;
+    this.#registry = registry;
+    this.#lookEveryBytes = limits.lookEveryBytes;
+    this.#failed = failed;
   }
 
   /** Does nothing while the work runs, or shortly after a failure. */
   start(): void {
     // After a failure it is tried again when there is something new to keep, not at every entry.
-    if (this.#parts.journalledBytes() - this.#failedAt < this.#parts.limits.lookEveryBytes / 4)
-      return;
-    this.#working ??= this.#parts
-      .work()
+    if (this.#registry.journalledBytes - this.#failedAt < this.#lookEveryBytes / 4) return;
+    this.#working ??= this.#work()
       .catch((error: unknown) => {
-        this.#failedAt = this.#parts.journalledBytes();
-        this.#parts.failed(error);
+        this.#failedAt = this.#registry.journalledBytes;
+        this.#failed(error);
       })
       .finally(() => {
         this.#working = undefined;

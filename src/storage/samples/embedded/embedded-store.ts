@@ -62,11 +62,11 @@ import { RemovalWork } from './retention/removing.ts';
 import { guarded, type Removals, withoutRemoved } from './rows/removals.ts';
 import { keysOfTopics, measuredKeys, topicsOf, usage } from './rows/key-statistics.ts';
 import { type Origin, placeOf, rowAt, type RowGroup } from './rows/rows.ts';
-import { createSeriesRegistry, type SeriesRegistry } from './rows/series-registry.ts';
+import { SeriesRegistry } from './rows/series-registry.ts';
 import { type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
 import { RunMakers } from './runs/run-makers.ts';
 import { LostSegments, type ReportedRange } from './segments/manifest.ts';
-import { createSegmentSet } from './segments/segment-set.ts';
+import { SegmentSet } from './segments/segment-set.ts';
 import { storeLimits, type StoreLimits } from './store-limits.ts';
 import { createInterners, openSegments, openTables } from './store-loader.ts';
 
@@ -99,7 +99,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const { directory, damaged, failed, slices = turns } = options;
   await makeFolder(directory);
   const limits = { ...storeLimits, ...options.limits };
-  const registry = createSeriesRegistry(limits);
+  const registry = new SeriesRegistry(limits);
   const interners = createInterners(registry, options.shapes);
   const { logStart } = options;
   const opened = await openSegments(registry, { directory, interners, logStart, repair: true });
@@ -113,15 +113,15 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const decoded = new DecodedChunks((chunk, reason) => {
     damaged({ kind: 'chunk', path: join(directory, chunk.file.name), reason });
   }, limits);
-  const segments = createSegmentSet({
+  const segments = new SegmentSet(
     directory,
-    ...opened,
-    removals: registry.removals,
-    deadRows: (added) => deadRowsOf(tables, added),
+    opened,
+    registry.removals,
+    (added) => deadRowsOf(tables, added),
     whenUnread,
-  });
+  );
   const { schemas } = interners;
-  const committed = () => options.committed(segments.manifest().replayFrom);
+  const committed = () => options.committed(segments.manifest.replayFrom);
   const state = { closed: false, isRemovalNew: registry.removals.count > 0 };
   const writer = new EntryWriter({
     registry,
@@ -141,7 +141,6 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     },
     room: () => sealer.roomForRows() ?? tableSealer.room(),
   });
-  const tablesFrom = tables.replayFrom;
   const chunkMakers = new ChunkMakers({ schemas, limits, failed });
   const sealer: ChunkSealer = new ChunkSealer({
     registry,
@@ -150,7 +149,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     slices,
     limits,
     visiblePosition: writer.visiblePosition,
-    tablesFrom,
+    tablesFrom: () => tables.replayFrom(),
     committed,
     failed,
     merge: async () => {
@@ -168,7 +167,6 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     makers,
     slices,
     limits,
-    origins: registry.origins,
     committed,
     failed,
   };
@@ -186,7 +184,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     schemas,
     sealer,
     ofTables: { tables, sealer: tableSealer, merger },
-    replayFrom: () => Math.min(sealer.oldestUnsealed(), tablesFrom()),
+    replayFrom: () => Math.min(sealer.oldestUnsealed(), tables.replayFrom()),
   };
   const removing = new RemovalWork(changing, failed);
 
@@ -275,7 +273,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
         await sealAtEnd(sealAll, failed);
         await merger.idle();
       } finally {
-        whenUnread(segments.close);
+        whenUnread(() => segments.close());
         await makers.close();
         await chunkMakers.close();
       }

@@ -83,7 +83,7 @@ function tableFor(
   row: PlacedRow,
   { tables, registry, limits }: RowPlacing,
 ): ShapeTable | undefined {
-  const table = tables.forRows(row, row.origin.workspaceId);
+  const table = tables.forRows(row, row.position, row.origin.workspaceId);
   const { device } = row;
   if (table?.active === undefined || device === noNumber) return table;
   // What a table has of one device is looked through row by row, so it has to stay short.
@@ -237,7 +237,7 @@ class RangeRow implements PlacedRow {
     this.topic = topic;
     this.shape = shape;
     this.values = values;
-    this.origin = registry.origin(workspaceId, dataFlowId);
+    this.origin = registry.origins.of(workspaceId, dataFlowId);
     this.#numbers = tables.numbers;
   }
 
@@ -372,7 +372,7 @@ function numberedOf({ tables, registry, room, limits }: EntryWriterParts): Numbe
   return {
     numberOf: numbers.numberOf,
     idOf: (device) => numbers.idOf(device) ?? missing('id of a device'),
-    newestOf: tables.newestOf,
+    newestOf: (device) => tables.newestOf(device),
     nextOrderOf: marks.nextOrder,
     // What a series has of the device is looked up by its id.
     takesRows: (deviceId) =>
@@ -426,7 +426,7 @@ function addColumns(
   const device = registry.deviceOf(deviceId);
   const { topic, workspaceId, dataFlowId } = rows.head;
   const series = seriesOf(device, topic);
-  const origin = registry.origin(workspaceId, dataFlowId);
+  const origin = registry.origins.of(workspaceId, dataFlowId);
   registry.addColumns(series, { rows, origin, firstOrder }, position);
   series.isBusy = true;
   series.crowds = undefined;
@@ -444,7 +444,7 @@ function addFewColumns(
   const { head, shape, timestamps, from, to } = rows;
   const { topic, workspaceId, dataFlowId, stored } = head;
   const { registry, tables } = placing;
-  const origin = registry.origin(workspaceId, dataFlowId);
+  const origin = registry.origins.of(workspaceId, dataFlowId);
   let number = tables.numbers.numberOf(deviceId) ?? noNumber;
   for (let row = from; row < to && stored; row++) {
     rowValues.cutBack(0, 0);
@@ -487,7 +487,7 @@ function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): voi
     } = samples[i] ?? missing('head of a row');
     const shape = shapes[i] ?? missing('shape of a row');
     if (stored) {
-      const origin = registry.origin(workspaceId, dataFlowId);
+      const origin = registry.origins.of(workspaceId, dataFlowId);
       const meta = object === undefined ? undefined : JSON.stringify(object);
       const order = firstOrder + i;
       const row: PlacedRow = {

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from '../testing-samples.ts';
 import { createShapeInterner } from '../../log/data-shape.ts';
-import { createSeriesRegistry } from './rows/series-registry.ts';
+import { SeriesRegistry } from './rows/series-registry.ts';
 import { createInterners, openSegments } from './store-loader.ts';
 import { storeLimits } from './store-limits.ts';
 import { verifyStore } from './verify-chunks.ts';
@@ -112,7 +112,7 @@ test('10,000 shapes take little memory when they are sealed, and after the next 
 
 /** Chunks of devices with those names; rows in runs are in none. */
 async function chunksOf(prefix: string): Promise<number> {
-  const registry = createSeriesRegistry(storeLimits);
+  const registry = new SeriesRegistry(storeLimits);
   const { segments } = await openSegments(registry, {
     directory: join(directory, 'segments'),
     interners: createInterners(registry, createShapeInterner()),

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { rename, unlink } from 'node:fs/promises';
 import type { ShapeInterner } from '../../log/data-shape.ts';
-import { createShapeTables, DeviceMarks, type ShapeTables } from './memtables/shape-tables.ts';
+import { ShapeTables, DeviceMarks } from './memtables/shape-tables.ts';
 import { type DeviceNumbers, openDeviceNumbers } from './memtables/device-numbers.ts';
 import { checksumOf, TableRuns } from './memtables/table-runs.ts';
 import type { SeriesRegistry } from './rows/series-registry.ts';
@@ -44,7 +44,7 @@ export interface OpenedRun {
 }
 
 export function createInterners(registry: SeriesRegistry, shapes: ShapeInterner): Interners {
-  return { shapes, schemas: createSchemaInterner(shapes), origin: registry.origin };
+  return { shapes, schemas: createSchemaInterner(shapes), origins: registry.origins };
 }
 
 /** Opens the segments that count and adds their chunks to the registry; see `countedSegments`. */
@@ -125,7 +125,7 @@ export function openTables(
   for (const number of manifest.retiring) retire(numbers, number);
   const maxOrder = runs.reduce((most, { index }) => Math.max(most, index.head.maxOrder), -1);
   const marks = new DeviceMarks(numbers.count(), maxOrder + 1);
-  const tables = createShapeTables(numbers, marks, limits, whenUnread);
+  const tables = new ShapeTables(numbers, marks, limits, whenUnread);
   const tableRuns = new TableRuns({
     interners,
     cacheBytes: limits.sectionCacheBytes,

@@ -6,7 +6,7 @@ import { journalStart } from '../../log/journal-segments.ts';
 import type { StoreDamage } from '../sample-store.ts';
 import { type StoreFindings, verifyJournal } from '../verify-journal.ts';
 import { statisticsOf } from './chunks/chunk-writer.ts';
-import { createSeriesRegistry } from './rows/series-registry.ts';
+import { SeriesRegistry } from './rows/series-registry.ts';
 import {
   type Chunk,
   DamagedChunk,
@@ -42,7 +42,7 @@ export async function verifyStore(
   directory: string,
   seen?: JournalEndSeen,
 ): Promise<StoreFindings> {
-  const registry = createSeriesRegistry(storeLimits);
+  const registry = new SeriesRegistry(storeLimits);
   const interners = createInterners(registry, createShapeInterner());
   const journalDirectory = join(directory, 'journal');
   const start = await journalStart(journalDirectory);

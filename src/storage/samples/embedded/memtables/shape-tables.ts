@@ -10,8 +10,6 @@ import { ShapeTable, type TableName } from './shape-table.ts';
 import { SpareMemory } from './memtable.ts';
 import { grown } from '../../../../structures/bytes.ts';
 
-type TableLimits = ShareLimits & Pick<StoreLimits, 'memtableRowsMax' | 'spareMemtableBytes'>;
-
 export interface TableRow extends RowToAdd {
   /** The number of the device. */
   readonly device: number;
@@ -30,110 +28,78 @@ export interface DeviceTable {
   readonly newest: EpochMs;
 }
 
-export interface ShapeTables {
+export class ShapeTables {
   readonly numbers: DeviceNumbers;
   readonly marks: DeviceMarks;
-  readonly all: () => Iterable<ShapeTable>;
+  readonly #rowsMax: number;
+  readonly #whenUnread: ActiveReads['whenUnread'];
+  readonly #memory: SpareMemory;
+  readonly #shares: TableShares;
+  readonly #byTopic = new Map<string, Map<string, ShapeTable>>();
+  readonly #ofDevices: DeviceTables;
+  #last: ShapeTable | undefined;
+  #closedCount = 0;
+  #closedBytes = 0;
+
+  constructor(
+    numbers: DeviceNumbers,
+    marks: DeviceMarks,
+    limits: StoreLimits /** See `ActiveReads`. */,
+    whenUnread: ActiveReads['whenUnread'],
+  ) {
+    this.numbers = numbers;
+    this.marks = marks;
+    this.#rowsMax = limits.memtableRowsMax;
+    this.#whenUnread = whenUnread;
+    this.#memory = new SpareMemory(limits.spareMemtableBytes);
+    this.#shares = new TableShares(limits);
+    this.#ofDevices = new DeviceTables(numbers.count(), () => this.all());
+  }
+
+  *all(): Generator<ShapeTable> {
+    for (const tables of this.#byTopic.values()) yield* tables.values();
+  }
+
   /** The table of the shape and topic; undefined when it does not exist. */
-  readonly find: (name: TableName) => ShapeTable | undefined;
+  find({ shape, topic }: TableName): ShapeTable | undefined {
+    // Consecutive rows usually have the same shape and topic.
+    const last = this.#last;
+    if (last?.shape === shape && last.topic === topic) return last;
+    const found = this.#byTopic.get(topic)?.get(shape.text);
+    if (found !== undefined) this.#last = found;
+    return found;
+  }
+
   /** The table of the shape and topic, made for the workspace when it does not exist. */
-  readonly open: (name: TableName, workspaceId: string) => ShapeTable;
+  open(name: TableName, workspaceId: string): ShapeTable {
+    const found = this.find(name);
+    if (found !== undefined) return found;
+    const table = new ShapeTable(name, workspaceId);
+    const tables = this.#byTopic.get(name.topic) ?? new Map<string, ShapeTable>();
+    this.#byTopic.set(name.topic, tables);
+    tables.set(name.shape.text, table);
+    this.#shares.tables.add(workspaceId, 1);
+    return table;
+  }
+
   /**
    * The table that takes new rows of the entry at the position; undefined when the workspace has no
    * room for another table or memtable. May close a memtable of a workspace that has too many.
    */
-  readonly forRows: (
-    place: TableName & Pick<TableRow, 'position'>,
-    workspaceId: string,
-  ) => ShapeTable | undefined;
-  /** Adds a row of a durable entry. */
-  readonly add: (table: ShapeTable, row: TableRow) => void;
-  /** Closes the memtable of the table: new rows get another. */
-  readonly close: (table: ShapeTable) => void;
-  /** Whether memtables wait to be sealed. */
-  readonly hasClosed: () => boolean;
-  /** Memory that memtables take that wait to be sealed. */
-  readonly closedBytes: () => number;
-  /** The oldest closed memtable of the table is in a run now, or has no rows. Reads in progress still use it. */
-  readonly sealed: (table: ShapeTable) => void;
-  /** Removes an empty table. */
-  readonly settle: (table: ShapeTable) => void;
-  /** The groups of the device that may have rows from `from` on and before `to`, of one topic or of all. */
-  readonly groupsOf: (
-    deviceId: string,
-    topic: string | undefined,
-    times: readonly [from: EpochMs, to: EpochMs],
-  ) => TopicGroup[];
-  /** Tables that may have rows of the device; those that do are among them. */
-  readonly withRowsOf: (device: number) => Iterable<ShapeTable>;
-  /** The tables that have rows of the device. */
-  readonly tablesOf: (deviceId: string) => DeviceTable[];
-  /** Whether a sample identical to that of the device is stored. `isGone` as for `ShapeTable.hasData`. */
-  readonly has: (
-    device: number,
-    sample: ComparedSample,
-    isGone?: (order: number) => boolean,
-  ) => boolean;
-  /** Time of the newest row of the device; -Infinity without any. */
-  readonly newestOf: (device: number) => EpochMs;
-  /** The oldest position of an entry with a row that is in no run, except those of one memtable. */
-  readonly replayFrom: (except?: object) => number;
-}
-
-export function createShapeTables(
-  numbers: DeviceNumbers,
-  marks: DeviceMarks,
-  limits: TableLimits /** See `ActiveReads`. */,
-  whenUnread: ActiveReads['whenUnread'],
-): ShapeTables {
-  const memory = new SpareMemory(limits.spareMemtableBytes);
-  const byTopic = new Map<string, Map<string, ShapeTable>>();
-  const shares = new TableShares(limits);
-  let last: ShapeTable | undefined;
-  let closedCount = 0;
-  let closedBytes = 0;
-  const ofDevices = new DeviceTables(numbers.count(), all);
-
-  function* all(): Generator<ShapeTable> {
-    for (const tables of byTopic.values()) yield* tables.values();
-  }
-
-  function find({ shape, topic }: TableName): ShapeTable | undefined {
-    // Consecutive rows usually have the same shape and topic.
-    if (last?.shape === shape && last.topic === topic) return last;
-    const found = byTopic.get(topic)?.get(shape.text);
-    if (found !== undefined) last = found;
-    return found;
-  }
-
-  function open(name: TableName, workspaceId: string): ShapeTable {
-    const found = find(name);
-    if (found !== undefined) return found;
-    const table = new ShapeTable(name, workspaceId);
-    const tables = byTopic.get(name.topic) ?? new Map<string, ShapeTable>();
-    byTopic.set(name.topic, tables);
-    tables.set(name.shape.text, table);
-    shares.tables.add(workspaceId, 1);
-    return table;
-  }
-
-  function forRows(
-    place: TableName & Pick<TableRow, 'position'>,
-    workspaceId: string,
-  ): ShapeTable | undefined {
-    const known = find(place);
+  forRows(name: TableName, position: number, workspaceId: string): ShapeTable | undefined {
+    const known = this.find(name);
     if (known?.active !== undefined) return known;
-    if (known === undefined && !shares.mayOpenTable(workspaceId)) return undefined;
-    if (!shares.isMemtableFree() && !makeRoom(workspaceId, place.position)) return undefined;
-    return known ?? open(place, workspaceId);
+    if (known === undefined && !this.#shares.mayOpenTable(workspaceId)) return undefined;
+    if (!this.#shares.isMemtableFree() && !this.#makeRoom(workspaceId, position)) return undefined;
+    return known ?? this.open(name, workspaceId);
   }
 
   /** Closes the memtable that another workspace has not used for the longest time, when it has too many. */
-  function makeRoom(workspaceId: string, position: number): boolean {
-    const other = shares.givesWay(workspaceId);
+  #makeRoom(workspaceId: string, position: number): boolean {
+    const other = this.#shares.givesWay(workspaceId);
     if (other === undefined) return false;
     let oldest: ShapeTable | undefined;
-    for (const table of all()) {
+    for (const table of this.all()) {
       const { active } = table;
       // All rows of an entry are in one memtable.
       if (table.workspaceId !== other || active === undefined || active.lastPosition === position)
@@ -141,118 +107,147 @@ export function createShapeTables(
       if (active.lastPosition < (oldest?.active?.lastPosition ?? Number.POSITIVE_INFINITY))
         oldest = table;
     }
-    if (oldest !== undefined) close(oldest);
+    if (oldest !== undefined) this.close(oldest);
     return oldest !== undefined;
   }
 
-  function close(table: ShapeTable): void {
+  /** Adds a row of a durable entry. */
+  add(table: ShapeTable, row: TableRow): void {
+    const { device, position } = row;
+    // All rows of an entry are in one memtable: a start writes whole entries again.
+    const full = table.active;
+    if (full?.isFull === true && full.lastPosition !== position) this.close(table);
+    if (table.active === undefined) this.#shares.memtables.add(table.workspaceId, 1);
+    const active = table.active ?? table.newMemtable(position, this.#rowsMax, this.#memory);
+    active.add(device, row);
+    active.lastPosition = position;
+    this.marks.note(device, row.timestamp, row.order);
+    this.#ofDevices.note(device, table);
+  }
+
+  /** Closes the memtable of the table: new rows get another. */
+  close(table: ShapeTable): void {
     if (table.active === undefined) return;
     const before = table.sealing.length;
     table.close();
-    shares.memtables.add(table.workspaceId, -1);
-    closedCount += table.sealing.length - before;
-    countClosedBytes();
+    this.#shares.memtables.add(table.workspaceId, -1);
+    this.#closedCount += table.sealing.length - before;
+    this.#countClosedBytes();
   }
 
   /** Asked for at each entry, so it is counted when it changes. */
-  function countClosedBytes(): void {
-    closedBytes = 0;
-    for (const { sealing } of all()) for (const memtable of sealing) closedBytes += memtable.bytes;
+  #countClosedBytes(): void {
+    this.#closedBytes = 0;
+    for (const { sealing } of this.all())
+      for (const memtable of sealing) this.#closedBytes += memtable.bytes;
   }
 
-  function findNewest(device: number): EpochMs {
+  /** Whether memtables wait to be sealed. */
+  get hasClosed(): boolean {
+    return this.#closedCount > 0;
+  }
+
+  /** Memory that memtables take that wait to be sealed. */
+  get closedBytes(): number {
+    return this.#closedBytes;
+  }
+
+  /** The oldest closed memtable of the table is in a run now, or has no rows. Reads in progress still use it. */
+  sealed(table: ShapeTable): void {
+    const memtable = table.sealing.shift();
+    this.#whenUnread(() => {
+      for (const buffer of memtable?.release() ?? []) this.#memory.give(buffer);
+    });
+    this.#closedCount--;
+    this.#countClosedBytes();
+  }
+
+  /** Removes an empty table. */
+  settle(table: ShapeTable): void {
+    if (!table.isEmpty) return;
+    this.#byTopic.get(table.topic)?.delete(table.shape.text);
+    if (this.#byTopic.get(table.topic)?.size === 0) this.#byTopic.delete(table.topic);
+    this.#shares.tables.add(table.workspaceId, -1);
+    if (this.#last === table) this.#last = undefined;
+  }
+
+  /** The groups of the device that may have rows from `from` on and before `to`, of one topic or of all. */
+  groupsOf(
+    deviceId: string,
+    topic: string | undefined,
+    [from, to]: readonly [from: EpochMs, to: EpochMs],
+  ): TopicGroup[] {
+    const device = this.numbers.numberOf(deviceId);
+    const found: TopicGroup[] = [];
+    if (device === undefined) return found;
+    for (const table of this.#ofDevices.of(device)) {
+      if (topic !== undefined && table.topic !== topic) continue;
+      for (const group of table.groupsOf(device, from, to))
+        found.push({ topic: table.topic, group });
+    }
+    return found;
+  }
+
+  /** Tables that may have rows of the device; those that do are among them. */
+  withRowsOf(device: number): Iterable<ShapeTable> {
+    return this.#ofDevices.of(device);
+  }
+
+  /** The tables that have rows of the device. */
+  tablesOf(deviceId: string): DeviceTable[] {
+    const device = this.numbers.numberOf(deviceId);
+    if (device === undefined) return [];
+    return [...this.#ofDevices.of(device)]
+      .map((table) => ({ table, newest: table.newestOf(device) }))
+      .filter(({ newest }) => newest !== Number.NEGATIVE_INFINITY);
+  }
+
+  /** Whether a sample identical to that of the device is stored. `isGone` as for `ShapeTable.hasData`. */
+  has(
+    device: number,
+    { topic, timestamp, data }: ComparedSample,
+    isGone?: (order: number) => boolean,
+  ): boolean {
+    if (timestamp > this.newestOf(device)) return false;
+    // The order of keys does not matter, so the row may be of another shape.
+    for (const table of this.#ofDevices.of(device))
+      if (table.topic === topic && table.hasData(device, timestamp, data, isGone)) return true;
+    return false;
+  }
+
+  /** Time of the newest row of the device; -Infinity without any. Asked for at each row. */
+  newestOf(device: number): EpochMs {
+    return this.marks.newestOf(device, this.#findNewest);
+  }
+
+  readonly #findNewest = (device: number): EpochMs => {
     let newest = Number.NEGATIVE_INFINITY;
-    for (const table of ofDevices.of(device)) newest = Math.max(newest, table.newestOf(device));
+    for (const table of this.#ofDevices.of(device))
+      newest = Math.max(newest, table.newestOf(device));
     return newest;
-  }
-
-  return {
-    numbers,
-    marks,
-    all,
-    find,
-    open,
-    forRows,
-    close,
-    hasClosed: () => closedCount > 0,
-    closedBytes: () => closedBytes,
-    sealed: (table) => {
-      const memtable = table.sealing.shift();
-      whenUnread(() => {
-        for (const buffer of memtable?.release() ?? []) memory.give(buffer);
-      });
-      closedCount--;
-      countClosedBytes();
-    },
-    settle: (table) => {
-      if (!table.isEmpty) return;
-      byTopic.get(table.topic)?.delete(table.shape.text);
-      if (byTopic.get(table.topic)?.size === 0) byTopic.delete(table.topic);
-      shares.tables.add(table.workspaceId, -1);
-      if (last === table) last = undefined;
-    },
-    add: (table, row) => {
-      const { device, position } = row;
-      // All rows of an entry are in one memtable: a start writes whole entries again.
-      const full = table.active;
-      if (full?.isFull === true && full.lastPosition !== position) close(table);
-      if (table.active === undefined) shares.memtables.add(table.workspaceId, 1);
-      const active = table.active ?? table.newMemtable(position, limits.memtableRowsMax, memory);
-      active.add(device, row);
-      active.lastPosition = position;
-      marks.note(device, row.timestamp, row.order);
-      ofDevices.note(device, table);
-    },
-    groupsOf: (deviceId, topic, [from, to]) => {
-      const device = numbers.numberOf(deviceId);
-      const found: TopicGroup[] = [];
-      if (device === undefined) return found;
-      for (const table of ofDevices.of(device)) {
-        if (topic !== undefined && table.topic !== topic) continue;
-        for (const group of table.groupsOf(device, from, to))
-          found.push({ topic: table.topic, group });
-      }
-      return found;
-    },
-    withRowsOf: ofDevices.of,
-    tablesOf: (deviceId) => {
-      const device = numbers.numberOf(deviceId);
-      if (device === undefined) return [];
-      return [...ofDevices.of(device)]
-        .map((table) => ({ table, newest: table.newestOf(device) }))
-        .filter(({ newest }) => newest !== Number.NEGATIVE_INFINITY);
-    },
-    newestOf: (device) => marks.newestOf(device, findNewest),
-    has: (device, { topic, timestamp, data }, isGone) => {
-      if (timestamp > marks.newestOf(device, findNewest)) return false;
-      // The order of keys does not matter, so the row may be of another shape.
-      for (const table of ofDevices.of(device))
-        if (table.topic === topic && table.hasData(device, timestamp, data, isGone)) return true;
-      return false;
-    },
-    replayFrom: (except) => {
-      let oldest = Number.POSITIVE_INFINITY;
-      for (const table of all())
-        for (const memtable of table.memtables())
-          if (memtable !== except) oldest = Math.min(oldest, memtable.firstPosition);
-      return oldest;
-    },
   };
+
+  /** The oldest position of an entry with a row that is in no run, except those of one memtable. */
+  replayFrom(except?: object): number {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const table of this.all())
+      for (const memtable of table.memtables())
+        if (memtable !== except) oldest = Math.min(oldest, memtable.firstPosition);
+    return oldest;
+  }
 }
 
 // Table shares: how many tables and memtables each workspace may take, so that one leaves room for others.
-
-type ShareLimits = Pick<StoreLimits, 'memtablesMax' | 'tablesMax' | 'tablesPerWorkspace'>;
 
 /** A workspace gets another table while it has fewer than this part of those that are free. */
 const shareOfFree = 1 / 7;
 
 class TableShares {
-  readonly #limits: ShareLimits;
+  readonly #limits: StoreLimits;
   readonly #tables = new Counts();
   readonly #memtables = new Counts();
 
-  constructor(limits: ShareLimits) {
+  constructor(limits: StoreLimits) {
     this.#limits = limits;
   }
 
@@ -348,14 +343,14 @@ export class DeviceTables {
   }
 
   /** Tables that may have rows of the device; those that do are among them. */
-  readonly of = (device: number): Iterable<ShapeTable> => {
+  of(device: number): Iterable<ShapeTable> {
     if (device >= this.#setOf.length) return [];
     if (this.#setOf[device] === unknown) {
       this.#forgetTooMany();
       this.#setOf[device] = this.#find(device);
     }
     return this.#sets[this.#setOf[device]!]!.tables;
-  };
+  }
 
   /** Notes a row of the device in the table. */
   note(device: number, table: ShapeTable): void {

@@ -1,7 +1,7 @@
 // Table merger: joins neighboring runs and removes rows that no longer count, one change at a time.
 import { DamagedChunk } from '../chunks/chunk.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
-import type { Origin } from '../rows/rows.ts';
+import type { SeriesRegistry } from '../rows/series-registry.ts';
 import type { RunJob } from '../runs/run-writing.ts';
 import { runsToMerge, type TableRun } from './table-run.ts';
 import type { RunMakers } from '../runs/run-makers.ts';
@@ -18,7 +18,7 @@ interface TableMergerParts {
   readonly segments: SegmentSet;
   readonly chunks: ChunkSealer;
   readonly makers: RunMakers;
-  readonly origins: () => Iterable<Origin>;
+  readonly registry: SeriesRegistry;
   readonly limits: StoreLimits;
   /** Called with the path of a file that turned out damaged. */
   readonly damaged: (path: string, reason: string) => void;
@@ -160,15 +160,15 @@ function replayFrom({ chunks, tables }: TableMergerParts): number {
 
 function segmentsOf(runs: readonly TableRun[], segments: SegmentSet): Segment[] {
   const files = new Set(runs.map(({ reader }) => reader.run.file));
-  return segments.segments().filter(({ file }) => files.has(file));
+  return segments.segments.filter(({ file }) => files.has(file));
 }
 
 function mergeJob(
   runs: readonly TableRun[],
-  { tables: { numbers }, origins, segments }: TableMergerParts,
+  { tables: { numbers }, registry, segments }: TableMergerParts,
 ): RunJob {
   const keepFrom = new Map<string, number>();
-  for (const { workspaceId, dataFlowId, keepFrom: from } of origins())
+  for (const { workspaceId, dataFlowId, keepFrom: from } of registry.origins.all())
     if (from !== Number.NEGATIVE_INFINITY)
       keepFrom.set(JSON.stringify([workspaceId, dataFlowId]), from);
   const level = Math.max(...runs.map((run) => run.level));

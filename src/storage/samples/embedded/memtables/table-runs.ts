@@ -38,7 +38,7 @@ export class TableRuns {
       run: new RunFile(file, index),
       schema: this.#interners.schemas([this.#interners.shapes.fromText(head.shape)]),
       origins: head.origins.map(([workspaceId, dataFlowId]) =>
-        this.#interners.origin(workspaceId, dataFlowId),
+        this.#interners.origins.of(workspaceId, dataFlowId),
       ),
       cache: this.#cache,
       runNumber: this.#runNumber++,

@@ -58,20 +58,20 @@ export class TableSealer {
     return expired;
   };
   readonly #work = async (): Promise<void> => {
-    while (this.#tables.hasClosed()) {
+    while (this.#tables.hasClosed) {
       await this.sealClosed();
       this.#parts.sealed();
     }
   };
   /** Starts background work when there is some. */
   readonly wake = (): void => {
-    if (this.#registry.journalledBytes() - this.#lookedAt >= this.#limits.lookEveryBytes)
+    if (this.#registry.journalledBytes - this.#lookedAt >= this.#limits.lookEveryBytes)
       this.#closeOverdue();
-    if (this.#tables.hasClosed()) this.#sealing.start();
+    if (this.#tables.hasClosed) this.#sealing.start();
   };
   /** Undefined when waiting memtables have room, else resolves when they may have. */
   readonly room = (): Promise<void> | undefined => {
-    if (this.#tables.closedBytes() <= this.#limits.closedMemtableBytesMax) return undefined;
+    if (this.#tables.closedBytes <= this.#limits.closedMemtableBytesMax) return undefined;
     return this.#sealing.nextRoom();
   };
   /** Seals everything; rejects when the disk refuses. */
@@ -90,18 +90,12 @@ export class TableSealer {
     this.#tables = tables;
     this.#registry = registry;
     this.#limits = limits;
-    const { journalledBytes } = registry;
-    this.#sealing = new SealingWork({
-      work: this.#work,
-      journalledBytes,
-      limits,
-      failed: parts.failed,
-    });
+    this.#sealing = new SealingWork(this.#work, registry, limits, parts.failed);
   }
 
   /** Closes memtables that hold the journal back too far or take too much memory together. */
   #closeOverdue(): void {
-    this.#lookedAt = this.#registry.journalledBytes();
+    this.#lookedAt = this.#registry.journalledBytes;
     let bytes = 0;
     let largest: ShapeTable | undefined;
     for (const table of this.#tables.all()) {

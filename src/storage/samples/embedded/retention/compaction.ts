@@ -51,7 +51,7 @@ function segmentsToMerge(segments: readonly Segment[], limits: StoreLimits): Seg
  * change exclusively.
  */
 export async function mergeSome(parts: CompactionParts): Promise<boolean> {
-  const sources = segmentsToMerge(parts.segments.segments(), parts.limits);
+  const sources = segmentsToMerge(parts.segments.segments, parts.limits);
   if (sources !== undefined) await mergeSegments(sources, parts);
   return sources !== undefined;
 }

@@ -220,7 +220,7 @@ async function commit(changes: readonly DeviceChange[], parts: RemovingParts): P
   if (retire.length > 0) await ofTables.tables.numbers.save();
   let isDone = true;
   // A lost file that comes back has rows that must stay hidden.
-  const isSettled = segments.manifest().lost.length === 0;
+  const isSettled = segments.manifest.lost.length === 0;
   await segments.commit({
     add: members(({ added }) => added),
     remove: [],
@@ -265,7 +265,7 @@ function leaveTables({ id, ofTables }: DeviceChange, parts: RemovingParts): void
       const left = group && withoutRemoved(group, table.topic, known);
       if (left === undefined) continue;
       const { firstPosition } = memtable;
-      const firstBytes = registry.journalledBytes();
+      const firstBytes = registry.journalledBytes;
       const rows = mergedRows([left], { firstPosition, firstBytes });
       registry.exchangeRows(seriesOf(device, table.topic), undefined, rows);
     }

@@ -51,22 +51,22 @@ export async function dropExpired(
   rules: RetentionTimes,
 ): Promise<DroppedSamples> {
   const { registry } = parts;
-  registry.setRetention(rules);
-  const isAnyLimited = [...registry.origins()].some(
-    ({ keepFrom }) => keepFrom !== Number.NEGATIVE_INFINITY,
-  );
+  registry.origins.setRetention(rules);
+  const isAnyLimited = registry.origins
+    .all()
+    .some(({ keepFrom }) => keepFrom !== Number.NEGATIVE_INFINITY);
   // What could not be rewritten on a full disk is tried again, whatever the rules say now.
   const isAnyDead =
-    parts.segments.segments().some((segment) => isWorthRewriting(segment)) ||
+    parts.segments.segments.some((segment) => isWorthRewriting(segment)) ||
     isAnyWorthRewriting(parts.ofTables.tables);
   if (!isAnyLimited && !isAnyDead) return { samples: 0, bytes: 0 };
   const isGone: IsGone = (_, origins, newest) => newest < visibleFrom(origins);
   const { segments } = parts;
-  const before = segments.bytes();
+  const before = segments.bytes;
   let samples = await removeExpiredRuns(parts.ofTables);
   samples += await segments.exclusive(() => dropExpiredChunks(parts, isGone));
   samples += await dropExpiredRows(parts.ofTables);
-  return { samples, bytes: before - segments.bytes() };
+  return { samples, bytes: before - segments.bytes };
 }
 
 /**
@@ -80,7 +80,7 @@ export async function dropDevice(
 ): Promise<DroppedSamples> {
   const { registry, segments, ofTables } = parts;
   const { tables } = ofTables;
-  const bytesBefore = segments.bytes();
+  const bytesBefore = segments.bytes;
   // At once, because what the log gets from now on creates the device again. What is still on its
   // way is left out when it comes.
   const device = registry.devices.get(deviceId);
@@ -101,7 +101,7 @@ export async function dropDevice(
     });
     registry.notDropped.delete(deviceId);
     await rewriteDeleted(ofTables);
-    return { samples: rowsOfTables + samples, bytes: bytesBefore - segments.bytes() };
+    return { samples: rowsOfTables + samples, bytes: bytesBefore - segments.bytes };
   } finally {
     end();
   }
@@ -126,7 +126,7 @@ async function dropExpiredChunks(parts: RetentionParts, isGone: IsGone): Promise
     samples += rowsOf(gone);
     remove = [];
   };
-  for (const segment of segments.segments()) {
+  for (const segment of segments.segments) {
     const gone = await membersThat(segment, isGoneChunk, rest);
     if (gone.length > 0 && gone.length === segment.members.length) remove.push(segment);
     else if (isWorthRewriting(segment, bytesOf(gone))) rewrite.push({ segment, gone });
@@ -152,7 +152,7 @@ async function dropChunksOfDevice(
   const rest = restAfterTurns(parts.slices);
   const rewrite: { readonly segment: Segment }[] = [];
   const remove: Segment[] = [];
-  for (const segment of segments.segments()) {
+  for (const segment of segments.segments) {
     const gone = await membersThat(segment, (series) => isGone(series, [], 0), rest);
     forgetChunks(gone, decoded);
     samples += rowsOf(gone);
@@ -297,7 +297,7 @@ export async function previewExpiry(
   for (const series of registry.unsealed) if (counts(series)) noteUnsealed(series, note);
   let turnEnds = slices.clock() + turnMs;
   let seen = 0;
-  const sealed = segments.segments().map(({ members }) => members);
+  const sealed = segments.segments.map(({ members }) => members);
   for (const members of [sealer.waiting(), ...sealed])
     for (const { series, chunk } of members) {
       if (counts(series)) noteChunk(chunk, note);

@@ -22,182 +22,174 @@ export interface ClosedRows {
   readonly bytes: number;
 }
 
-export interface SeriesRegistry {
-  readonly devices: IdMap<Device>;
+export class SeriesRegistry {
+  readonly #limits: StoreLimits;
+  readonly devices = new IdMap<Device>();
+  /** What chunks of all devices take. */
+  readonly chunkUsage = new ChunkUsage();
   /**
    * Devices of which entries before a position do not count, as long as such entries may still
    * come.
    */
-  readonly dropped: Map<string, number>;
-  readonly removals: Removals;
+  readonly dropped = new Map<string, number>();
+  readonly removals = new Removals();
   /** Devices that are dropped in memory only, because the disk refused. */
-  readonly notDropped: Set<string>;
-  /** The device is being dropped until the returned function is called. */
-  readonly beginDropping: (deviceId: string) => () => void;
-  readonly isDropping: (deviceId: string) => boolean;
-  readonly deviceOf: (id: string) => Device;
-  /** What chunks of all devices take. */
-  readonly chunkUsage: ChunkUsage;
-  /** The same object for the same origin. */
-  readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
-  readonly origins: () => Iterable<Origin>;
-  /** Hides rows by these rules from now on, also those of origins that come later. */
-  readonly setRetention: (rules: RetentionTimes) => void;
-  /** Makes a row visible. `position` is that of its entry. */
-  readonly addRow: (series: Series, row: RowToAdd, position: number) => void;
-  /** Makes rows visible that are in the order of time. */
-  readonly addColumns: (series: Series, added: ColumnsToAdd, position: number) => void;
-  /** Counts the bytes that the journal takes; open rows remember where theirs began. */
-  readonly noteJournalled: (bytes: number) => void;
-  readonly journalledBytes: () => number;
+  readonly notDropped = new Set<string>();
+  readonly origins = new Origins();
   /** Series with rows that are not sealed. */
-  readonly unsealed: Set<Series>;
-  /** Takes the oldest closed rows that wait to be sealed; undefined when none do. */
-  readonly nextClosed: () => ClosedRows | undefined;
-  readonly closedCount: () => number;
-  /** What they take in memory. */
-  readonly closedBytes: () => number;
-  readonly close: (series: Series) => void;
-  /** Unsealed rows of the series make room for others; undefined adds or removes. */
-  readonly exchangeRows: (
-    series: Series,
-    gone: OpenRows | undefined,
-    added: OpenRows | undefined,
-  ) => void;
-  /** Forgets that the series has unsealed rows when it has none. */
-  readonly settle: (series: Series) => void;
-}
+  readonly unsealed = new Set<Series>();
+  readonly #dropping = new Set<{ readonly id: string }>();
+  readonly #closed: ClosedRows[] = [];
+  #closedBytes = 0;
+  #journalledBytes = 0;
 
-export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
-  const devices = new IdMap<Device>();
-  const chunkUsage = new ChunkUsage();
-  const unsealed = new Set<Series>();
-  const dropping = new Set<{ readonly id: string }>();
-  const closed: ClosedRows[] = [];
-  let journalled = 0;
-  let closedBytes = 0;
+  constructor(limits: StoreLimits) {
+    this.#limits = limits;
+  }
 
-  function close(series: Series): void {
-    const { open } = series;
-    if (open === undefined) return;
-    series.open = undefined;
-    if (open.length < limits.rowsToCloseAtDay) series.isBusy = false;
-    series.closing.push(open);
-    closed.push({ series, rows: open, bytes: open.bytes });
-    closedBytes += open.bytes;
+  /** The device is being dropped until the returned function is called. */
+  beginDropping(id: string): () => void {
+    const device = { id };
+    this.#dropping.add(device);
+    return () => void this.#dropping.delete(device);
+  }
+
+  isDropping(deviceId: string): boolean {
+    return [...this.#dropping].some(({ id }) => id === deviceId);
+  }
+
+  deviceOf(id: string): Device {
+    let device = this.devices.get(id);
+    if (device === undefined) {
+      device = newDevice(id, this.chunkUsage);
+      this.devices.set(id, device);
+    }
+    return device;
+  }
+
+  /** Makes a row visible. `position` is that of its entry. */
+  addRow(series: Series, row: RowToAdd, position: number): void {
+    this.#openFor(series, row.timestamp, position).append(row);
+    if (row.timestamp > series.newest) series.newest = row.timestamp;
+  }
+
+  /** Makes rows visible that are in the order of time. */
+  addColumns(series: Series, added: ColumnsToAdd, position: number): void {
+    const { timestamps, to } = added.rows;
+    for (let from = added.rows.from; from < to; ) {
+      const open = this.#openFor(series, timestamps[from]!, position);
+      // Open rows may be full at an end of an hour, or with their number of rows.
+      const room = Math.max(1, this.#limits.rowsMax - open.length);
+      const end = Math.min(from + room, endOfHour(timestamps, from, to));
+      open.appendColumns(added, from, end);
+      from = end;
+    }
+    series.newest = Math.max(series.newest, timestamps[to - 1] ?? series.newest);
   }
 
   /** The open rows that take a row of that time. */
-  function openFor(series: Series, timestamp: EpochMs, position: number): OpenRows {
-    if (series.open !== undefined && isFull(series.open, timestamp, limits)) close(series);
+  #openFor(series: Series, timestamp: EpochMs, position: number): OpenRows {
+    if (series.open !== undefined && isFull(series.open, timestamp, this.#limits))
+      this.close(series);
     if (series.open === undefined) {
       const capacity = series.chunks.length === 0 ? capacityFirst : capacityNext;
-      series.open = new OpenRows(position, journalled, capacity);
-      unsealed.add(series);
+      series.open = new OpenRows(position, this.#journalledBytes, capacity);
+      this.unsealed.add(series);
     }
     return series.open;
   }
 
-  return {
-    devices,
-    chunkUsage,
-    dropped: new Map(),
-    removals: new Removals(),
-    notDropped: new Set(),
-    beginDropping: (id) => {
-      const device = { id };
-      dropping.add(device);
-      return () => void dropping.delete(device);
-    },
-    isDropping: (deviceId) => [...dropping].some(({ id }) => id === deviceId),
-    unsealed,
-    nextClosed: () => {
-      const next = closed.shift();
-      if (next !== undefined) closedBytes -= next.bytes;
-      return next;
-    },
-    closedCount: () => closed.length,
-    closedBytes: () => closedBytes,
-    close,
-    exchangeRows: (series, gone, added) => {
-      if (gone !== undefined && series.open === gone) series.open = added;
-      else {
-        series.closing = series.closing.filter((rows) => rows !== gone);
-        if (added !== undefined) {
-          series.closing.push(added);
-          closed.push({ series, rows: added, bytes: added.bytes });
-          closedBytes += added.bytes;
-        }
-      }
-      if (added !== undefined) unsealed.add(series);
-    },
-    deviceOf: (id) => {
-      let device = devices.get(id);
-      if (device === undefined) {
-        device = newDevice(id, chunkUsage);
-        devices.set(id, device);
-      }
-      return device;
-    },
-    ...createOrigins(),
-    addRow: (series, row, position) => {
-      openFor(series, row.timestamp, position).append(row);
-      if (row.timestamp > series.newest) series.newest = row.timestamp;
-    },
-    addColumns: (series, added, position) => {
-      const { timestamps, to } = added.rows;
-      for (let from = added.rows.from; from < to; ) {
-        const open = openFor(series, timestamps[from]!, position);
-        // Open rows may be full at an end of an hour, or with their number of rows.
-        const room = Math.max(1, limits.rowsMax - open.length);
-        const end = Math.min(from + room, endOfHour(timestamps, from, to));
-        open.appendColumns(added, from, end);
-        from = end;
-      }
-      series.newest = Math.max(series.newest, timestamps[to - 1] ?? series.newest);
-    },
-    noteJournalled: (bytes) => {
-      journalled += bytes;
-    },
-    journalledBytes: () => journalled,
-    settle: (series) => {
-      if (series.open === undefined && series.closing.length === 0) unsealed.delete(series);
-    },
-  };
+  /** Counts the bytes that the journal takes; open rows remember where theirs began. */
+  noteJournalled(bytes: number): void {
+    this.#journalledBytes += bytes;
+  }
+
+  get journalledBytes(): number {
+    return this.#journalledBytes;
+  }
+
+  /** Takes the oldest closed rows that wait to be sealed; undefined when none do. */
+  nextClosed(): ClosedRows | undefined {
+    const next = this.#closed.shift();
+    if (next !== undefined) this.#closedBytes -= next.bytes;
+    return next;
+  }
+
+  get closedCount(): number {
+    return this.#closed.length;
+  }
+
+  /** What they take in memory. */
+  get closedBytes(): number {
+    return this.#closedBytes;
+  }
+
+  close(series: Series): void {
+    const { open } = series;
+    if (open === undefined) return;
+    series.open = undefined;
+    if (open.length < this.#limits.rowsToCloseAtDay) series.isBusy = false;
+    this.#addClosed(series, open);
+  }
+
+  /** Unsealed rows of the series make room for others; undefined adds or removes. */
+  exchangeRows(series: Series, gone: OpenRows | undefined, added: OpenRows | undefined): void {
+    if (gone !== undefined && series.open === gone) series.open = added;
+    else {
+      series.closing = series.closing.filter((rows) => rows !== gone);
+      if (added !== undefined) this.#addClosed(series, added);
+    }
+    if (added !== undefined) this.unsealed.add(series);
+  }
+
+  #addClosed(series: Series, rows: OpenRows): void {
+    series.closing.push(rows);
+    this.#closed.push({ series, rows, bytes: rows.bytes });
+    this.#closedBytes += rows.bytes;
+  }
+
+  /** Forgets that the series has unsealed rows when it has none. */
+  settle(series: Series): void {
+    if (series.open === undefined && series.closing.length === 0) this.unsealed.delete(series);
+  }
 }
 
-function createOrigins(): Pick<SeriesRegistry, 'origin' | 'origins' | 'setRetention'> {
-  const byWorkspace = new Map<string, Map<string | null, Origin>>();
-  let rules: RetentionTimes | undefined;
-  let last: Origin | undefined;
+/** The origins of rows. */
+export class Origins {
+  readonly #byWorkspace = new Map<string, Map<string | null, Origin>>();
+  #rules: RetentionTimes | undefined;
+  #last: Origin | undefined;
 
-  function find(workspaceId: string, dataFlowId: string | null): Origin {
-    const ofWorkspace = byWorkspace.get(workspaceId) ?? new Map<string | null, Origin>();
-    byWorkspace.set(workspaceId, ofWorkspace);
+  all(): Origin[] {
+    return [...this.#byWorkspace.values()].flatMap((ofWorkspace) => [...ofWorkspace.values()]);
+  }
+
+  /** Hides rows by these rules from now on, also those of origins that come later. */
+  setRetention(rules: RetentionTimes): void {
+    this.#rules = rules;
+    for (const origin of this.all()) origin.keepFrom = keepFromOf(origin, rules);
+  }
+
+  /** The same object for the same origin. */
+  of(workspaceId: string, dataFlowId: string | null): Origin {
+    // Consecutive rows usually have the same origin.
+    const last = this.#last;
+    if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;
+    this.#last = this.#find(workspaceId, dataFlowId);
+    return this.#last;
+  }
+
+  #find(workspaceId: string, dataFlowId: string | null): Origin {
+    const ofWorkspace = this.#byWorkspace.get(workspaceId) ?? new Map<string | null, Origin>();
+    this.#byWorkspace.set(workspaceId, ofWorkspace);
     let origin = ofWorkspace.get(dataFlowId);
     if (origin === undefined) {
       const names = { workspaceId, dataFlowId };
-      origin = { ...names, keepFrom: keepFromOf(names, rules) };
+      origin = { ...names, keepFrom: keepFromOf(names, this.#rules) };
       ofWorkspace.set(dataFlowId, origin);
     }
     return origin;
   }
-
-  const origins = (): Origin[] =>
-    [...byWorkspace.values()].flatMap((ofWorkspace) => [...ofWorkspace.values()]);
-  return {
-    origins,
-    setRetention: (next) => {
-      rules = next;
-      for (const origin of origins()) origin.keepFrom = keepFromOf(origin, rules);
-    },
-    origin: (workspaceId, dataFlowId) => {
-      // Consecutive rows usually have the same origin.
-      if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;
-      last = find(workspaceId, dataFlowId);
-      return last;
-    },
-  };
 }
 
 /** The place behind the last time of the hour. */

@@ -10,7 +10,7 @@ import { type Chunk, DamagedChunk, sectionCount, statisticsPerColumn } from '../
 import type { ShapeInterner } from '../../../log/data-shape.ts';
 import { OtherFormatError, refuseOtherFormat } from '../../../../model/errors.ts';
 import { schemaFromText, type SchemaInterner } from '../chunks/chunk-schema.ts';
-import type { Origin } from '../rows/rows.ts';
+import type { Origins } from '../rows/series-registry.ts';
 import { SegmentFile } from './segment-file.ts';
 import { RunFile, type RunIndex, runMagic } from '../runs/run-file.ts';
 
@@ -237,8 +237,7 @@ export interface OpenedSegment {
 export interface Interners {
   readonly shapes: ShapeInterner;
   readonly schemas: SchemaInterner;
-  /** The same object for the same origin. */
-  readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
+  readonly origins: Origins;
 }
 
 /**
@@ -295,7 +294,7 @@ function chunksOf(
     schemaFromText(text, interners.shapes, interners.schemas),
   );
   const origins = head.origins.map(([workspaceId, dataFlowId]) =>
-    interners.origin(workspaceId, dataFlowId),
+    interners.origins.of(workspaceId, dataFlowId),
   );
   const placed: PlacedChunk[] = [];
   let statsAt = head.chunks * doublesPerChunk;

@@ -72,24 +72,6 @@ interface SegmentChange {
   readonly counts?: (added: SegmentFile | undefined) => void;
 }
 
-export interface SegmentSet {
-  readonly segments: () => readonly Segment[];
-  readonly manifest: () => Manifest;
-  /** Runs one after the other what changes segments. */
-  readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
-  /**
-   * Only inside `exclusive`. Rejects without effect when the disk refuses. The removed segments'
-   * files are gone afterwards.
-   */
-  readonly commit: (change: SegmentChange) => Promise<void>;
-  readonly bytes: () => number;
-  /** The file of the numbers says now that those of all commits are retired. */
-  readonly numbersSaved: () => void;
-  /** A path that no other file has, for a file that is written before it is committed. */
-  readonly newPath: () => string;
-  readonly close: () => void;
-}
-
 interface AddedSegment {
   readonly segment: Segment;
   readonly times: Times;
@@ -97,96 +79,128 @@ interface AddedSegment {
   readonly places: readonly ChunkPlace[];
 }
 
-export function createSegmentSet(options: {
-  readonly directory: string;
-  readonly manifest: Manifest;
-  readonly segments: Segment[];
-  readonly removals: Removals;
-  /** See the manifest; of this moment. */
-  readonly deadRows: (added?: WrittenRun) => Pick<Manifest, 'deadRows' | 'retired'>;
-  /** Calls back when no read in progress can need the removed files any more. */
-  readonly whenUnread: (callback: () => void) => void;
-}): SegmentSet {
-  const { directory, whenUnread } = options;
-  let { manifest } = options;
-  let segments = [...options.segments];
-  let { nextSegment } = manifest;
+export class SegmentSet {
+  readonly #directory: string;
+  readonly #removals: Removals;
+  readonly #deadRows: (added?: WrittenRun) => Pick<Manifest, 'deadRows' | 'retired'>;
+  readonly #whenUnread: (callback: () => void) => void;
+  #segments: readonly Segment[];
+  #manifest: Manifest;
+  #nextSegment: number;
   /** Names of files that count no more and may still be there, or be there again after a power cut. */
-  let left = [...manifest.removed];
+  #left: string[];
   /** Those of them that cannot come back once the folder is synced. */
-  let unlinked = new Set<string>();
-  let retiring = [...manifest.retiring];
-  let queue: Promise<unknown> = Promise.resolve();
+  #unlinked = new Set<string>();
+  #retiring: readonly number[];
+  #queue: Promise<unknown> = Promise.resolve();
 
-  async function commit(change: SegmentChange): Promise<void> {
+  constructor(
+    directory: string,
+    opened: { readonly manifest: Manifest; readonly segments: readonly Segment[] },
+    removals: Removals,
+    /** See the manifest; of this moment. */
+    deadRows: (added?: WrittenRun) => Pick<Manifest, 'deadRows' | 'retired'>,
+    /** Calls back when no read in progress can need the removed files any more. */
+    whenUnread: (callback: () => void) => void,
+  ) {
+    this.#directory = directory;
+    this.#removals = removals;
+    this.#deadRows = deadRows;
+    this.#whenUnread = whenUnread;
+    this.#segments = opened.segments;
+    this.#manifest = opened.manifest;
+    this.#nextSegment = opened.manifest.nextSegment;
+    this.#left = [...opened.manifest.removed];
+    this.#retiring = opened.manifest.retiring;
+  }
+
+  get segments(): readonly Segment[] {
+    return this.#segments;
+  }
+
+  get manifest(): Manifest {
+    return this.#manifest;
+  }
+
+  get bytes(): number {
+    return this.#segments.reduce((sum, { file }) => sum + file.bytes, 0);
+  }
+
+  /** A path that no other file has, for a file that is written before it is committed. */
+  newPath(): string {
+    return join(this.#directory, `.${nameOf(this.#nextSegment++)}.new`);
+  }
+
+  /** Runs one after the other what changes segments. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  /**
+   * Only inside `exclusive`. Rejects without effect when the disk refuses. The removed segments'
+   * files are gone afterwards.
+   */
+  async commit(change: SegmentChange): Promise<void> {
     const { remove } = change;
     // A number is never used twice: a commit that failed half-way may have left its file behind.
-    const name = nameOf(nextSegment++);
-    const added = await addSegment(join(directory, name), change);
-    const kept = segments.filter((segment) => !remove.includes(segment));
+    const name = nameOf(this.#nextSegment++);
+    const added = await addSegment(join(this.#directory, name), change);
+    const kept = this.#segments.filter((segment) => !remove.includes(segment));
     const next = added === undefined ? kept : [...kept, added.segment];
     const dead = Map.groupBy(change.dead ?? [], ({ chunk }) => chunk.file.name);
-    const retired = [...retiring, ...(change.retire ?? [])];
-    manifest = await writeWithReserve(directory, () => {
+    const retired = [...this.#retiring, ...(change.retire ?? [])];
+    this.#manifest = await writeWithReserve(this.#directory, () => {
       const replayFrom = change.replayFrom();
       const names = next.map(({ file }) => file.name);
-      const { lost } = manifest;
-      const times = timesIn(manifest, [...names, ...lost]);
+      const { lost } = this.#manifest;
+      const times = timesIn(this.#manifest, [...names, ...lost]);
       if (added !== undefined) times[name] = added.times;
-      const dropped = { ...manifest.droppedDevices };
+      const dropped = { ...this.#manifest.droppedDevices };
       for (const [device, position] of Object.entries(change.droppedDevices ?? {}))
         dropped[device] = { position, segment: segmentNumber(name) };
       return {
-        nextSegment,
+        nextSegment: this.#nextSegment,
         segments: names,
         replayFrom,
         // A lost segment may come back, with what was dropped meanwhile.
         droppedDevices: stillNeeded(dropped, [...namesOfChunks(next), ...lost], replayFrom),
-        removals: options.removals.pending(change.settled),
+        removals: this.#removals.pending(change.settled),
         deadChunks: deadChunksOf(next, dead),
         retiring: retired,
         lost,
         times,
-        ...options.deadRows(change.addRun),
-        removed: [...left, ...remove.map(({ file }) => file.name)],
+        ...this.#deadRows(change.addRun),
+        removed: [...this.#left, ...remove.map(({ file }) => file.name)],
       };
     });
-    segments = next;
-    retiring = retired;
-    for (const segment of segments) noteDead(segment, dead.get(segment.file.name) ?? []);
+    this.#segments = next;
+    this.#retiring = retired;
+    for (const segment of next) noteDead(segment, dead.get(segment.file.name) ?? []);
     if (added !== undefined) moveInto(added, change.add ?? []);
     change.counts?.(added?.segment.file);
     // Writing the manifest synced the folder.
-    left = left.filter((name) => !unlinked.has(name));
-    left.push(...remove.map(({ file }) => file.name));
-    unlinked = new Set();
-    for (const name of left) {
-      await unlink(join(directory, name)).catch(ignoreMissing);
-      unlinked.add(name);
+    this.#left = this.#left.filter((file) => !this.#unlinked.has(file));
+    this.#left.push(...remove.map(({ file }) => file.name));
+    this.#unlinked = new Set();
+    for (const file of this.#left) {
+      await unlink(join(this.#directory, file)).catch(ignoreMissing);
+      this.#unlinked.add(file);
     }
-    whenUnread(() => {
+    this.#whenUnread(() => {
       for (const { file } of remove) file.close();
     });
   }
 
-  return {
-    commit,
-    segments: () => segments,
-    manifest: () => manifest,
-    numbersSaved: () => {
-      retiring = [];
-    },
-    newPath: () => join(directory, `.${nameOf(nextSegment++)}.new`),
-    bytes: () => segments.reduce((sum, { file }) => sum + file.bytes, 0),
-    exclusive: (work) => {
-      const done = queue.then(work);
-      queue = done.catch(() => undefined);
-      return done;
-    },
-    close: () => {
-      for (const { file } of segments) file.close();
-    },
-  };
+  /** The file of the numbers says now that those of all commits are retired. */
+  numbersSaved(): void {
+    this.#retiring = [];
+  }
+
+  close(): void {
+    for (const { file } of this.#segments) file.close();
+  }
 }
 
 /** The new segment of the change; undefined when it adds nothing. */
