@@ -95,7 +95,7 @@ export async function openParts(start: Start): Promise<Parts> {
   const journal = await openSampleStore(start, disk, { seen, continuity: leases.continuity });
   const directory = createUplinkRouteCache(records);
   const failed = (error: unknown) => telemetry.backgroundFailed('writing refusals', error);
-  const refusals = new Refusals({ records, now, setTimer, failed });
+  const refusals = new Refusals(records, now, setTimer, failed);
   closers.push('refusals', () => refusals.close());
   const address = createPublicAddress(config);
   const access = composeAccess(address.url, records, requests.actAs, now, {

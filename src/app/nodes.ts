@@ -474,7 +474,7 @@ function routerOf(
     ownershipOf: ownershipBy(leases),
     ...searchBy(leases),
     forward: nodes.forward,
-    captures: new PassedCaptures({ messages, serve, refuse }),
+    captures: new PassedCaptures(messages, serve, refuse),
     serve,
     refuse,
   });

@@ -392,7 +392,7 @@ export function composeCalculations(
   const zones = { openZone, calendarOf };
   const registry = new CalculationRegistry(db, (calculation) => zoneOf(calculation, zones));
   followChanges(registry);
-  const late = new LateSamples({ db, calculationsOf: registry.ofWorkspace, store, now });
+  const late = new LateSamples(db, registry.ofWorkspace, store, now);
   const follower = followers.start('calculations', {
     handle: late.handle,
     batchWaitMs,

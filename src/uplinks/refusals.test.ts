@@ -21,15 +21,15 @@ test('20 names of wrong secrets a writing, one network after the other, and all 
   await besidesPlatform(world, async (records) => {
     const due: (() => void)[] = [];
     const failures: unknown[] = [];
-    const refusals = new Refusals({
+    const refusals = new Refusals(
       records,
-      now: () => 1,
-      setTimer: (task) => {
+      () => 1,
+      (task) => {
         due.push(task);
         return () => undefined;
       },
-      failed: (error) => void failures.push(error),
-    });
+      (error) => void failures.push(error),
+    );
     const failure = { status: 401, message: 'no' };
     const guess = (address: string, deviceId: string | null, user?: string) =>
       refusals.add(

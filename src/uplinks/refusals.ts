@@ -54,13 +54,6 @@ interface Pending extends Omit<Refusal, 'id' | 'organizationId' | 'workspaceId' 
   readonly guessedBy: string | undefined;
 }
 
-interface RefusalsParts {
-  readonly records: Records;
-  readonly now: () => EpochMs;
-  readonly setTimer: SetTimer;
-  readonly failed: (error: unknown) => void;
-}
-
 const writeAfterMs = 1_000;
 /** Kinds of refusals that wait to be written, of all connectors and networks. */
 const pendingMax = 1_000;
@@ -69,15 +62,26 @@ const lookUpsMax = 20;
 
 /** Costs no write while nothing is refused, and one transaction a second at most. */
 export class Refusals {
-  readonly #parts: RefusalsParts;
+  readonly #records: Records;
+  readonly #now: () => EpochMs;
+  readonly #setTimer: SetTimer;
+  readonly #failed: (error: unknown) => void;
   readonly #pending = new Map<string, Pending>();
   /** A sender that invents devices takes the room of its own connector or network first. */
   readonly #room: SharedPool<string>;
   #cancelTimer: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: RefusalsParts) {
-    this.#parts = parts;
+  constructor(
+    records: Records,
+    now: () => EpochMs,
+    setTimer: SetTimer,
+    failed: (error: unknown) => void,
+  ) {
+    this.#records = records;
+    this.#now = now;
+    this.#setTimer = setTimer;
+    this.#failed = failed;
     this.#room = new SharedPool({
       max: pendingMax,
       giveWay: (key) => void this.#pending.delete(key),
@@ -92,7 +96,7 @@ export class Refusals {
     const connectorId = by.connectorId?.slice(0, refusalLimits.deviceIdLengthMax);
     if (connectorId === undefined && deviceId === null) return;
     const key = JSON.stringify([connectorId, reason, deviceId]);
-    const at = this.#parts.now();
+    const at = this.#now();
     const before = this.#pending.get(key);
     const network = by.address === undefined ? undefined : networkOf(by.address);
     this.#pending.set(key, {
@@ -110,7 +114,7 @@ export class Refusals {
       ...payloadOf(reason === 'WRONG_SECRET' ? undefined : uplink),
     });
     if (!this.#room.hold(network ?? by.connectorId ?? '', key, 1)) this.#pending.delete(key);
-    this.#cancelTimer ??= this.#parts.setTimer(() => this.#write(), writeAfterMs);
+    this.#cancelTimer ??= this.#setTimer(() => this.#write(), writeAfterMs);
   }
 
   /** Writes what is pending. Resolves when it is durable, or has failed. */
@@ -122,7 +126,8 @@ export class Refusals {
   }
 
   async dropOld(): Promise<void> {
-    const { records, now } = this.#parts;
+    const records = this.#records;
+    const now = this.#now;
     await dropOldRefusals(records.db, now() - refusalLimits.ageMsMax);
   }
 
@@ -137,19 +142,19 @@ export class Refusals {
         this.#pending.delete(key);
       }
       if (this.#pending.size > 0)
-        this.#cancelTimer ??= this.#parts.setTimer(() => this.#write(), writeAfterMs);
+        this.#cancelTimer ??= this.#setTimer(() => this.#write(), writeAfterMs);
       try {
         await this.#store(pending);
       } catch (error) {
         // They are counts for people; what is refused next is told again.
-        this.#parts.failed(error);
+        this.#failed(error);
       }
     });
   }
 
   async #store(pending: readonly Pending[]): Promise<void> {
     if (pending.length === 0) return;
-    const { records } = this.#parts;
+    const records = this.#records;
     const strangers = pending.filter(({ connectorId }) => connectorId === undefined);
     const named = strangers.map(({ deviceId }) => deviceId ?? '');
     const connectors = await connectorsOfDevices(records.committed, named);

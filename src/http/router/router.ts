@@ -282,21 +282,23 @@ type SentAnswer = readonly [
   body: string | { readonly base64: string },
 ];
 
-interface PassedCapturesParts {
-  readonly messages: NodeMessages;
-  /** Serves a request on this node. */
-  readonly serve: RequestListener;
-  /** Answers with the error body. */
-  readonly refuse: (request: IncomingMessage, response: ServerResponse, why: Problem) => void;
-}
-
 export class PassedCaptures {
-  readonly #parts: PassedCapturesParts;
+  readonly #messages: NodeMessages;
+  /** Serves a request on this node. */
+  readonly #serve: RequestListener;
+  /** Answers with the error body. */
+  readonly #refuse: (request: IncomingMessage, response: ServerResponse, why: Problem) => void;
 
   /** Answers the captures of other nodes from now on. */
-  constructor(parts: PassedCapturesParts) {
-    this.#parts = parts;
-    parts.messages.handle(kind, (request) => {
+  constructor(
+    messages: NodeMessages,
+    serve: RequestListener,
+    refuse: (request: IncomingMessage, response: ServerResponse, why: Problem) => void,
+  ) {
+    this.#messages = messages;
+    this.#serve = serve;
+    this.#refuse = refuse;
+    messages.handle(kind, (request) => {
       const sent = request as SentCapture;
       return this.#serveHere(sent);
     });
@@ -309,10 +311,10 @@ export class PassedCaptures {
    */
   takes(request: IncomingMessage, response: ServerResponse, place: string): boolean {
     const bytes = wholeCaptureBytes(request);
-    if (bytes === undefined || this.#parts.messages.beginsHere(place)) return false;
+    if (bytes === undefined || this.#messages.beginsHere(place)) return false;
     this.#pass(request, response, { place, bytes }).catch((error: unknown) => {
       if (response.headersSent) return void response.destroy();
-      this.#parts.refuse(request, response, error as Problem);
+      this.#refuse(request, response, error as Problem);
     });
     return true;
   }
@@ -333,7 +335,7 @@ export class PassedCaptures {
       socket.remoteAddress ?? '',
       body.toString('latin1'),
     ];
-    const answer = await this.#parts.messages.toOwner(place, {
+    const answer = await this.#messages.toOwner(place, {
       kind,
       request: sent,
       bytes: bytes + overheadBytes,
@@ -354,7 +356,7 @@ export class PassedCaptures {
           typeof answer === 'string' ? answer : { base64: Buffer.from(answer).toString('base64') };
         resolve([status, head, text]);
       });
-      this.#parts.serve(message, response);
+      this.#serve(message, response);
     });
   }
 }

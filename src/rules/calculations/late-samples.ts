@@ -31,25 +31,30 @@ interface Range {
   to: EpochMs;
 }
 
-interface LateSampleParts {
-  readonly db: RecordsDb;
-  /** Those of the workspace, whether active or not. */
-  readonly calculationsOf: (workspaceId: string) => Promise<readonly KnownCalculation[]>;
-  /** Of devices of this node. */
-  readonly store: ReadingStore;
-  readonly now: () => EpochMs;
-}
-
 export class LateSamples {
-  readonly #parts: LateSampleParts;
+  readonly #db: RecordsDb;
+  /** Those of the workspace, whether active or not. */
+  readonly #calculationsOf: (workspaceId: string) => Promise<readonly KnownCalculation[]>;
+  /** Of devices of this node. */
+  readonly #store: ReadingStore;
+  readonly #now: () => EpochMs;
 
-  constructor(parts: LateSampleParts) {
-    this.#parts = parts;
+  constructor(
+    db: RecordsDb,
+    calculationsOf: (workspaceId: string) => Promise<readonly KnownCalculation[]>,
+    store: ReadingStore,
+    now: () => EpochMs,
+  ) {
+    this.#db = db;
+    this.#calculationsOf = calculationsOf;
+    this.#store = store;
+    this.#now = now;
   }
 
   /** Resolves when the marks are durable. The same entries again do no harm. */
   readonly handle = async (entries: readonly DurableEntry[]): Promise<void> => {
-    const { db, calculationsOf } = this.#parts;
+    const db = this.#db;
+    const calculationsOf = this.#calculationsOf;
     const marks = new Marks();
     const byWorkspace = Map.groupBy(entries, workspaceOf);
     for (const [workspaceId, own] of byWorkspace) {
@@ -66,7 +71,7 @@ export class LateSamples {
     entries: readonly DurableEntry[],
     marks: Marks,
   ): Promise<void> {
-    const now = this.#parts.now();
+    const now = this.#now();
     // What is in no period that has ended changes nothing, and most samples are not.
     const ended = Math.max(...calculations.map(({ openFrom }) => openFrom(now)));
     const touched = new Touched(now - lateMs, ended);
@@ -90,7 +95,8 @@ export class LateSamples {
     touched: Touched,
     marks: Marks,
   ): Promise<void> {
-    const { db, now } = this.#parts;
+    const db = this.#db;
+    const now = this.#now;
     const usesTags = calculations.some(({ record }) => record.tagId !== null);
     const tags = usesTags ? await tagsOfDevices(db, deviceIds) : undefined;
     const usesTimeouts = calculations.some(({ record }) => countsOnline(record));
@@ -124,7 +130,8 @@ export class LateSamples {
     at: EpochMs,
     search: { left: number },
   ): Promise<EpochMs> {
-    const { store, now } = this.#parts;
+    const store = this.#store;
+    const now = this.#now;
     if (search.left-- <= 0) return now();
     let next = 0;
     const moment = { from: at + 1, to: at + 1, before: false, after: true };

@@ -53,10 +53,8 @@ export async function openClickHouse({
       (servers) =>
         new Shard(
           servers.map(({ replica }) => replica),
-          {
-            insertSettings: servers[0]?.features.insert ?? {},
-            catchUp: (replica) => catchUp(replica, [...prepared.keys()]),
-          },
+          servers[0]?.features.insert ?? {},
+          (replica) => catchUp(replica, [...prepared.keys()]),
         ),
     );
     return {

@@ -30,20 +30,19 @@ interface InsertOfSelect extends Omit<Insert, 'rows'> {
   readonly timeoutMs: number;
 }
 
-interface ShardOptions {
-  /** Settings of inserts. */
-  readonly insertSettings: Settings;
-  /** Waits until a replica has what any other has now. */
-  readonly catchUp: (replica: Replica) => Promise<void>;
-}
-
 export class Shard {
   readonly replicas: readonly Replica[];
   readonly #insertSettings: Settings;
   readonly #catchUp: (replica: Replica) => Promise<void>;
   readonly #choice: ReplicaChoice;
 
-  constructor(replicas: readonly Replica[], { insertSettings, catchUp }: ShardOptions) {
+  constructor(
+    replicas: readonly Replica[],
+    /** Settings of inserts. */
+    insertSettings: Settings,
+    /** Waits until a replica has what any other has now. */
+    catchUp: (replica: Replica) => Promise<void>,
+  ) {
     this.replicas = replicas;
     this.#insertSettings = insertSettings;
     this.#catchUp = catchUp;
@@ -127,10 +126,10 @@ function statementOf(insert: Insert | InsertOfSelect): Statement {
 
 class ReplicaChoice {
   readonly #replicas: readonly Replica[];
-  readonly #catchUp: ShardOptions['catchUp'];
+  readonly #catchUp: (replica: Replica) => Promise<void>;
   #at = 0;
 
-  constructor(replicas: readonly Replica[], catchUp: ShardOptions['catchUp']) {
+  constructor(replicas: readonly Replica[], catchUp: (replica: Replica) => Promise<void>) {
     this.#replicas = replicas;
     this.#catchUp = catchUp;
   }

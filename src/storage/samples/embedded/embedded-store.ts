@@ -193,14 +193,11 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     return registry.devices.get(id);
   }
 
-  const newest = new NewestSamples({
-    orderOf: (deviceId) => {
-      const number = tables.numbers.numberOf(deviceId);
-      const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
-      return Math.max(ofTables, deviceOf(deviceId)?.nextOrder ?? 0);
-    },
-    bytesMax: limits.newestSampleBytes,
-  });
+  const newest = new NewestSamples((deviceId) => {
+    const number = tables.numbers.numberOf(deviceId);
+    const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
+    return Math.max(ofTables, deviceOf(deviceId)?.nextOrder ?? 0);
+  }, limits.newestSampleBytes);
   const reads = createStoreReads({
     deviceOf,
     tables,

@@ -26,19 +26,17 @@ interface KeptDevice {
   readonly bytes: number;
 }
 
-interface NewestSamplesParts {
-  /** Rises with every row of the device that becomes visible. */
-  readonly orderOf: (deviceId: string) => number;
-  readonly bytesMax: number;
-}
-
 export class NewestSamples {
-  readonly #orderOf: NewestSamplesParts['orderOf'];
+  readonly #orderOf: (deviceId: string) => number;
   readonly #bytesMax: number;
   readonly #kept = new Map<string, KeptDevice>();
   #bytes = 0;
 
-  constructor({ orderOf, bytesMax }: NewestSamplesParts) {
+  constructor(
+    /** Rises with every row of the device that becomes visible. */
+    orderOf: (deviceId: string) => number,
+    bytesMax: number,
+  ) {
     this.#orderOf = orderOf;
     this.#bytesMax = bytesMax;
   }

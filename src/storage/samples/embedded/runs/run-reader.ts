@@ -68,12 +68,10 @@ export class RunReader {
   /** Slices of many devices between the times, with statistics of a column. */
   walk(column: number, from: EpochMs, to: EpochMs): SliceWalk {
     return new SliceWalk(
-      {
-        run: this.#run,
-        sections: this.#sections,
-        groupOf: this.#groupOf,
-        damagedPage: this.#damagedPage,
-      },
+      this.#run,
+      this.#sections,
+      this.#groupOf,
+      this.#damagedPage,
       column,
       from,
       to,

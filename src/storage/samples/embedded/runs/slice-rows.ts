@@ -244,15 +244,6 @@ class SliceColumn implements Column {
 
 // Slice walk: the slices of many devices in one run; each page is decoded once.
 
-interface SliceWalkParts {
-  readonly run: RunFile;
-  readonly sections: PageSections;
-  /** The slice of a page as a group. */
-  readonly groupOf: (page: number, slices: PageSlices, slice: number) => RowGroup;
-  /** A page that cannot be read. */
-  readonly damagedPage: (page: number) => RowGroup;
-}
-
 /** Where the statistics of slices are: in those of the page, or in its values where it has none. */
 interface Measured {
   readonly statistics: SliceStatistics | undefined;
@@ -275,7 +266,12 @@ export class SliceWalk {
   sum = 0;
   min = 0;
   max = 0;
-  readonly #parts: SliceWalkParts;
+  readonly #run: RunFile;
+  readonly #sections: PageSections;
+  /** The slice of a page as a group. */
+  readonly #groupOf: (page: number, slices: PageSlices, slice: number) => RowGroup;
+  /** A page that cannot be read. */
+  readonly #damagedPage: (page: number) => RowGroup;
   readonly #from: EpochMs;
   readonly #to: EpochMs;
   /** The numeric column that is measured. */
@@ -287,8 +283,19 @@ export class SliceWalk {
   #next = 0;
 
   /** Pages without rows from `from` on and before `to` are skipped. */
-  constructor(parts: SliceWalkParts, column: number, from: EpochMs, to: EpochMs) {
-    this.#parts = parts;
+  constructor(
+    run: RunFile,
+    sections: PageSections,
+    groupOf: (page: number, slices: PageSlices, slice: number) => RowGroup,
+    damagedPage: (page: number) => RowGroup,
+    column: number,
+    from: EpochMs,
+    to: EpochMs,
+  ) {
+    this.#run = run;
+    this.#sections = sections;
+    this.#groupOf = groupOf;
+    this.#damagedPage = damagedPage;
     this.#column = column;
     this.#from = from;
     this.#to = to;
@@ -296,7 +303,7 @@ export class SliceWalk {
 
   /** Goes before the first page that can have slices of the device. */
   seek(device: number): void {
-    const { index } = this.#parts.run;
+    const { index } = this.#run;
     const page = this.#page;
     if (device <= this.#device || page < 0) this.#next = firstPageOf(index, device);
     else if (index.lastDevices[page]! >= device) this.#next = page;
@@ -306,7 +313,7 @@ export class SliceWalk {
 
   /** Goes to the next page that can have slices of the device; false without one. */
   nextPage(): boolean {
-    const { head, firstDevices, oldest, newest } = this.#parts.run.index;
+    const { head, firstDevices, oldest, newest } = this.#run.index;
     for (; this.#next < head.pages && firstDevices[this.#next]! <= this.#device; this.#next++) {
       const page = this.#next;
       if (newest[page]! < this.#from || oldest[page]! >= this.#to) continue;
@@ -334,13 +341,14 @@ export class SliceWalk {
 
   /** A slice of the page at hand as a group. */
   group(slice: number): RowGroup {
-    const { groupOf, damagedPage } = this.#parts;
+    const groupOf = this.#groupOf;
+    const damagedPage = this.#damagedPage;
     if (this.slices === undefined) return damagedPage(this.#page);
     return groupOf(this.#page, this.slices, slice);
   }
 
   #measuredOf(page: number): Measured {
-    const { sections } = this.#parts;
+    const sections = this.#sections;
     const found = sections.guarded(page, (): Measured => {
       const statistics = sections.statistics(page, this.#column);
       if (statistics !== undefined) return { statistics, column: undefined };
@@ -368,7 +376,7 @@ export class SliceWalk {
 
   #load(page: number): void {
     if (page !== this.#page) {
-      const { sections } = this.#parts;
+      const sections = this.#sections;
       this.slices = sections.guarded(page, () => sections.slices(page));
       this.#page = page;
       this.#measured = undefined;
