@@ -57,7 +57,7 @@ function isShared(
   return ['device', 'tag', 'place'].includes(place.what) && share.series.has(place.id);
 }
 
-type Where = Pick<Place, 'organizationId' | 'workspaceId'>;
+type Where = { readonly organizationId: string | null; readonly workspaceId: string | null };
 
 /** Whether the principal may do the verb at a place of its organization. */
 export function isPermittedAt(

@@ -134,7 +134,7 @@ function permittedAt(
 /** `organizationId` is that of the session. Throws 401 for somebody who is gone. */
 export async function readAccount(
   db: RecordsDb,
-  { id, organizationId }: Pick<Principal, 'id' | 'organizationId'>,
+  { id, organizationId }: { readonly id: string; readonly organizationId: string },
 ) {
   const user = await userRows.find(db, id);
   const memberships = (await organizationMembershipsOf(db, id)).filter(
@@ -165,7 +165,7 @@ export async function readAccount(
 
 // Preferences: what a user or a credential stores for a console, visible only to its owner (contract 37).
 
-type Owner = Pick<Principal, 'id'>;
+type Owner = { readonly id: string };
 
 /** Empty for an owner who has stored nothing. */
 export function readPreferences({ db }: Records, { id }: Owner): Promise<JsonObject> {

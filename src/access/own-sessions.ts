@@ -3,13 +3,14 @@ import { type EpochMs, formatInstant, minuteMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session } from '../model/user.ts';
-import type { Records } from '../storage/records/records.ts';
+import type { Records, RecordsDb } from '../storage/records/records.ts';
 import { sessionRows, sessionsOf } from '../storage/records/rows/sign-in.ts';
 import {
   announceAfterCommit,
   transaction,
   type TransactionStep,
 } from '../storage/records/transaction.ts';
+import type { RecordChange } from '../model/record.ts';
 
 const recentMs = 10 * minuteMs;
 
@@ -59,7 +60,7 @@ export async function endOwnSession(
 
 // Ended sessions: removed in one transaction that empties the caches of every node.
 
-type Announcing = Pick<Records, 'db' | 'announce'>;
+type Announcing = { readonly db: RecordsDb; readonly announce: (change: RecordChange) => void };
 
 export async function endSessionsById(
   { db, announce }: Announcing,

@@ -50,7 +50,7 @@ interface Asked {
  */
 export async function signatureOptions(
   db: RecordsDb,
-  { challenge, party }: Pick<Asked, 'challenge' | 'party'>,
+  { challenge, party }: { readonly challenge: string; readonly party: RelyingParty },
   userId?: string,
 ) {
   const { generateAuthenticationOptions } = await webAuthn();
@@ -112,8 +112,12 @@ async function counterOf(
 /** The credential that the browser has created. Throws 401 with the reason for a wrong one. */
 export async function provenCredential(
   { id, response }: Attestation,
-  asked: Pick<Asked, 'challenge' | 'party'>,
-): Promise<Pick<Passkey, 'credentialId' | 'publicKey' | 'counter'>> {
+  asked: { readonly challenge: string; readonly party: RelyingParty },
+): Promise<{
+  readonly credentialId: string;
+  readonly publicKey: string;
+  readonly counter: number;
+}> {
   const { verifyRegistrationResponse } = await webAuthn();
   const { clientDataJSON, attestationObject } = response;
   const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -128,7 +132,13 @@ export async function provenCredential(
   return { credentialId: credential.id, publicKey: textOfBytes(credential.publicKey), counter };
 }
 
-function expected({ challenge, party }: Pick<Asked, 'challenge' | 'party'>) {
+function expected({
+  challenge,
+  party,
+}: {
+  readonly challenge: string;
+  readonly party: RelyingParty;
+}) {
   return {
     expectedChallenge: challenge,
     expectedOrigin: party.origin,

@@ -112,7 +112,7 @@ export async function createPasskey(
 /** Throws 404 for one that is gone or belongs to another user. */
 export async function changePasskeyName(
   { db }: Records,
-  passkey: Pick<Passkey, 'id' | 'userId' | 'name'>,
+  passkey: { readonly id: string; readonly userId: string; readonly name: string },
 ): Promise<void> {
   if (!(await renamePasskey(db, passkey))) throw unknown(passkey.id);
 }
@@ -120,7 +120,7 @@ export async function changePasskeyName(
 /** Throws 404 for one that is gone or belongs to another user. */
 export async function deletePasskey(
   { db, announce }: Records,
-  { id, userId }: Pick<Passkey, 'id' | 'userId'>,
+  { id, userId }: { readonly id: string; readonly userId: string },
 ): Promise<void> {
   await transaction(db, async (step) => {
     if (!(await removePasskey(step.db, { id, userId }))) throw unknown(id);

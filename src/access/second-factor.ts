@@ -145,7 +145,7 @@ async function newCodes(db: RecordsDb, userId: string): Promise<string[]> {
 async function endOtherSessions(
   step: TransactionStep,
   { announce }: Records,
-  { id, sessionId }: Pick<Principal, 'id' | 'sessionId'>,
+  { id, sessionId }: { readonly id: string; readonly sessionId?: string },
 ): Promise<void> {
   const others = (await sessionsOf(step.db, id)).filter((one: Session) => one.id !== sessionId);
   await removeInStep(

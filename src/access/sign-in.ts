@@ -1,11 +1,11 @@
 // Sign-in, sign-out and the own account: a session for an e-mail address and password (contract 35).
 import { randomBytes } from 'node:crypto';
-import { emailAddressOf, type Session, type SignInKind, type User } from '../model/user.ts';
+import { emailAddressOf, type SignInKind, type User } from '../model/user.ts';
 import { newId } from '../model/ids.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { Records } from '../storage/records/records.ts';
+import type { Records, RecordsDb } from '../storage/records/records.ts';
 import {
   findOrganizationMember,
   organizationMembershipsOf,
@@ -71,7 +71,10 @@ export async function startSession(
     readonly signInKind: SignInKind;
     /** Of several, the organization to begin in. */
     readonly organizationId?: string | null | undefined;
-    readonly provider?: Pick<Session, 'providerSession' | 'idToken'>;
+    readonly provider?: {
+      readonly providerSession: string | null;
+      readonly idToken: string | null;
+    };
     /** What the owner recognizes the session by. */
     readonly from?: { readonly ip: string; readonly userAgent: string | undefined };
     /** The token of the session that the browser had until now, which ends. */
@@ -258,7 +261,11 @@ export async function resetPassword(
   });
 }
 
-async function userOfReset({ db }: Pick<Records, 'db'>, hash: string, now: EpochMs): Promise<User> {
+async function userOfReset(
+  { db }: { readonly db: RecordsDb },
+  hash: string,
+  now: EpochMs,
+): Promise<User> {
   const reset = await findPasswordReset(db, hash, now);
   const user = reset && (await userRows.find(db, reset.userId));
   if (user === undefined) throw unknownReset();

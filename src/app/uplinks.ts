@@ -18,7 +18,12 @@ import { calendarZone } from '../query/accumulation.ts';
 import { offsetsOf } from '../query/expression-reads.ts';
 import { storedNames } from '../query/inferred-schema.ts';
 import type { Emit } from '../scripting/emit.ts';
-import { runScript, ScriptMachine, ScriptMachineOnDemand } from '../scripting/script-machine.ts';
+import {
+  ScriptMachine,
+  ScriptMachineOnDemand,
+  type ScriptRunner,
+  runScript,
+} from '../scripting/script-machine.ts';
 import {
   openClickHouseUplinks,
   removeClickHouseUplinks,
@@ -144,9 +149,9 @@ export interface Uplinks {
   readonly quickScripts: QuickScripts;
   /** Writes the status of devices, then drops what is known of those that another node serves. */
   readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
-  readonly scripts: Pick<ScriptMachine, 'run'>;
+  readonly scripts: ScriptRunner;
   /** Runs scripts that users try out, after all others. */
-  readonly scriptTrials: Pick<ScriptMachine, 'run'>;
+  readonly scriptTrials: ScriptRunner;
   readonly raw: RawUplinks;
   /** Tries decoders on a payload. */
   readonly trial: Pick<ReplayStages, 'decode' | 'validate'>;
@@ -437,7 +442,7 @@ async function composeIdempotency(parts: Parts): Promise<Idempotency> {
 
 interface Scripts extends Pick<ScriptMachine, 'run' | 'close'> {
   /** Runs scripts that users try out. They wait for all other runs. */
-  readonly trials: Pick<ScriptMachine, 'run'>;
+  readonly trials: ScriptRunner;
 }
 
 /** Starts the script workers now only if a device type exists, because idle workers use memory. */

@@ -198,7 +198,13 @@ const filledShare = 0.78;
 interface Grid {
   readonly times: readonly number[];
   /** In the order of the series. */
-  readonly values: readonly (Pick<PlotLine, 'band'> & { readonly values: readonly PlotValue[] })[];
+  readonly values: readonly {
+    readonly band?: {
+      readonly least: readonly PlotValue[];
+      readonly greatest: readonly PlotValue[];
+    };
+    readonly values: readonly PlotValue[];
+  }[];
   /** From one time to the next. */
   readonly seconds: number;
   readonly range: readonly [from: number, to: number];
@@ -333,7 +339,7 @@ export interface ValueRange {
 }
 
 /** The side of the thresholds: the right one only where all lines are on it. */
-export function levelSide({ lines }: Pick<Plot, 'lines'>): Side {
+export function levelSide({ lines }: { readonly lines: readonly PlotLine[] }): Side {
   return lines.length > 0 && lines.every(({ isRight }) => isRight === true) ? 'right' : 'left';
 }
 

@@ -1,6 +1,6 @@
 // Record changes: one transaction each, with versions checked and an audit entry, announced when durable.
 import type { AuditEntry } from '../model/audit-entry.ts';
-import { formatInstant, formatInstantOrNull } from '../model/instant.ts';
+import { type EpochMs, formatInstant, formatInstantOrNull } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { AuditFields, ChangedRecord, RecordChange } from '../model/record.ts';
 import { insertAuditEntries } from '../storage/records/rows/audit-log.ts';
@@ -84,7 +84,7 @@ export function nextVersion(
   current: AuditFields,
   sent: number | null | undefined,
   now: number,
-): Pick<AuditFields, 'updated' | 'version'> {
+): { readonly updated: EpochMs | null; readonly version: number } {
   if (sent !== undefined && sent !== null && sent !== current.version) {
     throw problem('staleVersion', { sent, current: current.version });
   }

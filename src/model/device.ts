@@ -43,9 +43,10 @@ export type OnlineState = (typeof onlineStates)[number];
  * The state of a device that is new or has a new connectivity: whether the network server of a LoRa
  * device knows it is unknown.
  */
-export function firstRegistration(
-  connectivity: Connectivity,
-): Pick<Device, 'registered' | 'active'> {
+export function firstRegistration(connectivity: Connectivity): {
+  readonly registered: boolean | null;
+  readonly active: boolean | null;
+} {
   return { registered: null, active: connectivity === 'LORA' ? true : null };
 }
 

@@ -4,10 +4,10 @@ import type { Device } from './device.ts';
 import { type EpochMs, formatInstant } from './instant.ts';
 import { formatDurationMs } from './iso-duration.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
-import type { DurableEntry } from './journal-entry.ts';
 import type { Mail } from './mail.ts';
 import type { Sample } from './sample.ts';
 import type { MetricField, UplinkMetrics } from './uplink-metrics.ts';
+import type { EntryTrace } from './entry-trace.ts';
 
 /** The first steps of paths; anything else is refused when a template is made. */
 export const contextPrefixes: readonly string[] = [
@@ -109,7 +109,11 @@ export interface ContextDevice {
 interface ContextSource extends ContextDevice {
   readonly sample: Sample & { readonly correlationId?: string };
   /** The entry of the sample; absent if the sample was read from the store. */
-  readonly entry?: Pick<DurableEntry, 'receivedAt' | 'metrics' | 'trace'>;
+  readonly entry?: {
+    readonly receivedAt: EpochMs;
+    readonly metrics?: UplinkMetrics;
+    readonly trace?: EntryTrace;
+  };
   /** When the output was made. */
   readonly producedAt: EpochMs;
 }
@@ -181,7 +185,11 @@ function deviceText(device: JsonObject): string {
 /** Contexts of devices, with their sources. */
 const deviceContexts = new WeakMap<
   Device,
-  Pick<ContextDevice, 'tags' | 'customFields'> & { readonly context: JsonObject }
+  {
+    readonly tags: readonly { readonly name: string }[];
+    readonly customFields: JsonObject;
+    readonly context: JsonObject;
+  }
 >();
 
 /** The device as templates and outputs show it. */

@@ -4,8 +4,8 @@ import type { SetTimer } from '../structures/timers.ts';
 import { retentionTimes } from '../inventory/workspaces/workspaces.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { readRetentionRules } from '../storage/records/rows/workspaces.ts';
-import type { Samples } from '../storage/samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
+import type { DroppedSamples, RetentionTimes } from '../storage/samples/sample-store.ts';
 
 const roundEveryMs = minuteMs;
 
@@ -55,7 +55,7 @@ async function runTasks({ tasks, failed, pause }: MaintenanceParts): Promise<voi
 
 export interface ExpiredSamplesParts {
   readonly db: RecordsDb;
-  readonly store: Pick<Samples, 'retain'>;
+  readonly store: { retain(rules: RetentionTimes): Promise<DroppedSamples> };
   readonly telemetry: Telemetry;
   readonly now: () => EpochMs;
 }

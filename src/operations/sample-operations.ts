@@ -275,7 +275,7 @@ function endedAs(
   state: 'SUCCEEDED' | 'FAILED',
   action: OperationAction,
   data: OperationAction['data'],
-): Pick<Ended, 'action'> {
+): { readonly action: OperationAction } {
   return { action: { ...action, state, data } };
 }
 
@@ -293,7 +293,7 @@ function audit(
   actor: Actor,
   plan: OperationPlan,
   deviceId: string,
-  { samples, rawUplinks }: Pick<Reached, 'samples' | 'rawUplinks'>,
+  { samples, rawUplinks }: { readonly samples: number; readonly rawUplinks: number },
 ): Promise<void> {
   if (plan.work === 'deleteSamples') {
     const { work: _, rawUplinks: removesUplinks, ...deletion } = plan;

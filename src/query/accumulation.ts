@@ -182,6 +182,9 @@ function parseInterval(interval: { readonly from: string; readonly to: string })
 
 // Sample reader: what queries read of the samples.
 
+/** The reads of KPIs. */
+export type BucketStore = Pick<ReadingStore, 'buckets' | 'values'>;
+
 export type ReadingStore = Pick<
   Samples,
   | 'samples'

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { BucketRequest } from '../storage/samples/sample-store.ts';
-import type { Accumulation, QueriedDevice, ReadingStore } from './accumulation.ts';
+import type { Accumulation, BucketStore, QueriedDevice } from './accumulation.ts';
 import { type BucketPlan, planEnds } from './bucket-plan.ts';
 import { type AccumulatorName, accumulatorOf } from './summaries/accumulators.ts';
 import type { Facet, Tally } from './summaries/facet.ts';
@@ -74,7 +74,7 @@ export async function answersInOrder(
   accumulator: FoldName,
   plan: BucketPlan,
   now: EpochMs,
-  store: Pick<ReadingStore, 'buckets' | 'values'>,
+  store: BucketStore,
   counted = { values: 0 },
 ): Promise<BucketAnswers[]> {
   await checkValues(devices, accumulation, plan, store, counted);
@@ -108,7 +108,7 @@ async function checkValues(
   devices: readonly QueriedDevice[],
   accumulation: Accumulation,
   plan: BucketPlan,
-  store: Pick<ReadingStore, 'buckets'>,
+  store: { buckets(request: BucketRequest): Promise<readonly (readonly (Tally | undefined)[])[]> },
   counted: { values: number },
 ): Promise<void> {
   const { from, to } = planEnds(plan);

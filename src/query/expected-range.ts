@@ -6,9 +6,10 @@ import type { TimeZone } from '../model/time-zone.ts';
 import type { Tally } from './summaries/facet.ts';
 import { accumulators } from './summaries/accumulators.ts';
 import { noSlots } from './summaries/occupied-slots.ts';
-import { type QueriedDevice, readAccumulation, type ReadingStore, zoneOf } from './accumulation.ts';
+import { type QueriedDevice, readAccumulation, zoneOf } from './accumulation.ts';
 import { bucketRequest } from './bucket-answers.ts';
 import type { QueryParts } from './kpi.ts';
+import type { BucketRequest } from '../storage/samples/sample-store.ts';
 
 const intervalDaysMax = 92;
 const weekHours = 168;
@@ -192,7 +193,9 @@ function rangeOfSlot(
 
 /** What `learnDay` reads. */
 interface LearnParts extends Pick<QueryParts, 'calendarOf' | 'openZone'> {
-  readonly store: Pick<ReadingStore, 'buckets'>;
+  readonly store: {
+    buckets(request: BucketRequest): Promise<readonly (readonly (Tally | undefined)[])[]>;
+  };
 }
 
 /** The range of one local day of a series, in little memory. */

@@ -23,7 +23,7 @@ import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone, ZonePiece } from '../model/time-zone.ts';
 import type { BucketRequest, ValuesRequest } from '../storage/samples/sample-store.ts';
-import type { ReadingStore } from './accumulation.ts';
+import type { BucketStore } from './accumulation.ts';
 import { accumulatorOf, addValue } from './summaries/accumulators.ts';
 import type { Facet, Tally } from './summaries/facet.ts';
 import { type ValueBatch, type ValueColumn, valueTypes } from './summaries/ordered-values.ts';
@@ -45,7 +45,7 @@ interface ExpressionDevice {
   readonly fields: JsonObject;
 }
 
-type ExpressionStore = Pick<ReadingStore, 'buckets' | 'values'>;
+type ExpressionStore = BucketStore;
 
 /** Computed values of some rows. */
 interface ComputedRows {

@@ -1,7 +1,5 @@
 // Generated dashboards: tiles for every device of a type, or for a place with its devices, made from the schemas of their data (contract 39).
-import type { JsonObject } from '../model/json.ts';
-import { isJsonObject } from '../model/json.ts';
-import type { TopicSchema } from './inferred-schema.ts';
+import { type JsonObject, isJsonObject } from '../model/json.ts';
 
 const valuesMax = 6;
 const seriesOfLineMax = 6;
@@ -27,7 +25,7 @@ interface Described {
  * all of the workspace without one.
  */
 export function generatedDashboard(
-  schemas: Readonly<Record<string, Pick<TopicSchema, 'properties'>>>,
+  schemas: Readonly<Record<string, { readonly properties: JsonObject }>>,
   deviceTypeId: string | null,
 ): JsonObject {
   const keys = Object.entries(schemas).flatMap(([topic, { properties }]) =>
@@ -82,7 +80,7 @@ const placeColumnsMax = 6;
 const planHeight = 6;
 const lineHeight = 5;
 
-type Schemas = Readonly<Record<string, Pick<TopicSchema, 'properties'>>>;
+type Schemas = Readonly<Record<string, { readonly properties: JsonObject }>>;
 
 /**
  * The same configuration for the same schemas: the plan colored by the first number, a chart for each

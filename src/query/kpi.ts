@@ -3,14 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import {
   type Accumulation,
+  type BucketStore,
   type CalendarOf,
-  calendarZone,
   type DeviceQuery,
   type OpenZone,
   type QueriedDevice,
-  readAccumulation,
-  type ReadingStore,
   type WorkspaceCalendar,
+  calendarZone,
+  readAccumulation,
 } from './accumulation.ts';
 import {
   answersInOrder,
@@ -21,7 +21,7 @@ import {
 import { type BucketPlan, type Interval, planEnds, singleBucket } from './bucket-plan.ts';
 import type { PublicHolidays } from './public-holidays.ts';
 import { type AccumulatorName, accumulatorOf } from './summaries/accumulators.ts';
-import { columnValueAt } from './summaries/ordered-values.ts';
+import { type ValueBatch, columnValueAt } from './summaries/ordered-values.ts';
 import { isFold } from './summaries/folds.ts';
 import { addTerm, type CompensatedSum, sumOf } from './summaries/compensated-sum.ts';
 import { bitCount, type CountedSlots, noSlots, slotMs } from './summaries/occupied-slots.ts';
@@ -29,9 +29,10 @@ import { problem } from '../model/problem.ts';
 import { momentOfLocal, type TimeZone, type ZonePiece } from '../model/time-zone.ts';
 import { weekdays, type WorkingPeriod } from '../model/workspace.ts';
 import { missing } from '../structures/missing.ts';
+import type { ValuesRequest } from '../storage/samples/sample-store.ts';
 
 export interface QueryParts extends CalendarParts {
-  readonly store: Pick<ReadingStore, 'buckets' | 'values'>;
+  readonly store: BucketStore;
 }
 
 export interface DeviceKpi {
@@ -139,7 +140,7 @@ async function textAtEnd(
   { id: deviceId }: QueriedDevice,
   { topic, dataKey, accumulator }: Accumulation,
   plan: BucketPlan,
-  store: Pick<ReadingStore, 'values'>,
+  store: { values(request: ValuesRequest): AsyncIterable<ValueBatch> },
 ): Promise<string | undefined> {
   const isLast = accumulator === 'LAST';
   if (!isLast && accumulator !== 'FIRST') return undefined;

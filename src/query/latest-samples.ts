@@ -104,7 +104,10 @@ function narrowed(data: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-type Values = Map<string, Pick<Sample, 'topic' | 'timestamp'> & { readonly value: Json }>;
+type Values = Map<
+  string,
+  { readonly topic: string; readonly timestamp: EpochMs; readonly value: Json }
+>;
 
 function shownValues(values: Values, until: EpochMs): Record<string, LatestValue> {
   const shown = [...values].map(([key, { value, timestamp, topic }]): [string, LatestValue] => [

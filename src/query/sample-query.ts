@@ -8,7 +8,6 @@ import type { SampleRange, SampleScan } from '../storage/samples/sample-store.ts
 import { offsetAt, type TimeZone } from '../model/time-zone.ts';
 import { refuseUnreadable, type ReportedRange } from '../storage/samples/reported-reads.ts';
 import { csvLine, withoutFormula } from '../structures/csv.ts';
-import type { ReadingStore } from './accumulation.ts';
 
 const sampleLimitDefault = 8_000;
 const sampleLimitMax = 10_000;
@@ -71,9 +70,10 @@ export function topicOf(topic: string): { readonly topic?: string } {
 }
 
 /** The half-open range of the bounds, in whole milliseconds. */
-export function rangeOf(
-  bounds: TimestampBounds | null | undefined,
-): Pick<SampleRange, 'from' | 'to'> {
+export function rangeOf(bounds: TimestampBounds | null | undefined): {
+  readonly from?: EpochMs;
+  readonly to?: EpochMs;
+} {
   const read = (bound: keyof TimestampBounds, added: number) => {
     const value = bounds?.[bound];
     return value === null || value === undefined
@@ -115,7 +115,7 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
   ndjson: 'application/x-ndjson; charset=utf-8',
 };
 
-type ExportingStore = Pick<ReadingStore, 'exportSamples'>;
+type ExportingStore = { exportSamples(range: ReportedRange): AsyncIterable<readonly Sample[]> };
 
 interface SampleExport {
   /** Piece by piece; reading stops when the reader does. */

@@ -24,7 +24,7 @@ export function samplesJson(samples: readonly Sample[], aliased: boolean): strin
 
 /** What is the same for most samples of an answer. */
 function betweenOf(
-  { deviceId, topic }: Pick<Sample, 'deviceId' | 'topic'>,
+  { deviceId, topic }: { readonly deviceId: string; readonly topic: string },
   aliased: boolean,
 ): string {
   const device = JSON.stringify(deviceId);

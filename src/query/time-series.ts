@@ -156,7 +156,11 @@ async function plannedSeries(
 export function pointsOfPlaces(
   { values, coverage, isApproximate }: BucketAnswers,
   { places }: BucketPlan,
-): Pick<TimeSeries, 'dataPoints' | 'coverage' | 'approximate'> {
+): {
+  readonly dataPoints: (number | null)[];
+  readonly coverage?: number[];
+  readonly approximate?: true;
+} {
   return {
     dataPoints: places.map((place) => values[place] ?? null),
     ...(coverage !== undefined && { coverage: places.map((place) => coverage[place] ?? 0) }),

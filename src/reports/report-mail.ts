@@ -8,7 +8,7 @@ import {
 } from '../dashboards/documents/document.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { MailFile } from '../model/mail.ts';
-import { type Report, reportLimits } from '../model/report.ts';
+import { type Report, type ReportSchedule, reportLimits } from '../model/report.ts';
 import { missing } from '../structures/missing.ts';
 
 export interface ReportContent {
@@ -80,7 +80,7 @@ const everyWords = { DAILY: 'Daily', WEEKLY: 'Weekly', MONTHLY: 'Monthly' } as c
 
 /** `Weekly: Campus, 16 to 22 November 2026`; one line without control characters. */
 function subjectOf(
-  { name, schedule }: Pick<Report, 'name' | 'schedule'>,
+  { name, schedule }: { readonly name: string; readonly schedule: ReportSchedule },
   range: ReportContent['range'],
 ): string {
   const days = daysText(range, schedule.timeZone);
@@ -124,7 +124,7 @@ function sentence({ devices, reporting, openAlarms }: ReportContent): string {
 // Attached files.
 
 function attachedFiles(
-  report: Pick<Report, 'name'>,
+  report: { readonly name: string },
   { pdf, tables, pictures }: ReportContent,
 ): { readonly attached: readonly MailFile[]; readonly omitted: readonly string[] } {
   const attached: MailFile[] = [];

@@ -4,7 +4,7 @@ import type { DeliveryDraft } from '../model/delivery.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import type { Note, ProcessingLogEntry } from '../model/entry-trace.ts';
+import type { NoteLevel, ProcessingLogEntry } from '../model/entry-trace.ts';
 import {
   type ContextDevice,
   type DataSourceContext,
@@ -140,7 +140,9 @@ export function ruleDelivery(
   };
 }
 
-export type RuleNote = Pick<Note, 'level' | 'message'> & {
+export type RuleNote = {
+  readonly level: NoteLevel;
+  readonly message: string;
   readonly details?: JsonObject | undefined;
   /** Distinguishes notes of one run; 0 by default. */
   readonly number?: number;

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { TemplateContext } from '../model/template-context.ts';
-import type { ScriptMachine } from '../scripting/script-machine.ts';
+import type { ScriptRunner } from '../scripting/script-machine.ts';
 import type { CommitPlace } from '../storage/records/commit-order.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
@@ -190,7 +190,7 @@ async function runAll(
 
 interface ScriptRunParts {
   readonly db: RecordsDb;
-  readonly scripts: Pick<ScriptMachine, 'run'>;
+  readonly scripts: ScriptRunner;
   readonly alarmSources: AlarmSources;
   readonly log: RunLog;
   readonly now: () => EpochMs;

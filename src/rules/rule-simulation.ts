@@ -5,7 +5,7 @@ import { problem, Problem } from '../model/problem.ts';
 import { nextDueOf, type Rule } from '../model/rule.ts';
 import { nextDue } from '../model/rule-schedule.ts';
 import type { Sample } from '../model/sample.ts';
-import type { ScriptMachine } from '../scripting/script-machine.ts';
+import type { ScriptRunner } from '../scripting/script-machine.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
 import {
@@ -61,7 +61,7 @@ const readAheadMs = hourMs;
 
 interface SimulationParts {
   readonly store: Samples;
-  readonly scripts: Pick<ScriptMachine, 'run'>;
+  readonly scripts: ScriptRunner;
   readonly lookUp: LookUpDevice;
   /** Tag ids to the devices that carry them, and the tags of a device. */
   readonly tagsOf: (

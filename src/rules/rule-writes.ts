@@ -41,7 +41,11 @@ export interface RuleWrite {
   readonly notes: readonly ProcessingLogEntry[];
   readonly holds: readonly DeviceConditionState[];
   /** States whose logic blocks wait for a rule or device that is gone. */
-  readonly ended: readonly Pick<DeviceConditionState, 'ruleId' | 'deviceId' | 'activation'>[];
+  readonly ended: readonly {
+    readonly ruleId: string;
+    readonly deviceId: string;
+    readonly activation: number;
+  }[];
   /** States that are looked at again at `dueAt`. */
   readonly postponed: readonly (DeviceConditionState & { readonly dueAt: EpochMs })[];
   readonly judged: readonly JudgedDevice[];

@@ -1,7 +1,6 @@
 // Silence watch: finds devices that were not heard for longer than a rule of silence allows, and those that are heard again (contract 38).
 // Devices are read in the order of their last uplinks, so that a pass costs what became silent, not the fleet.
-import type { EpochMs } from '../model/instant.ts';
-import { formatInstant } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { groupsOfDevices } from '../storage/records/rows/places.ts';
@@ -304,7 +303,7 @@ class SilenceLook {
 
   /** Changes the state of devices that have another one, with what follows from it. */
   async #write(
-    devices: readonly Pick<HeardDevice, 'deviceId' | 'lastUplinkAt'>[],
+    devices: readonly { readonly deviceId: string; readonly lastUplinkAt: EpochMs | null }[],
     isSilent: boolean,
     gone: readonly string[] = [],
   ): Promise<void> {
@@ -338,7 +337,10 @@ class SilenceLook {
 
   #tell(
     compiled: CompiledRule,
-    { deviceId, lastUplinkAt }: Pick<HeardDevice, 'deviceId' | 'lastUplinkAt'>,
+    {
+      deviceId,
+      lastUplinkAt,
+    }: { readonly deviceId: string; readonly lastUplinkAt: EpochMs | null },
     isSilent: boolean,
     batch: RuleBatch,
   ): void {

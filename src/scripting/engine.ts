@@ -288,7 +288,7 @@ function fail(parts: HostCallParts, argv: Pointer): void {
   if (ends === 1) watch.stop();
 }
 
-type StringParts = Pick<HostCallParts, 'js' | 'guest'>;
+type StringParts = { readonly js: QuickJs; readonly guest: () => border.Guest };
 
 function readArgument(parts: StringParts, argv: Pointer, index: number): string {
   return border.readText(parts.js, pointerTo(parts, argv, index));

@@ -57,7 +57,11 @@ function keepText(js: QuickJs, text: string): Pointer {
 }
 
 /** A text of the guest as a string value of the guest. */
-export function newString(js: QuickJs, guest: Pick<Guest, 'context'>, text: string): Pointer {
+export function newString(
+  js: QuickJs,
+  guest: { readonly context: Pointer },
+  text: string,
+): Pointer {
   writeText(js, text);
   return js._QTS_NewString(guest.context, scratchStart);
 }
@@ -82,7 +86,7 @@ export function callGuest(
 /** The exception that a value is, as the guest tells it; undefined when it is none. */
 export function exceptionOf(
   js: QuickJs,
-  guest: Pick<Guest, 'context'>,
+  guest: { readonly context: Pointer },
   value: Pointer,
 ): GuestException | undefined {
   const exception = js._QTS_ResolveException(guest.context, value);
@@ -107,7 +111,7 @@ export interface GuestException {
  */
 export function evaluate(
   js: QuickJs,
-  guest: Pick<Guest, 'context'>,
+  guest: { readonly context: Pointer },
   source: string,
   file: Pointer,
   mode: 'at once' | 'awaiting' = 'at once',
@@ -205,7 +209,7 @@ function parsedOrText(text: string): unknown {
 }
 
 // The guest's own parts never fail; if one does, the build is broken.
-function valid(js: QuickJs, guest: Pick<Guest, 'context'>, value: Pointer): Pointer {
+function valid(js: QuickJs, guest: { readonly context: Pointer }, value: Pointer): Pointer {
   const exception = exceptionOf(js, guest, value);
   if (exception !== undefined) throw new Error(`${exception.message}\n${exception.stack}`);
   return value;
@@ -221,7 +225,7 @@ function setGcThreshold(js: QuickJs, runtime: Pointer): void {
   words[index] = gcThresholdBytes;
 }
 
-function requireUtc(js: QuickJs, guest: Pick<Guest, 'context'>, file: Pointer): void {
+function requireUtc(js: QuickJs, guest: { readonly context: Pointer }, file: Pointer): void {
   const check =
     'new Date(2026, 0, 1).getTime() - Date.UTC(2026, 0, 1) + new Date(2026, 6, 1).getTimezoneOffset()';
   if (js._QTS_GetFloat64(guest.context, evaluate(js, guest, check, file)) !== 0)

@@ -73,6 +73,9 @@ interface MachineState {
   nextNumber: number;
 }
 
+/** Runs scripts, and no more. */
+export type ScriptRunner = Pick<ScriptMachine, 'run'>;
+
 /** Creates the machine, which starts in the background. Runs that arrive before it is ready wait. */
 export class ScriptMachine {
   readonly #ran: (run: RunFigures) => void;
@@ -348,7 +351,7 @@ interface MirroredEmit {
  * of its own: above them `quotaBusy` is thrown (contract 36).
  */
 export async function runScript(
-  scripts: Pick<ScriptMachine, 'run'>,
+  scripts: ScriptRunner,
   request: {
     readonly tenant: string;
     readonly source: string;

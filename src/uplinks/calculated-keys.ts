@@ -5,7 +5,7 @@ import { type OffsetAt, type RowFunction, rowFunction } from '../query/expressio
 import { type Input, type Value, type ValueSource, valueOf } from '../query/expressions/parse.ts';
 import { inputValue, RecentValues } from '../query/expressions/recent-values.ts';
 import { dataValue } from '../model/data-value.ts';
-import type { CalculatedKey, DeviceType } from '../model/device-type.ts';
+import type { CalculatedKey } from '../model/device-type.ts';
 import type { Note } from '../model/entry-trace.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
@@ -32,7 +32,7 @@ export interface CalculatedDevice {
   readonly workspaceId: string;
   /** Custom field name to value. */
   readonly fields: JsonObject;
-  readonly type: Pick<DeviceType, 'calculatedKeys'> | null;
+  readonly type: { readonly calculatedKeys: readonly CalculatedKey[] } | null;
 }
 
 interface CalculationStages {

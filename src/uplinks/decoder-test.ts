@@ -1,6 +1,6 @@
 // Decoder test: runs a decoder on raw uplinks of devices, in order and with state. Nothing is stored.
 import type { PayloadEncoding } from '../model/device-type.ts';
-import type { Note } from '../model/entry-trace.ts';
+import type { Note, NoteLevel } from '../model/entry-trace.ts';
 import { formatInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { keptPayload, payloadHexOf } from '../model/payload.ts';
@@ -59,7 +59,7 @@ interface ReplayedUplink extends RawUplinkView {
   /** As they were stored; null when they were too large to be kept with their uplink. */
   readonly oldSamples: readonly SampleView[] | null;
   readonly newSamples: readonly SampleView[];
-  readonly notes: readonly Pick<Note, 'level' | 'message'>[];
+  readonly notes: readonly { readonly level: NoteLevel; readonly message: string }[];
 }
 
 export interface ReplayReport {
@@ -177,7 +177,11 @@ interface DecodedAgain {
 export async function decodeAgain(
   raw: RawUplink,
   device: UplinkDevice,
-  decoder: Pick<ReplayRequest, 'code' | 'encoding'> & { readonly state: JsonObject },
+  decoder: {
+    readonly code: string | null;
+    readonly encoding: PayloadEncoding | null;
+    readonly state: JsonObject;
+  },
   { decode, validate }: Pick<ReplayStages, 'decode' | 'validate'>,
 ): Promise<DecodedAgain> {
   const read = readAgain(raw, decoder.encoding);
@@ -219,7 +223,7 @@ function readAgain(uplink: RawUplink, encoding: PayloadEncoding | null): ReadAga
 /** The state that the run of this uplink began with, as far as uplinks before it tell. */
 export async function stateBefore(
   first: RawUplink,
-  on: Pick<ReplayStages, 'list'>,
+  on: { readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage> },
 ): Promise<JsonObject> {
   const range = {
     deviceId: first.deviceId,

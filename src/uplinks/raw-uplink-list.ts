@@ -1,12 +1,11 @@
 // Raw uplink list: the raw uplinks of a device by page, newest first by default; empty with a retention of 0 (contract 35).
 import { rmSync } from 'node:fs';
-import { formatInstant, parseInstant, restorePlus } from '../model/instant.ts';
+import { type EpochMs, formatInstant, parseInstant, restorePlus } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Page, pageOf, type PageRequest, refuseUnknownFields } from '../model/page.ts';
 import { payloadHexOf, type ReadEncoding } from '../model/payload.ts';
 import { problem } from '../model/problem.ts';
 import type { RawUplink } from '../model/uplink.ts';
-import type { EntryLog } from '../storage/log/entry-log.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
 import type { RawUplinks } from './followers/raw-uplink-follower.ts';
 
@@ -50,7 +49,7 @@ export async function listRawUplinks(
   return pageOf(uplinks.map(rawUplinkView), total, page);
 }
 
-type ListedRange = Pick<RawUplinkRange, 'deviceId' | 'from' | 'to'>;
+type ListedRange = { readonly deviceId: string; readonly from?: EpochMs; readonly to?: EpochMs };
 
 async function newestFirst(
   range: ListedRange,
@@ -116,7 +115,7 @@ function instantOf(bound: string, text: string): number {
 
 /** Removes the folder, and the follower, which would keep the journal from being truncated. */
 export function removeRawUplinks(
-  log: Pick<EntryLog, 'removeFollower'>,
+  log: { removeFollower(follower: string): void },
   directory: string,
 ): RawUplinks {
   log.removeFollower('raw-uplinks');

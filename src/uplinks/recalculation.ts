@@ -269,7 +269,7 @@ export class Recalculations {
   /** Replaces what is stored around the changed samples. Returns how many are written. */
   async #write(
     deviceId: string,
-    changed: readonly Pick<Sample, 'timestamp'>[],
+    changed: readonly { readonly timestamp: EpochMs }[],
     samples: readonly Sample[],
     before: StoredEnd,
   ): Promise<number> {

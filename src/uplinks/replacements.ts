@@ -3,7 +3,7 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
-import type { RemovedRange, Replacement, StoredEnd } from '../model/replacement.ts';
+import type { Replacement, StoredEnd } from '../model/replacement.ts';
 import type { Sample } from '../model/sample.ts';
 import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
 import type { Samples } from '../storage/samples/samples.ts';
@@ -36,7 +36,7 @@ interface Piece {
   readonly to: EpochMs;
 }
 
-type Span = Pick<RemovedRange, 'from' | 'to'>;
+type Span = { readonly from: EpochMs; readonly to: EpochMs };
 
 /** Of devices of this node. */
 export class Replacements {

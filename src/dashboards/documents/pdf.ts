@@ -116,7 +116,10 @@ class PdfWriter {
     for (const shape of shapesOf(tile, inner, this.#document.zone)) this.#shape(shape);
   }
 
-  #tileTitle(title: string, { x, y, width }: Pick<Box, 'x' | 'y' | 'width'>): void {
+  #tileTitle(
+    title: string,
+    { x, y, width }: { readonly x: number; readonly y: number; readonly width: number },
+  ): void {
     const text = this.#fitted(title, sizes.tile, width, true);
     this.#text(text, x, y + sizes.tile, { size: sizes.tile, isBold: true });
   }

@@ -83,7 +83,7 @@ function bodyForm(route: Route, headers: IncomingHttpHeaders): BodyForm {
 
 /** Whether the body is read whole by the route, for the type that is named. */
 export function isReadWhole(
-  { payload }: Pick<Route, 'payload'>,
+  { payload }: { readonly payload?: true },
   headers: IncomingHttpHeaders,
 ): boolean {
   return payload === true || jsonType.test(typeOf(headers));

@@ -9,7 +9,7 @@ import { isReadWhole } from './body-parsers.ts';
 import type { EdgeReply, EdgeRequest, RequestState } from './exchange.ts';
 import { isPlain } from './request-body.ts';
 import { requestIdOf } from './admission.ts';
-import { bodyBytesMaxDefault, type Route } from './route.ts';
+import { bodyBytesMaxDefault } from './route.ts';
 import { setContentPolicy } from './security-headers.ts';
 
 // Plain bodies: JSON and payloads of a known length within the limit. The framework reads every other body.
@@ -26,7 +26,7 @@ const jsonTypes = new Set([
 /** The bytes of the body that follows; undefined when it is not plain. */
 export function plainBodyBytes(
   message: IncomingMessage,
-  route: Pick<Route, 'bodyBytesMax' | 'payload'>,
+  route: { readonly bodyBytesMax?: number; readonly payload?: true },
 ): number | undefined {
   const { method, headers } = message;
   const { bodyBytesMax = bodyBytesMaxDefault } = route;

@@ -29,7 +29,9 @@ interface RouterParts extends OwnerSearch {
   readonly findDevice: FindDevice;
   readonly ownershipOf: (deviceId: string) => Ownership;
   readonly forward: Nodes['forward'];
-  readonly captures: Pick<PassedCaptures, 'takes'>;
+  readonly captures: {
+    takes(request: IncomingMessage, response: ServerResponse, place: string): boolean;
+  };
   /** Serves a request on this node. */
   readonly serve: RequestListener;
   /** Answers with the error body. */

@@ -41,7 +41,6 @@ import {
   DashboardSources,
   type NamedDevice,
 } from '../../inventory/workspaces/dashboard-sources.ts';
-import type { Dashboard } from '../../model/arrangements.ts';
 import { dataValue } from '../../model/data-value.ts';
 import { type EpochMs, formatInstant, isInstant } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
@@ -53,6 +52,7 @@ import { type SampleQueryBody, sampleScan } from '../../query/sample-query.ts';
 import { Completeness } from '../edge/exchange.ts';
 import { latestSamples, type LatestSamplesParts } from './sample-queries.ts';
 import { manySeries, type SeriesQueryParts } from './series-queries.ts';
+import type { JsonObject } from '../../model/json.ts';
 
 type DashboardReaderParts = SeriesQueryParts & Pick<LatestSamplesParts, 'records'>;
 
@@ -132,7 +132,10 @@ export class DashboardReader {
    * signal when it aborts.
    */
   async read(
-    { configuration: stored, workspaceId }: Pick<Dashboard, 'configuration' | 'workspaceId'>,
+    {
+      configuration: stored,
+      workspaceId,
+    }: { readonly configuration: JsonObject; readonly workspaceId: string },
     asked: AskedRange,
     parameters: Iterable<readonly [string, string]>,
     tile: string | undefined,

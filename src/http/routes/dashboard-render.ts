@@ -1,14 +1,16 @@
 // Route of the data of a dashboard as JSON, CSV, or PDF (contract 39).
 import { Readable } from 'node:stream';
 import { dashboardRender, type RenderedDashboard } from '../../contract/dashboards.ts';
-import type { DashboardDocument } from '../../dashboards/documents/document.ts';
+import {
+  type CsvColumn,
+  type DashboardDocument,
+  tileCsv,
+} from '../../dashboards/documents/document.ts';
 import type { DocumentSlots } from '../../dashboards/documents/document-slots.ts';
 import type { DocumentThread } from '../../dashboards/documents/document-thread.ts';
 import type { WrittenPdf } from '../../dashboards/documents/pdf.ts';
-import { type CsvColumn, tileCsv } from '../../dashboards/documents/document.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 import { readDashboard } from '../../inventory/workspaces/dashboards.ts';
-import type { Dashboard } from '../../model/arrangements.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -70,7 +72,7 @@ function parametersOf(query: object): [string, string][] {
 /** What the dashboard has read as a document of the caller. */
 export async function documentOf(
   { records, openZone, now }: DashboardDocumentParts,
-  { name, workspaceId }: Pick<Dashboard, 'name' | 'workspaceId'>,
+  { name, workspaceId }: { readonly name: string; readonly workspaceId: string },
   read: ReadDashboard,
   principal: Principal,
 ): Promise<DashboardDocument> {

@@ -46,7 +46,11 @@ export interface DeviceAccess {
 }
 
 /** Finds the device of the path. */
-export function deviceInPath({ placeOfDevice }: Pick<DeviceAccess, 'placeOfDevice'>) {
+export function deviceInPath({
+  placeOfDevice,
+}: {
+  readonly placeOfDevice: (deviceId: string) => Place | Promise<Place>;
+}) {
   return ({ deviceId }: Static<typeof deviceParams>) => placeOfDevice(deviceId);
 }
 

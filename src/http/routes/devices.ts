@@ -44,6 +44,7 @@ import { sha256Of } from '../../inventory/workspaces/blobs.ts';
 import { problem } from '../../model/problem.ts';
 import { bytesOf, uploadedFile } from '../edge/request-body.ts';
 import type { OperationParts } from './operations.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 
 const reasonMax = 500;
 
@@ -183,7 +184,7 @@ export function deviceFileRoutes(parts: Omit<OperationParts, 'aliased'>): Route[
   return [exportRoute(parts), importRoute(parts)];
 }
 
-function exportRoute({ records }: Pick<OperationParts, 'records'>): Route {
+function exportRoute({ records }: { readonly records: Inventory }): Route {
   return route(deviceFiles.export, async ({ query }, principal) => {
     const { workspaceId, format = 'csv' } = query;
     const { organizationId } = await listReach(records, principal, {

@@ -13,6 +13,7 @@ import { byId, type RecordParts } from './record-routes.ts';
 import { formatInstantOrNull, restorePlus } from '../../model/instant.ts';
 import { parseOptionalBound } from '../../model/timestamp.ts';
 import { traceDevice, type TraceParts } from '../../uplinks/device-trace.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 
 interface RawUplinkParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
   readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;
@@ -71,13 +72,12 @@ async function devicesOf(
 
 // Route of the trace of an uplink (contract 39.3).
 
-export function deviceTraceOf(
-  parts: Pick<RecordParts, 'records'> & {
-    readonly trace: TraceParts;
-    /** Resolves when rules and outputs of the organization have seen what was acknowledged. */
-    readonly settled: (organizationId: string) => Promise<void>;
-  },
-): Route {
+export function deviceTraceOf(parts: {
+  readonly records: Inventory;
+  readonly trace: TraceParts;
+  /** Resolves when rules and outputs of the organization have seen what was acknowledged. */
+  readonly settled: (organizationId: string) => Promise<void>;
+}): Route {
   const { trace, settled } = parts;
   return resourceRoute(
     deviceTrace.read,

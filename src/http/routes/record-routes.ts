@@ -110,7 +110,7 @@ export interface RecordParts {
 type Kind = Parameters<typeof placeOf>[1];
 
 /** Finds the record of the path. */
-export function byId({ records }: Pick<RecordParts, 'records'>, kind: Kind) {
+export function byId({ records }: { readonly records: Inventory }, kind: Kind) {
   return ({ id }: { readonly id: string }) => placeOf(records, kind, id);
 }
 

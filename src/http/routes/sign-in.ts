@@ -145,7 +145,7 @@ function accountRoutes({ records, now, attempts, localSignIn }: SignInParts): Ro
 }
 
 async function auditLogout(
-  { records }: Pick<SignInParts, 'records'>,
+  { records }: { readonly records: Inventory },
   { ip, requestId }: RouteInput<unknown, unknown, unknown>,
   principal: Principal,
 ): Promise<void> {
@@ -323,7 +323,7 @@ export function ownSessionRoutes(parts: OwnSessionParts): Route[] {
 }
 
 async function auditEnd(
-  { records }: Pick<OwnSessionParts, 'records'>,
+  { records }: { readonly records: Inventory },
   { ip, requestId }: RouteInput<unknown, unknown, unknown>,
   {
     principal,

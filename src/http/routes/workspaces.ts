@@ -48,6 +48,7 @@ import {
   updateOrganization,
 } from '../../inventory/workspaces/organizations.ts';
 import type { WantedDemo } from '../../operations/demo-workspaces.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 
 export function workspaceRoutes(
   parts: RecordParts & {
@@ -206,7 +207,8 @@ const credentialHeaders = ['x-api-key', 'authorization', 'cookie', 'x-csrf-token
 export function demoWorkspaceRoute({
   records,
   startDemo,
-}: Pick<RecordParts, 'records'> & {
+}: {
+  readonly records: Inventory;
   /** Resolves when the records exist; returns the new device types. */
   readonly startDemo: (wanted: WantedDemo) => Promise<readonly string[]>;
 }): Route {

@@ -42,7 +42,13 @@ function onCallView(onCall: OnCall, left: ReadonlySet<string>) {
 }
 
 /** Every address that an order names, in the form in which addresses are compared. */
-function emailsOf({ order, overrides }: Pick<OnCall, 'order' | 'overrides'>): string[] {
+function emailsOf({
+  order,
+  overrides,
+}: {
+  readonly order: readonly string[];
+  readonly overrides: readonly OnCallOverride[];
+}): string[] {
   return [...order, ...overrides.map(({ email }) => email)].map(emailAddressOf);
 }
 

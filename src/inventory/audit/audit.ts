@@ -14,7 +14,7 @@ import {
   listAuditEntries,
 } from '../../storage/records/rows/audit-log.ts';
 import { type AuditedRow, auditedRows } from '../../storage/records/audited-rows.ts';
-import type { Records } from '../../storage/records/records.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Scope } from '../../model/permission.ts';
 import { problem } from '../../model/problem.ts';
@@ -152,7 +152,7 @@ type AuditedAction = Pick<
 
 /** Logs what is no change of a record. */
 export async function auditEntry(
-  records: Pick<Records, 'db' | 'now'>,
+  records: { readonly db: RecordsDb; readonly now: () => number },
   actor: AuditActor,
   action: AuditedAction,
 ): Promise<void> {

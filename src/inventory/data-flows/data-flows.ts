@@ -291,7 +291,7 @@ function typeFor(principal: Principal, type: DeviceType | undefined) {
 async function unknownOutputs(
   records: Records,
   viewOptions: ConnectorViewOptions,
-  flows: readonly Pick<DataFlow, 'outputs'>[],
+  flows: readonly { readonly outputs: readonly FlowOutput[] }[],
 ): Promise<ReadonlySet<string>> {
   if (!viewOptions.vendorNames) return new Set();
   const ids = new Set(

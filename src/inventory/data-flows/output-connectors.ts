@@ -248,7 +248,11 @@ export async function deleteOutputConnector(records: Records, id: string): Promi
 
 // References of output connectors: devices and outputs that properties name belong to the workspace (contract 9, 36).
 
-type Connector = Pick<OutputConnector, 'type' | 'properties' | 'workspaceId'>;
+type Connector = {
+  readonly type: string;
+  readonly properties: JsonObject | null;
+  readonly workspaceId: string | null;
+};
 
 /**
  * Throws `unknownReference` for the first device that does not exist or is in another workspace.

@@ -334,7 +334,11 @@ class DeviceBatch {
   /** For those that follow in the batch, and to be written. */
   async #note(
     device: Device,
-    before: Pick<DeviceWithLabels, 'tagIds' | 'values'> & { readonly device?: Device },
+    before: {
+      readonly tagIds: readonly string[];
+      readonly values: ReadonlyMap<string, Json>;
+      readonly device?: Device;
+    },
     { tagIds, values }: Labels,
   ): Promise<void> {
     if (before.device?.deviceId !== device.deviceId) {

@@ -38,7 +38,10 @@ const wanted = {
   deregister: { registered: false },
   activate: { active: true },
   deactivate: { active: false },
-} as const satisfies Record<NetworkWork, Partial<Pick<Device, 'registered' | 'active'>>>;
+} as const satisfies Record<
+  NetworkWork,
+  Partial<{ readonly registered: boolean | null; readonly active: boolean | null }>
+>;
 
 export function isNetworkWork(work: string): work is NetworkWork {
   return (networkWorks as readonly string[]).includes(work);

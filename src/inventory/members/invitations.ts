@@ -55,7 +55,7 @@ interface InvitationLinks {
  */
 async function invite(
   step: Step,
-  { organizationId, userId }: Pick<Invitation, 'organizationId' | 'userId'>,
+  { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
   { publicUrl, byMail }: { readonly publicUrl: string; readonly byMail: boolean },
 ): Promise<InvitationLinks> {
   const now = step.now();
@@ -153,7 +153,7 @@ export function choosesPassword({ user, proves }: OpenInvitation): boolean {
 export async function acceptInvitation(
   records: Records,
   { invitation, user, proves }: Omit<OpenInvitation, 'organizationName'>,
-  chosen: Pick<User, 'name' | 'passwordHash'> | undefined,
+  chosen: { readonly name: string; readonly passwordHash: string | null } | undefined,
 ): Promise<User> {
   const now = records.now();
   const changes = { ...chosen, proven: user.proven || proves };

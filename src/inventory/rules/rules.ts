@@ -5,7 +5,7 @@ import { formatInstantOrNull } from '../../model/instant.ts';
 import type { OutputConnector } from '../../model/connector.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { problem, Problem } from '../../model/problem.ts';
-import type { Rule, RuleInput } from '../../model/rule.ts';
+import type { Rule, RuleInput, RuleLogic } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDeviceNames } from '../../storage/records/rows/devices.ts';
@@ -157,7 +157,10 @@ export async function updateRule(
     if (sent.timer !== undefined) timer = timerFrom(sent.timer);
     // Logic that was not sent is checked again, because its inputs and actions may have changed.
     const logic = logicFrom(sent.logic ?? current.logic, inputs, actions, timer.enabled);
-    const evaluated = (rule: Pick<Rule, 'inputs' | 'logic'>) => [rule.inputs, rule.logic];
+    const evaluated = (rule: {
+      readonly inputs: readonly RuleInput[];
+      readonly logic: RuleLogic;
+    }) => [rule.inputs, rule.logic];
     const clearsState =
       (current.active && !active) ||
       !isDeepStrictEqual(evaluated({ inputs, logic }), evaluated(current));

@@ -13,6 +13,7 @@ import {
 import { listReach } from '../list-scope.ts';
 import { type Question, type QuestionAccumulator, readQuestion } from './question.ts';
 import { search } from './search.ts';
+import type { SearchKind } from '../../model/search.ts';
 
 /** A data key that may be asked for. */
 export interface AskedKey {
@@ -154,7 +155,10 @@ const pages: Readonly<Record<string, string>> = {
   DASHBOARD: 'dashboards',
 };
 
-function linkOf({ kind, id }: Pick<FoundRow, 'kind' | 'id'>, workspaceId: string): string {
+function linkOf(
+  { kind, id }: { readonly kind: SearchKind; readonly id: string },
+  workspaceId: string,
+): string {
   const base = `/w/${workspaceId}`;
   if (kind === 'TAG' || kind === 'PLACE')
     return `${base}/devices?filter=${filterText(within(kind, id))}`;

@@ -230,7 +230,7 @@ class Clock {
   }
 
   /** By the place in `times`. */
-  named(place: number): Pick<QuestionInterval, 'from' | 'to'> {
+  named(place: number): { readonly from: EpochMs; readonly to: EpochMs } {
     const today = this.#local.getUTCDate();
     const month = this.#local.getUTCMonth();
     const monday = today - ((this.#local.getUTCDay() + 6) % 7);
@@ -249,7 +249,7 @@ class Clock {
   }
 
   /** The last such day that has begun, today included; Monday is 0. */
-  weekday(place: number): Pick<QuestionInterval, 'from' | 'to'> {
+  weekday(place: number): { readonly from: EpochMs; readonly to: EpochMs } {
     const today = this.#local.getUTCDate();
     const back = ((this.#local.getUTCDay() + 6) % 7) - place;
     const day = today - (back < 0 ? back + 7 : back);

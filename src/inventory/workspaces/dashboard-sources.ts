@@ -1,5 +1,4 @@
 // Sources of a dashboard: the devices that its series name, by themselves, a tag, a place, or a custom field (contract 39).
-import type { Device } from '../../model/device.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
@@ -8,7 +7,11 @@ import { placeRows } from '../../storage/records/rows/places.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
 import { type AssetFilter, listDevicePage } from '../devices/assets.ts';
 
-export type NamedDevice = Pick<Device, 'id' | 'name' | 'onlineTimeoutSeconds'>;
+export type NamedDevice = {
+  readonly id: string;
+  readonly name: string;
+  readonly onlineTimeoutSeconds: number;
+};
 
 /** What devices have in common; that they are of the workspace has no id. */
 type DeviceGroup =

@@ -18,7 +18,7 @@ import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { shareTokenPrefix, type ShareValues, valuesOf } from '../../model/shared-dashboard.ts';
-import type { Records } from '../../storage/records/records.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   dashboardGroupRows,
   dashboardRows,
@@ -371,7 +371,7 @@ const shareType = 'DASHBOARD_SHARE';
 
 /** Notes that a link is in use, unless a use was noted since `before`. */
 export async function noteShareUse(
-  records: Pick<Records, 'db' | 'now'>,
+  records: { readonly db: RecordsDb; readonly now: () => number },
   { id, name, organizationId, workspaceId }: Audited,
   before: number,
 ): Promise<void> {

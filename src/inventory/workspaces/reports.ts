@@ -15,7 +15,7 @@ import {
   reportLimits,
   type ReportSchedule,
 } from '../../model/report.ts';
-import type { Records } from '../../storage/records/records.ts';
+import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { dashboardRows } from '../../storage/records/rows/dashboards.ts';
 import { countReports, findReportMail, reportRows } from '../../storage/records/rows/reports.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
@@ -276,7 +276,7 @@ export function unsubscribe(records: Records, token: string): Promise<Subscripti
   });
 }
 
-async function mailOf({ db }: Pick<Records, 'db'>, token: string) {
+async function mailOf({ db }: { readonly db: RecordsDb }, token: string) {
   const mail = await findReportMail(db, secretHash(token));
   if (mail === undefined) throw problem('linkUnknown');
   return { email: mail.email, report: await reportRows.find(db, mail.reportId) };

@@ -1,9 +1,9 @@
 // HTTP answer: one request of a connector through the egress guard, and the outcome of a delivery by its answer or error (contract 35).
 import type { EpochMs } from '../../model/instant.ts';
 import type { HttpAnswer, HttpCall } from '../egress/http-exchange.ts';
-import type { ConnectorServices } from './connector-services.ts';
 import { failedAttempt } from './send-failure.ts';
 import type { SendOutcome } from './target.ts';
+import type { EgressGuard } from '../egress/guard.ts';
 
 const temporaryStatuses: ReadonlySet<number> = new Set([408, 429]);
 /** A rotated token or a deployment must not throw away what devices send meanwhile. */
@@ -64,7 +64,9 @@ export async function attemptHttp(
     now,
     signal,
     isTemporary,
-  }: Pick<ConnectorServices, 'egress' | 'now'> & {
+  }: {
+    readonly egress: EgressGuard;
+    readonly now: () => EpochMs;
     readonly signal: AbortSignal;
     /** Whether a rejection with this body is temporary, although its status is 4xx. */
     readonly isTemporary?: (text: string) => boolean;

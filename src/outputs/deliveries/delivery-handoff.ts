@@ -5,7 +5,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { DeliveryLog } from '../../storage/delivery-log/delivery-log.ts';
 import { randomDeliveryId, type StoredDelivery } from '../../storage/delivery-log/record.ts';
 import type { CommitPlace } from '../../storage/records/commit-order.ts';
-import type { Records } from '../../storage/records/records.ts';
+import type { RecordsDb } from '../../storage/records/records.ts';
 import {
   countDeliveriesOnTheirWay,
   deletePendingDeliveries,
@@ -23,7 +23,7 @@ const rowsPerPage = 1_000;
 const retryDelaysMs = [1_000] as const;
 
 interface DeliveryHandoverParts {
-  readonly records: Pick<Records, 'db'>;
+  readonly records: { readonly db: RecordsDb };
   readonly log: DeliveryLog;
   readonly deliverer: Pick<Deliverer, 'refuse' | 'add'>;
   /** The position behind the newest journal entry. */

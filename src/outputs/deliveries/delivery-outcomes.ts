@@ -25,7 +25,7 @@ interface DeliveryOutcomesParts {
 /** Writes all notes or none. After a power cut the attempts they are of may be repeated. */
 export async function saveFailureNotes(
   notes: readonly ProcessingLogEntry[],
-  { db, telemetry }: Pick<DeliveryOutcomesParts, 'db' | 'telemetry'>,
+  { db, telemetry }: { readonly db: RecordsDb; readonly telemetry: Telemetry },
 ): Promise<void> {
   await transaction(db, (step) => appendProcessingLog(step.db, notes), 'lazy');
   for (const note of notes) telemetry.noted(note);

@@ -1,5 +1,4 @@
 // Part columns: the samples of a part of an export as columns, copied from those of the store, for the thread that encodes them.
-import type { SampleExportPlan } from '../../model/operation.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { dataOf, leafKinds } from '../../storage/log/data-shape.ts';
 import type { SampleColumn, SampleColumns, SampleRun } from '../../storage/samples/sample-store.ts';
@@ -72,7 +71,13 @@ export class PartColumnsContent implements PartContent<PartColumns> {
   #ordered = 0;
   #size = 0;
 
-  constructor(source: ColumnSource, { topics, keys }: Pick<SampleExportPlan, 'topics' | 'keys'>) {
+  constructor(
+    source: ColumnSource,
+    {
+      topics,
+      keys,
+    }: { readonly topics: readonly string[] | null; readonly keys: readonly string[] | null },
+  ) {
     this.#source = source;
     this.#topics = topics === null ? undefined : new Set(topics);
     this.#keys = keys;

@@ -1,6 +1,6 @@
 // Evaluation of expressions: row by row as closures, and in columns of many rows.
 import type { EpochMs } from '../../model/instant.ts';
-import type { Comparison, Expression, Tree, Value } from './parse.ts';
+import type { Comparison, Tree, Value } from './parse.ts';
 
 /** The offset of the zone at a moment, in milliseconds. */
 export type OffsetAt = (at: EpochMs) => number;
@@ -13,7 +13,7 @@ const momentMax = 8.64e15 - 86_400_000;
 /** The value for the values of the inputs, in their order. */
 export type RowFunction = (inputs: readonly Value[]) => Value;
 
-export function rowFunction({ tree }: Pick<Expression, 'tree'>, offsetAt: OffsetAt): RowFunction {
+export function rowFunction({ tree }: { readonly tree: Tree }, offsetAt: OffsetAt): RowFunction {
   switch (tree.kind) {
     case 'literal': {
       const { value } = tree;
@@ -159,7 +159,7 @@ const vectorKinds: readonly VectorKind[] = ['number', 'boolean', 'string'];
 type ColumnFunction = (inputs: readonly Vector[], length: number) => Vector;
 
 export function columnFunction(
-  { tree }: Pick<Expression, 'tree'>,
+  { tree }: { readonly tree: Tree },
   offsetAt: OffsetAt,
 ): ColumnFunction {
   switch (tree.kind) {

@@ -83,7 +83,10 @@ async function openLedger(
   effects: readonly AlarmEffect[],
   openAlarmsMax: number,
 ): Promise<AlarmLedger> {
-  const keys = new Map<string, Pick<AlarmTrigger, 'workspaceId' | 'organizationId' | 'key'>>();
+  const keys = new Map<
+    string,
+    { readonly workspaceId: string; readonly organizationId: string; readonly key: string }
+  >();
   const ending = new Map<string, AlarmSource>();
   for (const effect of effects) {
     const { workspaceId, organizationId } = effect;
@@ -293,7 +296,10 @@ function open(state: State, trigger: AlarmTrigger, key: string): Alarm | undefin
 
 function changeRoom(
   { room }: State,
-  { workspaceId, organizationId }: Pick<Alarm, 'workspaceId' | 'organizationId'>,
+  {
+    workspaceId,
+    organizationId,
+  }: { readonly workspaceId: string; readonly organizationId: string },
   by: number,
 ): void {
   for (const id of [workspaceId, organizationId]) {

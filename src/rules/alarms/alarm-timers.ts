@@ -100,7 +100,7 @@ export async function dropOldAlarms({ db, now, pause }: AlarmRemovalParts): Prom
 
 /** Removes cleared alarms of the workspaces beyond the limit. */
 export async function dropSurplusAlarms(
-  { db, pause }: Pick<AlarmRemovalParts, 'db' | 'pause'>,
+  { db, pause }: { readonly db: RecordsDb; readonly pause: () => Promise<unknown> },
   workspaceIds: readonly string[],
 ): Promise<void> {
   const limits = { kept: alarmLimits.clearedPerWorkspaceMax, max: alarmsPerStep };
@@ -108,7 +108,11 @@ export async function dropSurplusAlarms(
     while ((await removeSurplusAlarms(db, id, limits)) === alarmsPerStep) await pause();
 }
 
-type AlarmRemovalParts = Pick<AlarmClockParts, 'db' | 'now' | 'pause'>;
+type AlarmRemovalParts = {
+  readonly db: RecordsDb;
+  readonly now: () => EpochMs;
+  readonly pause: () => Promise<unknown>;
+};
 
 // Mute clock: looks at open alarms when mutes begin or change, and removes old mutes (contract 39.4).
 
@@ -167,7 +171,11 @@ export async function dropOldMutes({
   db,
   now,
   pause,
-}: Pick<AlarmClockParts, 'db' | 'now' | 'pause'>): Promise<void> {
+}: {
+  readonly db: RecordsDb;
+  readonly now: () => EpochMs;
+  readonly pause: () => Promise<unknown>;
+}): Promise<void> {
   const before = now() - muteLimits.keptMs;
   while ((await removeMutesEndedBefore(db, before, alarmsPerStep)) === alarmsPerStep) await pause();
 }

@@ -8,10 +8,13 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import {
   type Accumulation,
-  calendarZone,
+  type BucketStore,
+  type CalendarOf,
+  type OpenZone,
   type QueriedDevice,
-  readAccumulation,
   type ReadingStore,
+  calendarZone,
+  readAccumulation,
 } from '../../query/accumulation.ts';
 import { answersInOrder, answersOfTallies, bucketRequest } from '../../query/bucket-answers.ts';
 import { singleBucket } from '../../query/bucket-plan.ts';
@@ -81,7 +84,7 @@ export async function groupResults(
 /** The zone of the periods. */
 export async function zoneOf(
   { timeZone, workspaceId }: Calculation,
-  { openZone, calendarOf }: Pick<ResultParts, 'openZone' | 'calendarOf'>,
+  { openZone, calendarOf }: { readonly openZone: OpenZone; readonly calendarOf: CalendarOf },
 ) {
   const own = timeZone === null ? undefined : openZone(timeZone);
   return own ?? calendarZone(await calendarOf(workspaceId), openZone);
@@ -174,7 +177,7 @@ async function readsOf(
   { expression }: EachDevice,
   members: readonly Member[],
   parts: ResultParts,
-): Promise<Pick<ReadingStore, 'buckets' | 'values'>> {
+): Promise<BucketStore> {
   if (expression === null) return parts.store;
   const parsed = parseExpression(expression);
   const fields = new Map<string, JsonObject>();

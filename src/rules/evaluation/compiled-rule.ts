@@ -2,7 +2,6 @@
 import type { AlarmProperties } from '../../model/alarm.ts';
 import { type GeoFence, parseGeoFence } from '../../model/geo-fence.ts';
 import { checkedDurationMs } from '../../model/iso-duration.ts';
-import type { OutputConnector } from '../../model/connector.ts';
 import type {
   CustomLogicBlock,
   LogicBlock,
@@ -17,7 +16,7 @@ import { type BlockTest, compileBlock } from './comparison.ts';
 import { Formulas, operandsOf, ownKeysOf, type PlacedFormula } from './operands.ts';
 import { isWholeSample, type RuleEvaluation } from './rule-reading.ts';
 import { alarmTemplates, type AlarmTemplates } from '../../outputs/templates/alarm-templates.ts';
-import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import type { RecordsDb, SealedDb } from '../../storage/records/records.ts';
 import { customLogicRows } from '../../storage/records/rows/rules.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
 import {
@@ -112,7 +111,7 @@ export interface CompiledRule {
 }
 
 interface RuleParts {
-  readonly connectors: ReadonlyMap<string, Pick<OutputConnector, 'sendConsecutiveAlerts'>>;
+  readonly connectors: ReadonlyMap<string, { readonly sendConsecutiveAlerts: boolean }>;
   readonly customLogic: ReadonlyMap<string, CustomLogicBlock>;
   /** Of connectors that open alarms; none for a simulation. */
   readonly alarms?: ReadonlyMap<string, AlarmProperties>;
@@ -341,7 +340,7 @@ function msOrNull(duration: string | null): number | null {
 
 /** `failed` is called for a rule that cannot be compiled. It is skipped. */
 export async function compileRules(
-  store: Pick<Records, 'db' | 'sealer'>,
+  store: SealedDb,
   rules: readonly Rule[],
   failed: (ruleId: string, error: unknown) => void,
 ): Promise<readonly CompiledRule[]> {
@@ -356,10 +355,7 @@ export async function compileRules(
   });
 }
 
-async function readParts(
-  store: Pick<Records, 'db' | 'sealer'>,
-  rules: readonly Rule[],
-): Promise<RuleParts> {
+async function readParts(store: SealedDb, rules: readonly Rule[]): Promise<RuleParts> {
   const { db } = store;
   const actionIds = new Set(rules.flatMap(({ actions }) => actions.map(({ id }) => id)));
   const blockIds = new Set(rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []));

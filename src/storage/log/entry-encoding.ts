@@ -8,7 +8,7 @@ import type { JournalEntry } from '../../model/journal-entry.ts';
 import { ByteWriter } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
 import { textKey } from '../../structures/string-hash.ts';
-import { leafKinds } from './data-shape.ts';
+import { type DataShape, leafKinds } from './data-shape.ts';
 import {
   type EntryContext,
   metricsCodec,
@@ -150,7 +150,10 @@ function kindsOf({ samples, shapes }: EntryRows, kindOf: KindOfRow, last: UsedKi
 }
 
 function severalKindsOf(
-  { samples, shapes }: Pick<EntryRows, 'samples' | 'shapes'>,
+  {
+    samples,
+    shapes,
+  }: { readonly samples: readonly EntrySample[]; readonly shapes: readonly DataShape[] },
   kindOf: KindOfRow,
 ): UsedKinds {
   const numbers = new Map<RowKind, number>();

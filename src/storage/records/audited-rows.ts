@@ -10,7 +10,7 @@ import type { RecordKind } from '../../model/ids.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { idsPerStatement, padded } from './engine.ts';
-import type { Records, RecordsDb } from './records.ts';
+import type { RecordsDb, SealedDb } from './records.ts';
 import { deviceKeyColumns } from './rows/device-columns.ts';
 import { findDeviceConfigurationNamed } from './rows/device-configurations.ts';
 import { demandsSecondFactor } from './rows/sign-in.ts';
@@ -132,7 +132,7 @@ function shownValue(column: string, value: string | number | null): Json {
 
 /** By id, as seen by `db`; without those that do not exist. */
 export async function auditedRows(
-  store: Pick<Records, 'db' | 'sealer'>,
+  store: SealedDb,
   kind: RecordKind,
   ids: readonly string[],
 ): Promise<Map<string, AuditedRow>> {
@@ -161,7 +161,7 @@ const single: Partial<
 
 async function addRows(
   audited: Map<string, AuditedRow>,
-  { db, sealer }: Pick<Records, 'db' | 'sealer'>,
+  { db, sealer }: SealedDb,
   kind: RecordKind,
   ids: readonly string[],
 ): Promise<void> {
@@ -195,7 +195,10 @@ async function addRows(
   }
 }
 
-function placeOf(kind: RecordKind, row: Row): Pick<AuditedRow, 'organizationId' | 'workspaceId'> {
+function placeOf(
+  kind: RecordKind,
+  row: Row,
+): { readonly organizationId: string; readonly workspaceId: string | null } {
   const organizationId = String(kind === 'organization' ? row['id'] : row['organizationId']);
   return {
     organizationId,

@@ -14,9 +14,13 @@ export type RecordsDb = Kysely<RecordTables>;
 /** Takes a task that must not see the records as they were before the transaction. */
 export type AfterCommit = (task: () => void) => void;
 
-export interface Records {
+/** What reads and writes records with secrets. */
+export interface SealedDb {
   readonly db: RecordsDb;
   readonly sealer: Sealer;
+}
+
+export interface Records extends SealedDb {
   /** Tells what changed, after the change is durable. */
   readonly announce: (change: RecordChange) => void;
   /** Runs the task once the transaction of `db` is committed; without one, immediately. */

@@ -1,7 +1,7 @@
 // Moved samples: rows between two stores as entries, and sums that show whether all arrived.
 import { hash } from 'node:crypto';
 import { LeafValues, type ShapeInterner } from '../log/data-shape.ts';
-import type { LoggedEntry, ReadEntry } from '../log/logged-entry.ts';
+import type { ReadEntry } from '../log/logged-entry.ts';
 import { partitionOf } from '../../model/node-messages.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Sample, SampleEntry } from '../../model/sample.ts';
@@ -25,7 +25,10 @@ export class MovedEntries {
   readonly #interner: ShapeInterner;
   readonly #storedAt: EpochMs;
   #position: number;
-  #device: Pick<LoggedEntry, 'deviceId' | 'firstOrder'> = { deviceId: '', firstOrder: 0 };
+  #device: { readonly deviceId: string; readonly firstOrder: number } = {
+    deviceId: '',
+    firstOrder: 0,
+  };
 
   constructor({
     shapes: interner,

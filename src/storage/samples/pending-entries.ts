@@ -216,7 +216,11 @@ export class PendingEntry {
 
 function columnsHave(
   rows: RowColumns,
-  { topic, timestamp, data }: Pick<EntrySample, 'topic' | 'timestamp' | 'data'>,
+  {
+    topic,
+    timestamp,
+    data,
+  }: { readonly topic: string; readonly timestamp: EpochMs; readonly data: JsonObject },
 ): boolean {
   const row = topic === rows.head.topic ? rowAtTime(rows, timestamp) : -1;
   return row >= 0 && sameSampleData(dataOfColumns(rows, row), data);

@@ -262,7 +262,14 @@ async function storeFound(
     },
   progress: BackfillProgress,
   on: BackfillStages,
-): Promise<Pick<ElementGroup, 'elements' | 'devices' | 'indices'> | undefined> {
+): Promise<
+  | {
+      readonly elements: readonly Json[];
+      readonly devices: readonly FoundDevice[];
+      readonly indices?: readonly number[];
+    }
+  | undefined
+> {
   const { samples, devices, groupStart } = found;
   const stored = await storeColumns(found, progress, on);
   if (stored !== undefined) {
@@ -509,7 +516,7 @@ async function announced(
   {
     progress,
     attempt,
-  }: Pick<ColumnsOfDevices, 'attempt'> & { readonly progress: BackfillProgress },
+  }: { readonly attempt?: Attempt | undefined; readonly progress: BackfillProgress },
   { announce, announceRows }: ColumnStages,
 ): Promise<void> {
   const { items, failure } = await outcome;

@@ -189,7 +189,7 @@ class Faults {
     if (this.#named.length < faultsNamedMax) this.#named.push({ line, message });
   }
 
-  told(): Pick<WriteOutcome, 'faults' | 'faultCount'> {
+  told(): { readonly faults: readonly NamedFault[]; readonly faultCount: number } {
     return { faults: this.#named.sort((a, b) => a.line - b.line), faultCount: this.#count };
   }
 }

@@ -162,7 +162,7 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
 }
 
 interface WrittenDevice extends Pick<BackfillDevice, 'id'> {
-  readonly origin: Pick<Place, 'organizationId' | 'workspaceId'>;
+  readonly origin: { readonly organizationId: string | null; readonly workspaceId: string | null };
 }
 
 /** Whether the principal may write to the device. */

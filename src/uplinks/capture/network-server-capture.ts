@@ -3,7 +3,7 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { Device } from '../../model/device.ts';
 import { type EpochMs, minuteMs } from '../../model/instant.ts';
-import type { Integration, IntegrationType } from '../../model/integration.ts';
+import type { IntegrationType } from '../../model/integration.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type KeptSamples, keptTogether } from '../../model/kept-samples.ts';
 import type { Note } from '../../model/entry-trace.ts';
@@ -142,7 +142,7 @@ function uplinkOfEvent(
 
 /** Throws when the integration of the connector is missing. */
 export function createServerLookup(
-  findIntegration: (id: string) => Promise<Pick<Integration, 'type'> | undefined>,
+  findIntegration: (id: string) => Promise<{ readonly type: IntegrationType } | undefined>,
 ): (connector: DeviceConnector) => Promise<NetworkServer> {
   const types = new Map<string, IntegrationType>();
 

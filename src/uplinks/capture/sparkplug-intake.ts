@@ -227,7 +227,11 @@ function physicalId({ topic: { group, edge, device }, mapping }: SparkplugMessag
 async function storeDeath(
   node: LiveNode,
   part: NodePart,
-  { topic, bodyBytes, receivedAt }: Pick<SparkplugMessage, 'topic' | 'bodyBytes' | 'receivedAt'>,
+  {
+    topic,
+    bodyBytes,
+    receivedAt,
+  }: { readonly topic: SparkplugTopic; readonly bodyBytes: number; readonly receivedAt: EpochMs },
   on: SparkplugStages,
 ): Promise<void> {
   const id = on.nodes.gone(node, part);

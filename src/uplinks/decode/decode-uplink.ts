@@ -7,7 +7,7 @@ import { defaultTopic, type Sample } from '../../model/sample.ts';
 import { timestampOf, timestampRefusal } from '../../model/timestamp.ts';
 import type { Uplink, UplinkScript } from '../../model/uplink.ts';
 import type { Emit } from '../../scripting/emit.ts';
-import type { ScriptMachine } from '../../scripting/script-machine.ts';
+import type { ScriptRunner } from '../../scripting/script-machine.ts';
 import { conversionNotes, deviceEvent, errorNote } from './downlink-command.ts';
 
 export interface DecodedUplink {
@@ -27,7 +27,7 @@ export interface DecodedUplink {
  * only with the problems of the script machine: too busy, or stopping.
  */
 export function decodeUplink(
-  scripts: Pick<ScriptMachine, 'run'>,
+  scripts: ScriptRunner,
   stateBytesMax: number,
   ran: (script: UplinkScript, decoded: DecodedUplink, given: JsonObject) => void = () => undefined,
 ): (uplink: Uplink, state: JsonObject) => Promise<DecodedUplink> {

@@ -11,7 +11,7 @@ import { problem } from '../../model/problem.ts';
 import type { Note, NoteSource } from '../../model/entry-trace.ts';
 import type { UplinkDevice } from '../../model/uplink.ts';
 import type { Emit } from '../../scripting/emit.ts';
-import type { ScriptMachine } from '../../scripting/script-machine.ts';
+import type { ScriptRunner } from '../../scripting/script-machine.ts';
 
 export interface CommandedDevice {
   readonly device: ScriptDevice & {
@@ -294,7 +294,7 @@ export interface EncodedCommand {
  * Makes the encoder. What a script does wrong is a note; what it emitted before an error is kept.
  */
 export function encodeDownlink(
-  scripts: Pick<ScriptMachine, 'run'>,
+  scripts: ScriptRunner,
 ): (command: CommandToEncode) => Promise<EncodedCommand> {
   return async (command) => {
     const { tenant, script: source } = command;

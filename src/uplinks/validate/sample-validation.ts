@@ -6,13 +6,7 @@ import { cutName, isTopic } from '../../model/outside-name.ts';
 import type { Note } from '../../model/entry-trace.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
 import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
-import {
-  cleanedOf,
-  type CleanedData,
-  isShallow,
-  type RemovedKey,
-  validationLimits,
-} from './data-cleaning.ts';
+import { cleanedOf, isShallow, type RemovedKey, validationLimits } from './data-cleaning.ts';
 
 // Uplink metrics that a device reports as measured values (interface 2.3).
 
@@ -126,7 +120,11 @@ export function removedKeysMeta(
 
 /** Notes the removed keys, the first ones singly; `what` says of what sort they are. */
 export function noteCleaning(
-  cleaned: Pick<CleanedData, 'removed' | 'removedMore'> & { readonly what: 'invalid' | 'new' },
+  cleaned: {
+    readonly removed: readonly RemovedKey[];
+    readonly removedMore: number;
+    readonly what: 'invalid' | 'new';
+  },
   notes: Note[],
 ): void {
   const noted = cleaned.removed.slice(0, validationLimits.keyNotesMax);

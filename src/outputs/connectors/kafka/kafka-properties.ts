@@ -60,7 +60,10 @@ export function parseKafka(sent: PropertyReader<keyof KafkaProperties>): KafkaPr
   };
 }
 
-type SaslUser = Pick<KafkaProperties, 'saslJaasUsername' | 'saslJaasPassword'>;
+type SaslUser = {
+  readonly saslJaasUsername: string | null;
+  readonly saslJaasPassword: string | null;
+};
 
 function parseSaslUser(
   sent: PropertyReader<keyof SaslUser>,

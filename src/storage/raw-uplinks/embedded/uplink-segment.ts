@@ -14,7 +14,6 @@ import {
   indexPath,
   readBlock,
   scanBlocks,
-  type ScanRange,
   SegmentAppender,
   segmentDigits,
   type SegmentName,
@@ -125,7 +124,7 @@ export interface ScannedSegment {
  */
 export async function scanUplinks(
   path: string,
-  { to, synced }: Pick<ScanRange, 'to' | 'synced'>,
+  { to, synced }: { readonly to: number; readonly synced: number },
   before = Number.POSITIVE_INFINITY,
 ): Promise<ScannedSegment> {
   const contents = new SegmentContents();

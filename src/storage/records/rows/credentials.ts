@@ -11,7 +11,7 @@ import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import { fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from '../columns.ts';
 import { sortColumns } from '../list.ts';
-import type { Records, RecordsDb } from '../records.ts';
+import type { Records, RecordsDb, SealedDb } from '../records.ts';
 import { transaction } from '../transaction.ts';
 import { RecordRows } from './record-rows.ts';
 import { deviceFromRow } from './devices.ts';
@@ -176,10 +176,8 @@ export interface SigningKeyRecord {
   readonly created: EpochMs;
 }
 
-type Store = Pick<Records, 'db' | 'sealer'>;
-
 export async function insertSigningKey(
-  { db, sealer }: Store,
+  { db, sealer }: SealedDb,
   key: SigningKeyRecord,
 ): Promise<void> {
   const row = {
@@ -192,7 +190,7 @@ export async function insertSigningKey(
 }
 
 /** Newest first. */
-export async function listSigningKeys({ db, sealer }: Store): Promise<SigningKeyRecord[]> {
+export async function listSigningKeys({ db, sealer }: SealedDb): Promise<SigningKeyRecord[]> {
   const rows = await db
     .selectFrom('signingKeys')
     .selectAll()

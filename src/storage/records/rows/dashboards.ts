@@ -121,7 +121,11 @@ export async function dashboardsOfType(
 export async function insertDashboardVersion(
   db: RecordsDb,
   dashboard: Dashboard,
-  { at, by, keptMax }: Pick<DashboardVersion, 'at' | 'by'> & { readonly keptMax: number },
+  {
+    at,
+    by,
+    keptMax,
+  }: { readonly at: EpochMs; readonly by: Author | null; readonly keptMax: number },
 ): Promise<void> {
   const json = Buffer.from(JSON.stringify(dashboard));
   const { id: dashboardId, version, name } = dashboard;

@@ -23,7 +23,10 @@ export interface DeviceConfiguration {
 export function configurationId({
   deviceId,
   version,
-}: Pick<DeviceConfiguration, 'deviceId' | 'version'>): string {
+}: {
+  readonly deviceId: string;
+  readonly version: number;
+}): string {
   return `${deviceId}/${version}`;
 }
 

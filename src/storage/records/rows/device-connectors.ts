@@ -23,14 +23,12 @@ import {
   toJsonTextOrNull,
 } from '../columns.ts';
 import { sortColumns } from '../list.ts';
-import type { Records, RecordsDb } from '../records.ts';
+import type { RecordsDb, SealedDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows, SealedRows } from './record-rows.ts';
 import { type Sealer, secretHash } from '../secret-encryption.ts';
 
 type Table = RecordTables['deviceConnectors'];
-type Store = Pick<Records, 'db' | 'sealer'>;
-
 function toRow(record: DeviceConnector, sealer: Sealer): Insertable<Table> {
   const { uplinkSecret } = record;
   return {
@@ -72,7 +70,7 @@ export const deviceConnectorRows = new SealedRows<'deviceConnectors', DeviceConn
 
 /** The connector that the integration made. */
 export async function findConnectorOfIntegration(
-  { db, sealer }: Store,
+  { db, sealer }: SealedDb,
   integrationId: string,
 ): Promise<DeviceConnector | undefined> {
   const rows = deviceConnectorRows.with(sealer);
@@ -80,7 +78,7 @@ export async function findConnectorOfIntegration(
 }
 
 export async function findDeviceConnectorBySecret(
-  { db, sealer }: Store,
+  { db, sealer }: SealedDb,
   uplinkSecret: string,
 ): Promise<DeviceConnector | undefined> {
   const rows = deviceConnectorRows.with(sealer);

@@ -19,7 +19,7 @@ import type { Question, ValueTest } from '../../../query/filters/predicates.ts';
 import { contains, ifGiven, isOneOf, keyOf, toFlag } from '../columns.ts';
 import { engineSql, type EngineSql } from '../engine.ts';
 import { pageOfLongList, pageOfRows, type Rows, sortColumns } from '../list.ts';
-import type { Records, RecordsDb } from '../records.ts';
+import type { Records, RecordsDb, SealedDb } from '../records.ts';
 import { type DeviceFilter, keyColumnOf } from './device-columns.ts';
 import { deviceCounts, isPlaceOnly, knownTotal, tagOf, workspacesOf } from './device-totals.ts';
 import { deviceFromRow } from './devices.ts';
@@ -416,7 +416,7 @@ function loraIs(name: LoraField, value: string): Condition {
 // Ids are put in order first and whole rows read for one page only: ordering whole rows of a large
 // workspace is slow.
 async function inFull(
-  { db, sealer }: Pick<Records, 'db' | 'sealer'>,
+  { db, sealer }: SealedDb,
   page: Rows<{ readonly id: string }>,
 ): Promise<Rows<Device>> {
   const ids = page.rows.map((row) => row.id);

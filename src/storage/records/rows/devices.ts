@@ -17,15 +17,13 @@ import {
 } from '../columns.ts';
 import { engineSql, idsPerStatement, padded } from '../engine.ts';
 import { insertRows } from '../many-rows.ts';
-import type { Records, RecordsDb } from '../records.ts';
+import type { RecordsDb, SealedDb } from '../records.ts';
 import { RecordRows, SealedRows } from './record-rows.ts';
 import type { RecordTables } from '../schema.ts';
 import type { Sealer } from '../secret-encryption.ts';
 import { fieldColumnsOf, fieldsFromRow } from './device-columns.ts';
 
 type Table = RecordTables['devices'];
-type Store = Pick<Records, 'db' | 'sealer'>;
-
 /** Fewer than any engine's limit of parameters. */
 const idsPerQuery = 500;
 
@@ -87,7 +85,7 @@ export const deviceRows = new SealedRows<'devices', Device>(
 );
 
 /** Within a transaction that found none of their physical ids taken. */
-export async function insertDevices({ db, sealer }: Store, records: readonly Device[]) {
+export async function insertDevices({ db, sealer }: SealedDb, records: readonly Device[]) {
   await insertRows(
     db,
     'devices',
@@ -96,7 +94,7 @@ export async function insertDevices({ db, sealer }: Store, records: readonly Dev
 }
 
 /** Writes every column, in order: a physical id can pass from a device to one behind it. */
-export async function saveDevices({ db, sealer }: Store, records: readonly Device[]) {
+export async function saveDevices({ db, sealer }: SealedDb, records: readonly Device[]) {
   const rows = records.map((record) => toRow(record, sealer));
   const columns = Object.keys(rows[0] ?? {}).filter((column) => column !== 'id');
   const set = Object.fromEntries(columns.map((column) => [column, column]));
@@ -110,7 +108,7 @@ function openObject(sealed: string, sealer: Sealer): JsonObject {
 }
 
 /** Whether there is any device in the installation. */
-export async function hasDevices({ db }: Store): Promise<boolean> {
+export async function hasDevices({ db }: SealedDb): Promise<boolean> {
   return (await db.selectFrom('devices').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
@@ -166,7 +164,7 @@ export async function workspacesOfDevices(
 }
 
 export async function findDeviceByDeviceId(
-  { db, sealer }: Store,
+  { db, sealer }: SealedDb,
   organizationId: string,
   deviceId: string,
 ): Promise<Device | undefined> {
@@ -184,7 +182,7 @@ export async function findDeviceByDeviceId(
  * over others of the organization, and a physical id over an EUI among the LoRa properties.
  */
 export async function findDeviceByEui(
-  { db, sealer }: Store,
+  { db, sealer }: SealedDb,
   connector: { readonly id: string; readonly organizationId: string },
   deviceEui: string,
 ): Promise<Device | undefined> {
@@ -286,7 +284,7 @@ export async function physicalIdsOf(
 
 /** The workspace's devices behind a service id, in order of it. */
 export async function devicesAfter(
-  { db, sealer }: Store,
+  { db, sealer }: SealedDb,
   workspaceId: string,
   after: string,
   max: number,
@@ -457,14 +455,17 @@ export interface FoundDevice {
 }
 
 /** Devices by service id; without those that do not exist. */
-export async function devicesByIds(store: Store, ids: readonly string[]): Promise<FoundDevice[]> {
+export async function devicesByIds(
+  store: SealedDb,
+  ids: readonly string[],
+): Promise<FoundDevice[]> {
   const query = store.db.selectFrom('devices').selectAll();
   return withLabels(store, await query.where('id', 'in', padded(ids)).execute());
 }
 
 /** Devices of an organization by physical id; without those that do not exist. */
 export async function devicesByDeviceIds(
-  store: Store,
+  store: SealedDb,
   organizationId: string,
   deviceIds: readonly string[],
 ): Promise<FoundDevice[]> {
@@ -499,13 +500,13 @@ export async function sizesOfDevices(
 }
 
 /** A device that was read by other means, with its labels. */
-export async function labeledDevice(store: Store, device: Device): Promise<DeviceWithLabels> {
+export async function labeledDevice(store: SealedDb, device: Device): Promise<DeviceWithLabels> {
   const { tagIds, values } = await labelsOf(store, [device.id]);
   return { device, tagIds: tagIds.get(device.id) ?? [], values: values(device.id) };
 }
 
 async function withLabels(
-  store: Store,
+  store: SealedDb,
   rows: readonly Parameters<typeof deviceFromRow>[0][],
 ): Promise<FoundDevice[]> {
   if (rows.length === 0) return [];
@@ -524,7 +525,7 @@ async function withLabels(
   }));
 }
 
-async function labelsOf({ db }: Store, ids: readonly string[]) {
+async function labelsOf({ db }: SealedDb, ids: readonly string[]) {
   const some = padded(ids);
   const tags = db.selectFrom('deviceTags').select(['deviceId', 'tagId']);
   const fields = db.selectFrom('deviceCustomFields').select(['deviceId', 'metaId', 'value']);

@@ -281,7 +281,9 @@ export async function countSampleExports(db: RecordsDb, organizationId: string):
 export async function filesOfSampleExports(
   db: RecordsDb,
   node: string,
-): Promise<readonly Pick<SampleExport, 'id' | 'organizationId' | 'bytes'>[]> {
+): Promise<
+  readonly { readonly id: string; readonly organizationId: string; readonly bytes: number }[]
+> {
   const query = db.selectFrom('sampleExports').select(['id', 'organizationId', 'bytes']);
   const rows = await query
     .where('node', '=', node)

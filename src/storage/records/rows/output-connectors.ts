@@ -5,15 +5,13 @@ import { isJsonObject, type JsonObject } from '../../../model/json.ts';
 import { UnreadableRecord } from '../../../model/errors.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { contains, isOneOf, fromFlag, mapOrNull, searchTextOf, toFlag } from '../columns.ts';
-import type { Records, RecordsDb } from '../records.ts';
+import type { RecordsDb, SealedDb } from '../records.ts';
 import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows, SealedRows } from './record-rows.ts';
 import type { Sealer } from '../secret-encryption.ts';
 
 type Table = RecordTables['outputConnectors'];
-type Store = Pick<Records, 'db' | 'sealer'>;
-
 /** Fewer than any engine's limit of parameters. */
 const idsPerQuery = 500;
 
@@ -134,7 +132,7 @@ export async function findOpenOutputConnectors(
 
 /** The properties of the connectors, by id, without those that cannot be read. */
 export async function findReadableProperties(
-  { db, sealer }: Store,
+  { db, sealer }: SealedDb,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, JsonObject>> {
   const found = new Map<string, JsonObject>();
@@ -166,7 +164,7 @@ export async function connectorIdsOf(
 
 /** Those of a type in the workspace, without those that cannot be read. */
 export async function findReadableConnectors(
-  { db, sealer }: Store,
+  { db, sealer }: SealedDb,
   workspaceId: string,
   type: string,
 ): Promise<OutputConnector[]> {

@@ -26,7 +26,7 @@ function fromRow(row: Selectable<RecordTables['refusals']>): Refusal {
 export async function placesOfConnectors(
   db: RecordsDb,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, Pick<Refusal, 'organizationId' | 'workspaceId'>>> {
+): Promise<ReadonlyMap<string, { readonly organizationId: string; readonly workspaceId: string }>> {
   const rows = await db
     .selectFrom('deviceConnectors')
     .select(['id', 'organizationId', 'workspaceId'])

@@ -3,7 +3,7 @@ import type { Insertable, Selectable, SelectQueryBuilder } from 'kysely';
 import type { PageRequest } from '../../../model/page.ts';
 import { contains, isOneOf } from '../columns.ts';
 import { type ListOrder, pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
-import type { Records, RecordsDb } from '../records.ts';
+import type { RecordsDb, SealedDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import type { Sealer } from '../secret-encryption.ts';
 
@@ -127,8 +127,6 @@ export class RecordRows<T extends RecordTable, R extends { readonly id: string }
   }
 }
 
-type SealedStore = Pick<Records, 'db' | 'sealer'>;
-
 /** Rows of a table with sealed columns. */
 export class SealedRows<
   T extends RecordTable,
@@ -142,31 +140,31 @@ export class SealedRows<
     this.with = rows;
   }
 
-  insert({ db, sealer }: SealedStore, record: R): Promise<void> {
+  insert({ db, sealer }: SealedDb, record: R): Promise<void> {
     return this.with(sealer).insert(db, record);
   }
 
-  find({ db, sealer }: SealedStore, id: string): Promise<R | undefined> {
+  find({ db, sealer }: SealedDb, id: string): Promise<R | undefined> {
     return this.with(sealer).find(db, id);
   }
 
-  findAll({ db, sealer }: SealedStore, ids: readonly string[]): Promise<R[]> {
+  findAll({ db, sealer }: SealedDb, ids: readonly string[]): Promise<R[]> {
     return this.with(sealer).findAll(db, ids);
   }
 
-  byId({ db, sealer }: SealedStore, ids: readonly string[]): Promise<ReadonlyMap<string, R>> {
+  byId({ db, sealer }: SealedDb, ids: readonly string[]): Promise<ReadonlyMap<string, R>> {
     return this.with(sealer).byId(db, ids);
   }
 
-  save({ db, sealer }: SealedStore, record: R): Promise<void> {
+  save({ db, sealer }: SealedDb, record: R): Promise<void> {
     return this.with(sealer).save(db, record);
   }
 
-  remove({ db, sealer }: SealedStore, id: string): Promise<void> {
+  remove({ db, sealer }: SealedDb, id: string): Promise<void> {
     return this.with(sealer).remove(db, id);
   }
 
-  list({ db, sealer }: SealedStore, filter: WorkspaceFilter, page: PageRequest): Promise<Rows<R>> {
+  list({ db, sealer }: SealedDb, filter: WorkspaceFilter, page: PageRequest): Promise<Rows<R>> {
     return this.with(sealer).list(db, filter, page);
   }
 }

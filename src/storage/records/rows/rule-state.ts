@@ -99,7 +99,7 @@ export interface DeviceConditionState extends ActivationRef {
 /** Those of the rules and devices that have one; `activation` is that of the state. */
 export async function findConditionStates(
   db: RecordsDb,
-  of: readonly Pick<DeviceConditionState, 'ruleId' | 'deviceId'>[],
+  of: readonly { readonly ruleId: string; readonly deviceId: string }[],
 ): Promise<DeviceConditionState[]> {
   const found: DeviceConditionState[] = [];
   for (const some of chunks(of)) {
@@ -132,7 +132,7 @@ export async function findDueConditionStates(
 /** Nothing is waited for any longer by this activation of the rule. */
 export async function endConditionWaits(
   step: RecordsDb,
-  state: Pick<DeviceConditionState, 'ruleId' | 'deviceId' | 'activation'>,
+  state: { readonly ruleId: string; readonly deviceId: string; readonly activation: number },
 ): Promise<void> {
   await step
     .updateTable('ruleDeviceStates')

@@ -285,7 +285,7 @@ export async function findPasskey(
 /** False for one that is gone or belongs to another user. */
 export async function renamePasskey(
   db: RecordsDb,
-  { id, userId, name }: Pick<Passkey, 'id' | 'userId' | 'name'>,
+  { id, userId, name }: { readonly id: string; readonly userId: string; readonly name: string },
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('passkeys')
@@ -302,7 +302,11 @@ export async function renamePasskey(
  */
 export async function useChallenge(
   db: RecordsDb,
-  { id, counter, lastChallenge }: Pick<Passkey, 'id' | 'counter' | 'lastChallenge'>,
+  {
+    id,
+    counter,
+    lastChallenge,
+  }: { readonly id: string; readonly counter: number; readonly lastChallenge: EpochMs },
   lastUsed: number,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -317,7 +321,7 @@ export async function useChallenge(
 /** False for one that is gone or belongs to another user. */
 export async function removePasskey(
   db: RecordsDb,
-  { id, userId }: Pick<Passkey, 'id' | 'userId'>,
+  { id, userId }: { readonly id: string; readonly userId: string },
 ): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('passkeys')

@@ -54,7 +54,7 @@ interface UserIdentity {
 
 export async function findIdentity(
   db: RecordsDb,
-  { issuer, subject }: Pick<UserIdentity, 'issuer' | 'subject'>,
+  { issuer, subject }: { readonly issuer: string; readonly subject: string },
 ): Promise<UserIdentity | undefined> {
   const query = db.selectFrom('userIdentities').selectAll().where('issuer', '=', issuer);
   return query.where('subject', '=', subject).executeTakeFirst();

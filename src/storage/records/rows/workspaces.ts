@@ -137,7 +137,7 @@ export async function oldestWorkspaceOf(
  */
 export async function firstWorkspace(
   db: RecordsDb,
-): Promise<Pick<Workspace, 'id' | 'organizationId'> | undefined> {
+): Promise<{ readonly id: string; readonly organizationId: string } | undefined> {
   return db
     .selectFrom('workspaces')
     .select(['id', 'organizationId'])

@@ -41,7 +41,7 @@ function checkpoint(): boolean {
   return true;
 }
 
-function part(of: number): Pick<FromRecordsWorker, 'rows' | 'hasMore'> {
+function part(of: number): { readonly rows?: unknown[]; readonly hasMore?: boolean } {
   const { rows, given } = waiting.get(of) ?? { rows: [], given: 0 };
   const until = given + rowsPerAnswer;
   const hasMore = until < rows.length;

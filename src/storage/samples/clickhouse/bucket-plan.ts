@@ -222,7 +222,10 @@ function valuesOfKey(dataKey: string): ValueOfRow {
 }
 
 /** Elements of arrays, nulls, objects and what only the object shows. */
-const unlisted: Pick<ShapePoint, 'kind' | 'leaf'> = { kind: pointKinds.other, leaf: -1 };
+const unlisted: { readonly kind: number; readonly leaf: number } = {
+  kind: pointKinds.other,
+  leaf: -1,
+};
 
 // Bucket grid: equal cells of time, so fine that every edge of the buckets is an edge of a cell.
 

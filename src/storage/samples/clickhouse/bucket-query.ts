@@ -282,7 +282,9 @@ interface HourAggregate extends Aggregate<Tally> {
   readonly rowOf: (partial: HourPartial, hourAt: EpochMs) => AggregateRow;
 }
 
-type Columns = Pick<HourAggregate, 'columns' | 'groupBy'> & {
+type Columns = {
+  readonly columns: string;
+  readonly groupBy: string;
   /** Members of the row, without its place. */
   readonly values: (partial: HourPartial, hourAt: EpochMs) => object;
 };

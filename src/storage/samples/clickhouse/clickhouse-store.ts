@@ -544,7 +544,7 @@ function createReplicaReach(shards: readonly Shard[]): ReachShipped {
 interface OpenHereRequest {
   readonly ranges: readonly OpenRange[];
   /** The place of the last sample that is known already. */
-  readonly after?: Pick<OpenSample, 'position' | 'index'> | undefined;
+  readonly after?: { readonly position: number; readonly index: number } | undefined;
 }
 
 /** Visible open rows of one moment. `movedAt` is the position at which devices moved last. */

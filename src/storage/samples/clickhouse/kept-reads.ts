@@ -83,7 +83,8 @@ function newestOf(
     from,
     to,
     rows,
-  }: Pick<SampleRange, 'topic'> & {
+  }: {
+    readonly topic?: string;
     readonly from: EpochMs;
     readonly to: EpochMs;
     readonly rows: number;

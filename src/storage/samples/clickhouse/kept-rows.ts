@@ -1,7 +1,7 @@
 // Kept rows: what ClickHouse has of devices that are asked for often, so that their reads need no statement.
 import type { EpochMs } from '../../../model/instant.ts';
 import { type BoundedMap, createBoundedMap } from '../../../structures/bounded-map.ts';
-import { type Block, dataOfRow, type OpenPlace, type OpenRow, placeOf } from './open-rows.ts';
+import { dataOfRow, type OpenPlace, type OpenRow, placeOf } from './open-rows.ts';
 import { compareRows } from './sample-tables.ts';
 
 // Kept memory: the kept rows of all devices, within limits of rows and characters.
@@ -266,7 +266,7 @@ export class KeptRows {
   }
 
   /** To be called in the turn in which the rows of the block are open no more. */
-  shipped(block: Pick<Block, 'rows'>): void {
+  shipped(block: { readonly rows: OpenRow[] }): void {
     if (this.#kept.size === 0 && this.#state.loading.size === 0) return;
     for (const row of block.rows) {
       this.#state.loading.get(row.deviceId)?.rows.push(row);

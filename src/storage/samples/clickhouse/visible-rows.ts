@@ -147,7 +147,11 @@ export class VisibleRows {
   }
 
   /** Whether the rules keep all of the open rows of this origin and time. */
-  isKept(origin: Pick<OpenRow, 'workspaceId' | 'dataFlowId' | 'timestamp'>): boolean {
+  isKept(origin: {
+    readonly workspaceId: string;
+    readonly dataFlowId: string | null;
+    readonly timestamp: EpochMs;
+  }): boolean {
     return !isOpenExpired(origin, this.#rules);
   }
 
@@ -205,7 +209,11 @@ function transformed(
 
 // Open expiry: whether rules of retention keep an open row.
 
-type RowOrigin = Pick<OpenRow, 'workspaceId' | 'dataFlowId' | 'timestamp'>;
+type RowOrigin = {
+  readonly workspaceId: string;
+  readonly dataFlowId: string | null;
+  readonly timestamp: EpochMs;
+};
 
 export function isOpenExpired(row: RowOrigin, rules: RetentionTimes): boolean {
   return row.timestamp < keepFromOf(row, rules);

@@ -2,7 +2,6 @@
 import type { ClosedRows, SeriesRegistry } from './rows/series-registry.ts';
 import type { ChunkMakers } from './chunks/chunk-builders.ts';
 import type { StoreLimits } from './store-limits.ts';
-import type { OpenRows } from './rows/open-rows.ts';
 import type { Slices } from './queries/bucket-query.ts';
 import type { Member, SegmentSet } from './segments/segment-set.ts';
 import { addChunk, type Series } from './rows/series.ts';
@@ -18,7 +17,7 @@ const segmentsAwaitingMerge = 8;
  * What is left of the rows that it was made of: holding on to themselves would keep their memory.
  */
 interface WaitingChunk extends Member {
-  readonly from: Pick<OpenRows, 'firstPosition' | 'firstBytes'>;
+  readonly from: { readonly firstPosition: number; readonly firstBytes: number };
 }
 
 interface ChunkSealerParts {

@@ -432,7 +432,7 @@ function unpackBits(
   words: Uint32Array,
   target: Float64Array,
   length: number,
-  { width, base }: Pick<PackingPlan, 'width' | 'base'>,
+  { width, base }: { readonly width: number; readonly base: number },
 ): void {
   const mask = width === 32 ? -1 : (1 << width) - 1;
   for (let i = 0, bit = 0; i < length; i++, bit += width) {

@@ -83,7 +83,7 @@ function inOrderOfTime(rows: Uint32Array, timestamps: Float64Array): Uint32Array
 }
 
 /** What gives memory of a size, with any content. */
-export type Memory = Pick<SpareMemory, 'take'>;
+export type Memory = { take(bytes: number): SharedArrayBuffer };
 
 const newMemory: Memory = { take: (bytes) => new SharedArrayBuffer(bytes) };
 

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { SectionCache } from '../runs/page-sections.ts';
 import { RunFile, type RunIndex } from '../runs/run-file.ts';
 import { RunReader } from '../runs/run-reader.ts';
-import { type Manifest, unknownRetired } from '../segments/manifest.ts';
+import { type DeadRows, unknownRetired } from '../segments/manifest.ts';
 import type { WrittenRun } from '../segments/segment-set.ts';
 import type { Interners } from '../segments/chunk-segment.ts';
 import type { SegmentFile } from '../segments/segment-file.ts';
@@ -50,10 +50,7 @@ export class TableRuns {
 }
 
 /** See the manifest. `added` is a run that counts from this manifest on. */
-export function deadRowsOf(
-  tables: ShapeTables,
-  added?: WrittenRun,
-): Pick<Manifest, 'deadRows' | 'retired'> {
+export function deadRowsOf(tables: ShapeTables, added?: WrittenRun): DeadRows {
   const dead: Record<string, readonly number[]> = {};
   for (const table of tables.all())
     for (const run of table.runs) {

@@ -158,7 +158,10 @@ interface MergeSource {
 /** The rows of the groups in the order of time; undefined when some of them cannot be read. */
 export function mergedRows(
   groups: readonly RowGroup[],
-  from: Pick<OpenRows, 'firstPosition' | 'firstBytes'> = { firstPosition: 0, firstBytes: 0 },
+  from: { readonly firstPosition: number; readonly firstBytes: number } = {
+    firstPosition: 0,
+    firstBytes: 0,
+  },
 ): OpenRows | undefined {
   const sources: MergeSource[] = [];
   for (const group of groups.toSorted((a, b) => a.oldest - b.oldest)) {

@@ -150,7 +150,10 @@ export interface RowGroup {
 }
 
 /** The row that stands at a place. */
-export function rowAt({ permutation }: Pick<SortedRows, 'permutation'>, place: number): number {
+export function rowAt(
+  { permutation }: { readonly permutation: Uint32Array | undefined },
+  place: number,
+): number {
   return permutation?.[place] ?? place;
 }
 
@@ -190,7 +193,7 @@ export function visibleFrom(origins: readonly Origin[]): EpochMs {
 
 /** From when on the rules keep rows of the origin: the rule of its data flow, else of its workspace. */
 export function keepFromOf(
-  { workspaceId, dataFlowId }: Pick<Origin, 'workspaceId' | 'dataFlowId'>,
+  { workspaceId, dataFlowId }: { readonly workspaceId: string; readonly dataFlowId: string | null },
   rules: RetentionTimes | undefined,
 ): EpochMs {
   const ofFlow = dataFlowId === null ? undefined : rules?.dataFlows.get(dataFlowId);

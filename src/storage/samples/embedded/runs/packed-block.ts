@@ -132,7 +132,11 @@ let words = new Uint32Array(1 << 12);
 function packBits(
   values: Float64Array,
   length: number,
-  { base, width, exceptions }: Pick<PackingPlan, 'base' | 'width' | 'exceptions'>,
+  {
+    base,
+    width,
+    exceptions,
+  }: { readonly base: number; readonly width: number; readonly exceptions: number },
 ): Uint8Array {
   const count = wordsOf(length, width);
   if (count >= words.length) words = new Uint32Array(2 * count);

@@ -11,7 +11,17 @@ import type { PendingRemovals } from '../rows/removals.ts';
 /** The format of this file and of what it names. */
 const manifestFormat = 2;
 
-export interface Manifest {
+export interface DeadRows {
+  /**
+   * Rows of runs that count no more because their device was deleted: for each origin of the run
+   * how many.
+   */
+  readonly deadRows: Readonly<Record<string, readonly number[]>>;
+  /** Checksum of the device numbers that were retired when `deadRows` was counted. */
+  readonly retired: number;
+}
+
+export interface Manifest extends DeadRows {
   /** Number of the next segment file. */
   readonly nextSegment: number;
   /** Names of the segment files, oldest first. */
@@ -32,13 +42,6 @@ export interface Manifest {
   readonly lost: readonly string[];
   /** When the samples of each segment were, lost ones too. */
   readonly times: Readonly<Record<string, Times>>;
-  /**
-   * Rows of runs that count no more because their device was deleted: for each origin of the run
-   * how many.
-   */
-  readonly deadRows: Readonly<Record<string, readonly number[]>>;
-  /** Checksum of the device numbers that were retired when `deadRows` was counted. */
-  readonly retired: number;
   /**
    * Names of segments that do not count any more and whose files a crash may have left in the
    * folder: a file is named until its removal is synced, because a power cut may bring it back.

@@ -5,6 +5,7 @@ import { isDiskFull, syncDirectory } from '../../../log/durable-file.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import {
   chunkName,
+  type DeadRows,
   type DroppedDevices,
   type Manifest,
   numberName,
@@ -82,7 +83,7 @@ interface AddedSegment {
 export class SegmentSet {
   readonly #directory: string;
   readonly #removals: Removals;
-  readonly #deadRows: (added?: WrittenRun) => Pick<Manifest, 'deadRows' | 'retired'>;
+  readonly #deadRows: (added?: WrittenRun) => DeadRows;
   readonly #whenUnread: (callback: () => void) => void;
   #segments: readonly Segment[];
   #manifest: Manifest;
@@ -99,7 +100,7 @@ export class SegmentSet {
     opened: { readonly manifest: Manifest; readonly segments: readonly Segment[] },
     removals: Removals,
     /** See the manifest; of this moment. */
-    deadRows: (added?: WrittenRun) => Pick<Manifest, 'deadRows' | 'retired'>,
+    deadRows: (added?: WrittenRun) => DeadRows,
     /** Calls back when no read in progress can need the removed files any more. */
     whenUnread: (callback: () => void) => void,
   ) {
