@@ -22,14 +22,14 @@ const typeFolders = {
 export async function writeInterfaceTypes(root: string): Promise<void> {
   const { default: openapiTypes, astToString } = await import('openapi-typescript');
   const document = openApiDocument(allEndpoints);
-  const nodes = await openapiTypes(document as unknown as Parameters<typeof openapiTypes>[0]);
+  // Objects of any members, such as the data of a sample, are records of unknown values.
+  const nodes = await openapiTypes(document as unknown as Parameters<typeof openapiTypes>[0], {
+    emptyObjectsUnknown: true,
+  });
   const caption =
     '// Types of every endpoint, generated from the OpenAPI document of the platform.\n';
   const text = caption + astToString(nodes);
-  writeTypes(join(root, typeFolders.console), text);
-  // Objects of any members, such as the data of a sample; the console has a narrower use of its own for each.
-  const open = text.replaceAll('Record<string, never>', 'Record<string, unknown>');
-  writeTypes(join(root, typeFolders.client), open);
+  for (const folder of Object.values(typeFolders)) writeTypes(join(root, folder), text);
 }
 
 function writeTypes(folder: string, text: string): void {

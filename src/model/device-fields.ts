@@ -191,8 +191,9 @@ export const deviceFieldRows: readonly DeviceFieldRow[] = Object.entries<DeviceF
 export function deviceFieldsWith<Flag extends keyof DeviceField>(
   flag: Flag,
 ): readonly DeviceFieldRow<DeviceFieldWith<Flag>>[] {
-  const rows: readonly DeviceFieldRow[] = deviceFieldRows.filter((row) => row[flag] !== undefined);
-  return rows as unknown as readonly DeviceFieldRow<DeviceFieldWith<Flag>>[];
+  return deviceFieldRows.filter(
+    (row): row is DeviceFieldRow<DeviceFieldWith<Flag>> => row[flag] !== undefined,
+  );
 }
 
 /** Whether names or strings of the field have a second column in the form that filters compare. */

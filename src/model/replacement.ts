@@ -48,23 +48,23 @@ export function isInRange(
 // Corrected samples: `meta.svcCorrection` says what a sample was before.
 
 /** In the order of the corrections, the newest first. */
-interface Correction {
+type Correction = {
   readonly replaced?: ReplacedSample;
   /** What was replaced by earlier corrections of the sample. */
   readonly earlier?: readonly ReplacedSample[];
-}
+};
 
-interface ReplacedSample {
+type ReplacedSample = {
   readonly topic: string;
   /** ISO-8601 text. */
   readonly timestamp: string;
   readonly data: JsonObject;
-}
+};
 
 /** What the sample was before it was corrected, newest first; empty for most. */
 export function replacedBy(meta: JsonObject | undefined): readonly ReplacedSample[] {
   if (meta?.['svcCorrection'] === undefined) return [];
-  const { replaced, earlier = [] } = meta['svcCorrection'] as unknown as Correction;
+  const { replaced, earlier = [] } = meta['svcCorrection'] as Correction;
   return replaced === undefined ? earlier : [replaced, ...earlier];
 }
 

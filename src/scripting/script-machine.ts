@@ -2,7 +2,7 @@
 // It does not know devices, rules or stores: it gets a source and an event, and returns emits
 // (interface 2.10, 4.8; contract 15, 16, 35).
 import { availableParallelism } from 'node:os';
-import { parsedJson } from '../model/json-keys.ts';
+import { typedJson } from '../model/json-keys.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
 import { problem, type Problem } from '../model/problem.ts';
 import { quotaDetails, standardQuotas } from '../model/quota.ts';
@@ -121,7 +121,7 @@ export class ScriptMachine {
       const mode = modeNumber(entry, nonFinite);
       const script = this.#registry.of(tenant, source);
       const answered = (answer: RunAnswer) => {
-        const emits = parsedJson(answer.entries) as unknown as Emit[];
+        const emits = typedJson<Emit[]>(answer.entries);
         if (answer !== dropped) this.#ran(figuresOf(kind, answer, emits));
         resolve({ emits, processorMs: answer.processorMs });
       };
@@ -144,7 +144,7 @@ export class ScriptMachine {
     const { entries } = await new Promise<RunAnswer>((answered, failed) =>
       enqueue(this.#machine, trial, { answered, failed }),
     );
-    return parsedJson(entries) as unknown as ScriptErrorEvent[];
+    return typedJson<ScriptErrorEvent[]>(entries);
   }
 
   /** Waiting runs of all tenants, and threads. */

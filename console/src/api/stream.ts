@@ -50,13 +50,25 @@ interface Followed {
   readonly listeners: Set<Listener>;
 }
 
-interface ServerMessage {
-  readonly type: string;
+interface Subscribed {
+  readonly type: 'subscribed';
   readonly cursor?: string;
   /** Of the platform's clock. */
   readonly timestamp?: string;
+}
+
+interface SampleInsert {
+  readonly type: 'sample_insert';
+  readonly cursor?: string;
   readonly sample?: LiveSample & { readonly workspaceId?: string };
 }
+
+interface EventMessage extends LiveEvent {
+  readonly type: 'event';
+  readonly cursor?: string;
+}
+
+type ServerMessage = Subscribed | SampleInsert | EventMessage;
 
 const firstWaitMs = 500;
 const longestWaitMs = 15_000;
@@ -158,8 +170,7 @@ function receive(message: ServerMessage): void {
         for (const listener of listeners) listener.onSample?.(message.sample);
   if (message.type === 'event')
     for (const { interest, listeners } of followed.values())
-      if ('workspaceId' in interest)
-        for (const listener of listeners) listener.onEvent?.(message as unknown as LiveEvent);
+      if ('workspaceId' in interest) for (const listener of listeners) listener.onEvent?.(message);
 }
 
 function concerns(interest: Interest, sample: { readonly deviceId: string }): boolean {

@@ -70,7 +70,7 @@ async function store(): Promise<void> {
     const stored = await fetchPreferences();
     const wanted = changed(stored, storing);
     if (JSON.stringify(wanted) !== JSON.stringify(stored))
-      await ask(platform.PUT('/v3/auth/me/preferences', { body: wanted as Record<string, never> }));
+      await ask(platform.PUT('/v3/auth/me/preferences', { body: { ...wanted } }));
     storing = [];
     answers.setQueryData<Preferences>(preferences.queryKey, changed(wanted, waiting));
   } catch (error) {

@@ -1,6 +1,6 @@
 // Parts of a workspace's document that name other records: rules, calculations, custom logic blocks and outputs, with names and physical ids.
 import { renamedFormula } from '../../query/expressions/parse.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from '../../model/json.ts';
 import type { RuleInputType } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
 import { typesWithProperties } from '../../outputs/connectors/connector-table.ts';
@@ -366,7 +366,9 @@ function devicesInFormulas(logic: Logic): readonly string[] {
 /** Names of the custom logic that the rules of a document use. */
 export function customLogicNames(rules: readonly JsonObject[]): ReadonlySet<Json | undefined> {
   return new Set(
-    rules.map((rule) => (rule as unknown as ConfiguredRule).logic.customLogic?.customLogicId),
+    rules.map(
+      (rule) => objectOrEmpty(objectOrEmpty(rule['logic'])['customLogic'])['customLogicId'],
+    ),
   );
 }
 

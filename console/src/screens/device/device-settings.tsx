@@ -391,7 +391,7 @@ function updateOf(
     onlineTimeout: Math.round(Number(draft.timeoutMinutes) * minuteSeconds),
     dataFlowId: draft.dataFlowId,
     ...(draft.placeId === before.placeId ? {} : { placeId: draft.placeId || null }),
-    ...(draft.zone === before.zone ? {} : { properties: zoned as Record<string, never> }),
+    ...(draft.zone === before.zone ? {} : { properties: zoned }),
     tags: draft.tagIds.map((id) => ({ id })),
     ...(changedFields.length === 0
       ? {}
@@ -399,10 +399,10 @@ function updateOf(
   };
 }
 
-function sentField(field: CustomField, draft: DeviceDraft): Record<string, never> {
+function sentField(field: CustomField, draft: DeviceDraft) {
   const content = (draft.fields[field.id] ?? '').trim();
   const value = content === '' ? null : valueOf(field, content);
-  return { fieldMetaId: field.id, [field.type]: value } as unknown as Record<string, never>;
+  return { fieldMetaId: field.id, [field.type]: value };
 }
 
 /** The value that the platform takes; undefined for content that is not one. */

@@ -109,7 +109,7 @@ const schemaQuery = ({ typeId, deviceId }: Speaker) =>
       const params = { path: { deviceId } };
       const path = '/v3/devices/{deviceId}/infer-schema';
       const schema = await ask(platform.GET(path, { signal, params }));
-      return [typeId, schema] as const;
+      return [typeId, schema as TypeSchema] as const;
     },
   });
 

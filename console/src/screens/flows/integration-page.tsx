@@ -193,7 +193,9 @@ export interface IntegrationDraft {
 }
 
 function draftOf({ name, description, properties }: Integration): IntegrationDraft {
-  return { name, description: description ?? '', properties };
+  // The interface leaves open which properties there are; all are strings.
+  const known = properties as IntegrationDraft['properties'];
+  return { name, description: description ?? '', properties: known };
 }
 
 /** Members of the bodies that create and change an integration. */
@@ -202,8 +204,7 @@ export function bodyOf({ name, description, properties }: IntegrationDraft) {
   return {
     name,
     description: description === '' ? null : description,
-    // The document leaves open which properties there are.
-    properties: Object.fromEntries(filled) as object as Record<string, never>,
+    properties: Object.fromEntries(filled),
   };
 }
 

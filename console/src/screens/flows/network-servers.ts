@@ -162,7 +162,7 @@ export function isSecret(name: string): boolean {
 
 interface Configured {
   readonly type: IntegrationType;
-  readonly properties: Readonly<Record<string, string>>;
+  readonly properties: Readonly<Record<string, unknown>>;
 }
 
 /** Settings that commands need and that are empty. */

@@ -206,7 +206,7 @@ export const outputTypes: Readonly<Record<string, OutputType>> = {
 /** The property object of a connector; empty for types without one. */
 export function propertiesOf(connector: OutputConnector): Properties {
   const key = outputTypes[connector.type]?.propertiesKey ?? '';
-  return (connector as unknown as Readonly<Record<string, Properties | null>>)[key] ?? {};
+  return ((connector as Readonly<Record<string, unknown>>)[key] ?? {}) as Properties;
 }
 
 /** Value at a path such as `oauth2.tokenUrl`; undefined where it is missing. */

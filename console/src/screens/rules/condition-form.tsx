@@ -281,12 +281,15 @@ function useKnownKeys({ inputs }: RuleDraft): ReadonlyMap<string, ValueType> {
       );
       const keys = new Map<string, ValueType>();
       for (const [topic, { properties }] of Object.entries(topics))
-        for (const [key, { type = '' }] of Object.entries<{ readonly type?: string }>(properties))
+        for (const [key, { type = '' }] of Object.entries(properties as Properties))
           keys.set(`${topic} ${key}`, typesOf[type] ?? 'STRING');
       return keys;
     },
   });
   return schema.data ?? noKeys;
 }
+
+/** What a JSON Schema says of the keys of a topic. */
+type Properties = Readonly<Record<string, { readonly type?: string }>>;
 
 const noKeys: ReadonlyMap<string, ValueType> = new Map();

@@ -178,7 +178,7 @@ function AddAction({ workspaceId, sampleOf, add }: AddActionProps) {
 
 // Alarm summary: in the card of a rule, what its alarm is, when it ends, and who is notified.
 
-interface Alarm {
+type Alarm = {
   readonly name: string;
   readonly severity: AlarmSeverity;
   readonly clearWhen?: string;
@@ -186,7 +186,7 @@ interface Alarm {
   readonly escalateAfter?: string;
   readonly remindEvery?: string;
   readonly notify?: readonly unknown[];
-}
+};
 
 function AlarmSummary({ outputId }: { readonly outputId: string }) {
   const words = useWords(editorWords);
@@ -194,7 +194,7 @@ function AlarmSummary({ outputId }: { readonly outputId: string }) {
   const { data, error } = useQuery(outputOf(outputId));
   if (error !== null) return <p className="mute">{error.message}</p>;
   if (data === undefined) return <Bone width="100%" />;
-  const alarm = data.alarmProperties as unknown as Alarm;
+  const alarm = data.alarmProperties as Alarm;
   const { name, severity, clearWhen, clearAfter, escalateAfter, remindEvery, notify = [] } = alarm;
   const sentences = [
     clearWhen === 'NEVER' ? words.alarmStays : words.alarmClears,

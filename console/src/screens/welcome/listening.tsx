@@ -154,7 +154,7 @@ function useSend({ sender }: FirstDevice, payload: object) {
     mutationFn: (sentBefore: number) => {
       const { secret = '', deviceId = '' } = sender ?? {};
       const query = { secret, deviceId };
-      const body = varied(payload, sentBefore) as Record<string, never>;
+      const body = { ...varied(payload, sentBefore) };
       return ask(platform.POST('/v3/capture', { params: { query }, body }));
     },
   });

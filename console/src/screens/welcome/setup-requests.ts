@@ -73,7 +73,7 @@ async function makeType({ organizationId, name, decoding }: FirstSetup) {
       ? {
           ...common,
           meta: { encoding: 'JSON' as const },
-          schemas: { default: decoding.schema } as unknown as Record<string, never>,
+          schemas: { default: decoding.schema },
         }
       : {
           ...common,

@@ -15,8 +15,7 @@ import { refreshLists } from '../dashboard-requests.ts';
 import { grafanaWords } from './grafana-words.ts';
 
 type Report = Pick<components['schemas']['DashboardImportPreview'], 'mapped' | 'notMapped'>;
-/** The interface describes objects of any members as empty ones. */
-type Source = Record<string, never>;
+type Source = Record<string, unknown>;
 
 const partsShown = 200;
 

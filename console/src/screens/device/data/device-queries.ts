@@ -37,8 +37,7 @@ export const schemaQuery = (deviceId: string) =>
       const schemas = await ask(
         platform.GET('/v3/devices/{deviceId}/infer-schema', { signal, params }),
       );
-      // The document describes the properties without their members.
-      return schemas as unknown as TopicSchemas;
+      return schemas as TopicSchemas;
     },
   });
 
@@ -77,7 +76,7 @@ export const historyQuery = (deviceId: string) =>
     queryFn: async ({ signal }) => {
       const params = { path: { deviceId }, query: { topic: '*', limit: historyRows } };
       const samples = await ask(platform.GET('/v3/devices/{deviceId}/query', { signal, params }));
-      return samples as unknown as readonly LiveSample[];
+      return samples;
     },
   });
 

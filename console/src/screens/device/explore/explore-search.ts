@@ -55,11 +55,13 @@ export function readExploreSearch(search: Record<string, unknown>): ExploreSearc
   const bucket = bucketNamed(search['bucket']);
   const usual = sensitivities.find((one) => one === search['usual']);
   const { target } = search;
+  const keys = namesIn(search['keys']);
+  const others = namesIn(search['with']);
   const formula = typeof search['formula'] === 'string' ? search['formula'] : '';
   return {
     ...(formula === '' || formula.length > formulaMax ? {} : { formula }),
-    ...listed('keys', search['keys']),
-    ...listed('with', search['with']),
+    ...(keys === undefined ? {} : { keys }),
+    ...(others === undefined ? {} : { with: others }),
     ...(acc === undefined ? {} : { acc }),
     ...(source === undefined ? {} : { source }),
     ...(bucket === undefined ? {} : { bucket: bucket.iso }),
@@ -69,10 +71,8 @@ export function readExploreSearch(search: Record<string, unknown>): ExploreSearc
 }
 
 // A list of numbers in an address is one of names.
-function listed<K extends string>(name: K, value: unknown) {
-  if (!Array.isArray(value)) return {};
-  const names = [...new Set(value.map(String))].slice(0, listMax);
-  return { [name]: names } as unknown as { readonly [N in K]?: readonly string[] };
+function namesIn(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? [...new Set(value.map(String))].slice(0, listMax) : undefined;
 }
 
 export interface ReadPlan {

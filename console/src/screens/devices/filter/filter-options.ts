@@ -36,8 +36,15 @@ export function predicatesOf(options: FilterOptions, { filterTypes }: FilterOpti
   return [...new Set(filterTypes.flatMap((type) => predicates[type] ?? []))];
 }
 
-export function countOf(options: FilterOptions, predicate: string) {
-  return options.definitions.values[predicate] ?? { min: 1, max: 1, meaning: '' };
+/** How many values a predicate takes. */
+interface ValueCount {
+  readonly min: number;
+  readonly max: number;
+}
+
+export function countOf(options: FilterOptions, predicate: string): ValueCount {
+  const known = options.definitions.values[predicate] as ValueCount | undefined;
+  return known ?? { min: 1, max: 1 };
 }
 
 export function valueKindOf(option: FilterOption | undefined): ValueKind {

@@ -50,7 +50,7 @@ export async function createView(
   draft: ViewDraft,
   search: DeviceSearch,
 ): Promise<View> {
-  const content = contentOf(search) as Record<string, never>;
+  const content = contentOf(search);
   const body = { ...draft, workspaceId, kind, content };
   return told(workspaceId, await ask(platform.POST('/v3/views', { body })));
 }
@@ -61,8 +61,7 @@ export async function updateView(
   change: Partial<ViewDraft> & { readonly search?: DeviceSearch },
 ): Promise<View> {
   const { search, ...rest } = change;
-  const content =
-    search === undefined ? {} : { content: contentOf(search) as Record<string, never> };
+  const content = search === undefined ? {} : { content: contentOf(search) };
   const body = { ...rest, ...content, version };
   const params = { path: { id } };
   return told(workspaceId, await ask(platform.PUT('/v3/views/{id}', { params, body })));

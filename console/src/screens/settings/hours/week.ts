@@ -19,12 +19,12 @@ const newFrom = 480;
 type WorkingHours = NonNullable<Workspace['settings']['workingHours']>;
 
 export function weekOf(hours: WorkingHours | null): Week {
-  const periods = (day: Weekday) =>
+  const periods = (day: Weekday): readonly Period[] =>
     (hours?.days[day] ?? []).map(({ from, to }) => ({
       from: minutesOf(from) ?? 0,
       to: minutesOf(to) ?? dayMinutes,
     }));
-  return Object.fromEntries(weekdays.map((day) => [day, periods(day)])) as unknown as Week;
+  return Object.fromEntries(weekdays.map((day) => [day, periods(day)])) as Week;
 }
 
 export function workingDaysOf(week: Week): WorkingHours['days'] {
