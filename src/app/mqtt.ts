@@ -166,12 +166,12 @@ async function nodesOf(
 }
 
 function uplinkStagesOf(
-  { telemetry, now, newId }: Parts,
+  { telemetry, turns, now, newId }: Parts,
   { handleUplink }: Uplinks,
   duplicates: DuplicateFilter,
 ): MqttUplinkStages {
   const { mqttRepeated: repeated } = telemetry;
-  return { handleUplink, duplicates, repeated, newId, now };
+  return { handleUplink, duplicates, repeated, turns, newId, now };
 }
 
 function brokerPartsOf(

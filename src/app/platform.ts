@@ -506,7 +506,7 @@ async function composeCoap(
   { capture, captureSenml }: Uplinks,
   duplicates: DuplicateFilter,
 ): Promise<() => Promise<void>> {
-  const { config, telemetry, directory, uplinkLimit, now, newId } = parts;
+  const { config, telemetry, directory, uplinkLimit, turns, now, newId } = parts;
   if (config.coapPort === 0) return async () => undefined;
   const server = await startCoapServer({
     host: config.host,
@@ -518,6 +518,7 @@ async function composeCoap(
         uplinkLimit.take(connector.id);
         return directory.byConnector(connector, deviceId);
       },
+      turns,
       organizationOf: ({ device }) => device.organizationId,
       capture: createCoapUplinks({ duplicates, capture, captureSenml, newId, now }),
       encodingOf: declaredEncoding,

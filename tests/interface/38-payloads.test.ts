@@ -476,7 +476,11 @@ describe('contract 38: sizes', () => {
       const answer = await fetch(`${world.base}/v3/capture?${query}`, { method: 'POST', body });
       expect(answer.status).toBe(201);
     }
+    const packed = new Uint8Array(gzipSync(JSON.stringify({ values })));
+    const url = `${world.base}/v3/capture?${query}`;
+    expect((await fetch(url, { method: 'POST', body: packed })).status).toBe(201);
     const found = await world.must('POST', `/v3/devices/${id}/query`, { topic: 'large' });
+    expect(found).toHaveLength(3);
     for (const { data } of found) expect(data).toEqual(jsonOf({ values }));
   });
 });

@@ -7,7 +7,12 @@ import { problem } from '../../model/problem.ts';
 import { refusalLimits } from '../../model/refused-uplink.ts';
 import { giveBack } from '../../structures/given-back.ts';
 import { utf8Fault } from '../../structures/utf8.ts';
-import { isJsonDocument, jsonPayload, readPayload } from '../../transports/payload-reader.ts';
+import {
+  inflatedPayload,
+  isJsonDocument,
+  jsonPayload,
+  readPayload,
+} from '../../transports/payload-reader.ts';
 import {
   charged,
   type EdgeRequest,
@@ -120,10 +125,17 @@ function hintedPayloadOf(
   bytes: Buffer,
   hints: PayloadHints,
 ): Payload | Promise<Payload> {
-  const { length } = bytes;
-  if (length > wholeReadingsMax && isJsonDocument(bytes, hints))
-    return largeReadingsOf(request, bytes).then((value) => jsonPayload(value, length));
-  return understood(request, bytes, () => charged(request, () => readPayload(bytes, hints)));
+  const read = (plain: Buffer) => {
+    const { length } = plain;
+    if (length > wholeReadingsMax && isJsonDocument(plain, hints))
+      return largeReadingsOf(request, plain).then((value) => jsonPayload(value, length));
+    return understood(request, bytes, () => charged(request, () => readPayload(bytes, hints)));
+  };
+  // Few payloads are compressed in themselves.
+  const plain = charged(request, () => inflatedPayload(bytes, hints));
+  if (plain === bytes) return read(bytes);
+  const waited = turnOf(request, plain.length);
+  return waited === undefined ? read(plain) : waited.then(() => read(plain));
 }
 
 /** The value of a body; undefined for an empty one. Throws Problem `invalidJson` or `notUtf8`. */

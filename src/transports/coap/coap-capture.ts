@@ -7,6 +7,7 @@ import { problem, Problem } from '../../model/problem.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
 import { type CaptureRequest, captureRequestOf } from '../http/capture-request.ts';
 import { inflateBody, isSenmlPack, readPayload } from '../payload-reader.ts';
+import type { WorkTurns } from '../work-turns.ts';
 import {
   blockBytesMax,
   blockOfAnswer,
@@ -205,7 +206,9 @@ interface CoapCaptureParts<S> {
    * devices.
    */
   readonly admit: (request: CaptureRequest) => S | Promise<S>;
-  /** Whose share a body in blocks takes. */
+  /** Organizations take turns. */
+  readonly turns: WorkTurns;
+  /** Whose share a body in blocks takes, and whose turn its reading is. */
   readonly organizationOf: (sender: S) => string;
   /** Resolves when the payload is durable. */
   readonly capture: (
@@ -304,8 +307,11 @@ async function capture<S>(state: CaptureState<S>, received: Received): Promise<C
   const { contentFormat } = request;
   const contentType = contentTypes[contentFormat ?? -1];
   const hints = { encoding: parts.encodingOf(sender), contentType, port: asked.port };
-  const inflated = deflatedFormats.has(contentFormat) ? inflateBody(body) : body;
-  const payload = readPayload(inflated, hints);
+  const isDeflated = deflatedFormats.has(contentFormat);
+  // A kilobyte may inflate to a megabyte of JSON.
+  const payload = await parts.turns.run(owner, () =>
+    readPayload(isDeflated ? inflateBody(body) : body, hints),
+  );
   const done = await parts.capture({
     sender,
     request: asked,

@@ -2,6 +2,7 @@
 import type { DuplicateFilter } from '../../transports/duplicate-filter.ts';
 import type { MqttPayload } from '../../transports/mqtt/mqtt-publish.ts';
 import { readPayload } from '../../transports/payload-reader.ts';
+import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Note } from '../../model/entry-trace.ts';
@@ -14,6 +15,8 @@ import { uplinkOf } from './capture.ts';
 const shownBytesMax = 200;
 
 export interface MqttUplinkStages {
+  /** Organizations take turns. */
+  readonly turns: WorkTurns;
   readonly duplicates: DuplicateFilter;
   readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
   readonly repeated: () => void;
@@ -55,14 +58,18 @@ function store(
   const { contentType, userProperties } = properties ?? {};
   const port = [userProperties?.['port']].flat()[0];
   const hints = { encoding: declaredEncoding(route), contentType, port };
-  const input = {
+  const head = {
     topic,
     timestamp: null,
     isRepeated,
     ...(duplicateKey !== undefined && { duplicateKey }),
-    ...readOrNoted(payload, hints),
   };
-  return on.handleUplink(uplinkOf(input, route, on.newId(), on.now()));
+  const receivedAt = on.now();
+  const take = (kept: Kept) =>
+    on.handleUplink(uplinkOf({ ...head, ...kept }, route, on.newId(), receivedAt));
+  // A kilobyte may inflate to a megabyte of JSON.
+  const read = on.turns.run(route.device.organizationId, () => readOrNoted(payload, hints));
+  return read instanceof Promise ? read.then(take) : take(read);
 }
 
 type Kept = ReturnType<typeof keptPayload> & { readonly onlyNote?: Note };
