@@ -32,15 +32,7 @@ import {
 } from './mqtt-packet-writer.ts';
 import { handlePacket, restoreSubscriptions } from './mqtt-subscriptions.ts';
 import { createPublishHandler, createWillHandler } from './mqtt-publish.ts';
-import {
-  aboutSession,
-  createMqttSession,
-  isClosed,
-  type MqttSession,
-  releaseConfirmed,
-  type RoutedDevice,
-  type Will,
-} from './mqtt-session.ts';
+import { type RoutedDevice, type Will, MqttSession } from './mqtt-session.ts';
 import { SparkplugClients } from './mqtt-sparkplug.ts';
 import type { MqttTransport } from './mqtt-listeners.ts';
 
@@ -155,7 +147,7 @@ function accept<R extends RoutedDevice>(
   const { parts, sessions, closing, strangers, members, deadlines, isStopping } = state;
   // The client may have left while the broker opened.
   if (conn.destroyed) return;
-  const session = createMqttSession({
+  const session = new MqttSession({
     owner: parts.networkOf(address),
     conn,
     framer: new PacketFramer(mqttLimits.loginPacketBytesMax),
@@ -179,8 +171,8 @@ function accept<R extends RoutedDevice>(
     readOn(state, session);
   });
   conn.on('close', () => {
-    if (session.state === 'open') parts.ended('closed without a DISCONNECT', aboutSession(session));
-    if (!isClosed(session)) endSession(state, session);
+    if (session.state === 'open') parts.ended('closed without a DISCONNECT', session.about());
+    if (!session.isClosed()) endSession(state, session);
     session.output.drained();
     deadlines.remove(session);
     closing.delete(session);
@@ -188,7 +180,7 @@ function accept<R extends RoutedDevice>(
     members.release(session);
   });
   conn.on('data', (chunk) => {
-    if (isClosed(session)) return;
+    if (session.isClosed()) return;
     session.framer.push(chunk);
     readOn(state, session);
   });
@@ -222,10 +214,10 @@ function admitMember<R extends RoutedDevice>(
 /** Ends a connection that gives way to one of an organization, or a network, with fewer. */
 function crowdOut<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
   state.parts.refused('tooManyConnections', { address: session.address });
-  if (isClosed(session)) session.conn.destroy();
+  if (session.isClosed()) session.conn.destroy();
   else if (session.identity === undefined) cutOff(state, session, reasonCodes.quotaExceeded);
   else {
-    state.parts.ended('too many connections of its organization', aboutSession(session));
+    state.parts.ended('too many connections of its organization', session.about());
     cutOff(state, session, reasonCodes.quotaExceeded);
   }
 }
@@ -250,7 +242,7 @@ function isPublish(header: number | undefined): boolean {
 
 /** Handles the packets that have arrived, as far as they may be read. */
 function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
-  if (session.isReading || isClosed(session)) return;
+  if (session.isReading || session.isClosed()) return;
   const { framer, conn } = session;
   session.isReading = true;
   try {
@@ -268,14 +260,14 @@ function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSess
     }
     // What is skipped takes no memory, and is a sign of life.
     if (framer.header !== undefined && !framer.isHolding) session.heardAt = state.deadlines.now;
-    if (!isClosed(session) && !state.flowControl.hold(session, framer.heldBytes + heldIn(conn)))
+    if (!session.isClosed() && !state.flowControl.hold(session, framer.heldBytes + heldIn(conn)))
       throw tooMuchInPart();
   } catch (error) {
     refusePacket(state, session, error);
   } finally {
     session.isReading = false;
   }
-  if (isClosed(session)) return;
+  if (session.isClosed()) return;
   notePartial(state, session);
   if (session.isPaused === framer.hasUnread) return;
   session.isPaused = framer.hasUnread;
@@ -285,7 +277,7 @@ function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSess
 
 function noteStall<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
   const { deadlines } = state;
-  if (session.stalledAt !== undefined || isClosed(session)) return;
+  if (session.stalledAt !== undefined || session.isClosed()) return;
   session.stalledAt = deadlines.now;
   deadlines.place(
     session,
@@ -325,7 +317,7 @@ function visit<R extends RoutedDevice>(
   session: MqttSession,
   now: number,
 ): number | undefined {
-  if (isClosed(session)) {
+  if (session.isClosed()) {
     session.conn.destroy();
     return undefined;
   }
@@ -343,7 +335,7 @@ function visit<R extends RoutedDevice>(
     fail(state, session, 'a packet did not arrive whole in time');
     return undefined;
   }
-  releaseConfirmed(session, state.parts.now());
+  session.releaseConfirmed(state.parts.now());
   return Math.min(heardUntil, drainUntil(session), partialUntil(session));
 }
 
@@ -465,10 +457,10 @@ async function begin<R extends RoutedDevice>(
     place = await placeOf({ ...login, clientId }, { address, network, isWebSocket });
   } catch (error) {
     refused('workspaceWithoutNode', { address, clientId, reason: errorMessage(error) });
-    if (!isClosed(session)) refuse(state, session, returnCodes.serverUnavailable);
+    if (!session.isClosed()) refuse(state, session, returnCodes.serverUnavailable);
     return;
   }
-  if (isClosed(session)) return void place?.connection?.destroy();
+  if (session.isClosed()) return void place?.connection?.destroy();
   if (place?.connection !== undefined)
     return forward(state, session, place.organizationId, place.connection, connectPacket);
   session.workspaceId = place?.workspaceId;
@@ -530,7 +522,7 @@ async function logIn<R extends RoutedDevice>(
   if (fault === 'foreign') refused = returnCodes.notAuthorized;
   if (fault === 'failed') refused = returnCodes.serverUnavailable;
   if (state.isStopping) refused = returnCodes.serverUnavailable;
-  if (isClosed(session)) return;
+  if (session.isClosed()) return;
   if (refused === undefined) await open(state, session, answer);
   else refuse(state, session, refused);
 }
@@ -569,7 +561,7 @@ async function open<R extends RoutedDevice>(
   const kept = session.isClean ? undefined : left;
   if (kept !== undefined) {
     await restoreSubscriptions(state, session, kept);
-    if (isClosed(session)) return;
+    if (session.isClosed()) return;
     session.halfReceived = new Map(kept.halfReceived.map((number) => [number, 'durable']));
   }
   session.state = 'open';

@@ -4,15 +4,7 @@ import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { MalformedPacket } from './mqtt-packet-framer.ts';
 import { packetWriter, reasonCodes } from './mqtt-packet-writer.ts';
-import {
-  aboutSession,
-  discardMessages,
-  isClosed,
-  keptSessionOf,
-  type MqttSession,
-  type RoutedDevice,
-  unconfirmedKeys,
-} from './mqtt-session.ts';
+import type { MqttSession, RoutedDevice } from './mqtt-session.ts';
 
 /** Why a client that is silent for too long is disconnected. */
 export const keepAliveTimeout = 'keep alive timeout';
@@ -34,11 +26,11 @@ export function endSession<R extends RoutedDevice>(
   if (session.isCounted) parts.connectionCount.give(session.owner, 1);
   session.isCounted = false;
   if (byKey.get(session.key) === session) byKey.delete(session.key);
-  const kept = wasOpen ? keptSessionOf(session, parts.now()) : undefined;
+  const kept = wasOpen ? session.kept(parts.now()) : undefined;
   if (kept !== undefined) parts.keptSessions.set(session.key, kept, session.owner);
   deliveries.removeAll(session);
-  discardMessages(session);
-  for (const key of unconfirmedKeys(session, parts.now())) parts.doubt(key);
+  session.discardMessages();
+  for (const key of session.unconfirmedKeys(parts.now())) parts.doubt(key);
   // Those that connect to a platform that stopped are born again.
   if (wasOpen && !state.isStopping) state.sparkplug.left(session);
   const { will } = session;
@@ -49,7 +41,7 @@ export function endSession<R extends RoutedDevice>(
 
 /** Ends the session and closes the connection after everything written has been sent. */
 export function finish<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
-  if (isClosed(session)) return;
+  if (session.isClosed()) return;
   endSession(state, session);
   session.output.flush();
   closeSoon(state, session);
@@ -75,7 +67,7 @@ export function cutOff<R extends RoutedDevice>(
   session: MqttSession,
   reasonCode: number,
 ): void {
-  if (isClosed(session)) return;
+  if (session.isClosed()) return;
   if (session.state === 'open' && session.level === 5 && !session.conn.destroyed) {
     session.output.write(packetWriter(session.level).disconnect(reasonCode));
     // Cut connections lose what was written last. A platform that stops does not wait.
@@ -92,10 +84,10 @@ export function fail<R extends RoutedDevice>(
   session: MqttSession,
   reason: string,
 ): void {
-  if (isClosed(session)) return;
+  if (session.isClosed()) return;
   const { address } = session;
   if (session.identity === undefined) state.parts.refused('malformed', { reason, address });
-  else state.parts.ended(reason, aboutSession(session));
+  else state.parts.ended(reason, session.about());
   const isSilent = reason === keepAliveTimeout;
   cutOff(state, session, isSilent ? reasonCodes.keepAliveTimeout : reasonCodes.unspecified);
 }
@@ -107,10 +99,10 @@ export function refusePacket<R extends RoutedDevice>(
   error: unknown,
 ): void {
   const { parts } = state;
-  if (isClosed(session)) return;
+  if (session.isClosed()) return;
   const reason = errorMessage(error);
   parts.refused(refusalOf(error), { reason, address: session.address });
-  if (session.identity !== undefined) parts.ended(reason, aboutSession(session));
+  if (session.identity !== undefined) parts.ended(reason, session.about());
   cutOff(state, session, packetReasons[refusalOf(error)] ?? reasonCodes.unspecified);
 }
 
@@ -130,8 +122,8 @@ export function endByPlatform<R extends RoutedDevice>(
   session: MqttSession,
   because: string,
 ): void {
-  if (isClosed(session)) return;
+  if (session.isClosed()) return;
   session.endedBecause = because;
-  state.parts.ended(because, aboutSession(session));
+  state.parts.ended(because, session.about());
   cutOff(state, session, state.isStopping ? reasonCodes.stopping : reasonCodes.administrative);
 }

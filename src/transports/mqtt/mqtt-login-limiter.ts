@@ -6,7 +6,7 @@ import { FairTurns } from '../../structures/fair-turns.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { Login, LoginOutcome, MqttIdentity } from './mqtt-login.ts';
 import { type ReturnCode, returnCodes } from './mqtt-packet-writer.ts';
-import { isClosed, type MqttSession } from './mqtt-session.ts';
+import type { MqttSession } from './mqtt-session.ts';
 import type { MqttTransport } from './mqtt-listeners.ts';
 
 /**
@@ -61,13 +61,13 @@ async function authenticate(
 ): Promise<ReturnCode | undefined> {
   const { address, clientId } = session;
   // A client that left while waiting gets no answer, and its login is not counted.
-  if (isClosed(session)) return returnCodes.serverUnavailable;
+  if (session.isClosed()) return returnCodes.serverUnavailable;
   const outcome = await logIn(address, { clientId, userName, password });
   if ('refused' in outcome) {
     refused('wrongCredential', { address, clientId, reason: outcome.refused });
     return returnCodes.notAuthorized;
   }
-  if (isClosed(session)) return returnCodes.serverUnavailable;
+  if (session.isClosed()) return returnCodes.serverUnavailable;
   const { organizationId } = outcome.identity;
   if (session.isWebSocket && !countWebSocket(organizationId, session.conn)) {
     refused('quotaReached', {

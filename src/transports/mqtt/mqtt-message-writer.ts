@@ -3,7 +3,7 @@ import type { SetTimer } from '../../structures/timers.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { packetWriter } from './mqtt-packet-writer.ts';
 import type { MessageProperties } from './mqtt-properties.ts';
-import { type DeliveryOutcome, isOpen, type MqttSession, nextNumber } from './mqtt-session.ts';
+import type { DeliveryOutcome, MqttSession } from './mqtt-session.ts';
 
 interface WrittenMessage {
   readonly payload: Buffer;
@@ -29,7 +29,7 @@ export function createMessageWriter(setTimer: SetTimer): WriteMessage {
   return async (session, topic, message) => {
     const { output, level } = session;
     const isPossible =
-      isOpen(session) && !output.isOverfull && Buffer.byteLength(topic) <= topicBytesMax;
+      session.isOpen() && !output.isOverfull && Buffer.byteLength(topic) <= topicBytesMax;
     if (!isPossible) return 'offline';
     const writer = packetWriter(level);
     if (message.qos === 0) {
@@ -38,10 +38,10 @@ export function createMessageWriter(setTimer: SetTimer): WriteMessage {
       if (bytes.length > session.packetBytesMax) return 'offline';
       output.write(bytes);
       await output.written();
-      if (!isOpen(session)) return 'offline';
+      if (!session.isOpen()) return 'offline';
       return 'sent';
     }
-    const messageId = nextNumber(session);
+    const messageId = session.nextNumber();
     if (messageId === undefined) return 'offline';
     const bytes = writer.publish({ topic, ...message, messageId });
     if (bytes.length > session.packetBytesMax) return 'offline';

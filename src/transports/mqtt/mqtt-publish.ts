@@ -16,12 +16,9 @@ import type { Retained } from './mqtt-retained.ts';
 import {
   type FindRoute,
   ForeignSecret,
-  isClosed,
   type MqttSession,
-  recordAcknowledgement,
   type RoutedDevice,
   routeOf,
-  takeTurn,
   type Will,
 } from './mqtt-session.ts';
 import type { SparkplugClients } from './mqtt-sparkplug.ts';
@@ -93,7 +90,7 @@ export function createPublishHandler<R extends RoutedDevice>(
     const payload = bufferOf(packet.payload);
     const up = upTopicOf(packet.topic);
     const levels = up?.levels ?? [];
-    const settle = takeTurn(session, answer);
+    const settle = session.takeTurn(answer);
     flowControl.add(session, payload.length);
     const over = (outcome: Error | 'done') => {
       flowControl.remove(session, payload.length);
@@ -126,10 +123,10 @@ export function createPublishHandler<R extends RoutedDevice>(
     const properties = messageProperties(packet.properties);
     const handedOn = payloadOf(session, { ...packet, properties }, levels, payload);
     // Also while its device is looked up: its client sends it again when the connection breaks.
-    recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'in progress');
+    session.recordAcknowledgement(handedOn.duplicateKey, parts.now(), 'in progress');
     const failed = (error: unknown) => {
       // It is not stored, so that nothing of it can be repeated.
-      recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
+      session.recordAcknowledgement(handedOn.duplicateKey, parts.now(), 'acknowledged');
       refuse(error);
     };
     const store = (route: R) => {
@@ -144,7 +141,7 @@ export function createPublishHandler<R extends RoutedDevice>(
       const isPayload = !(packet.retain && payload.length === 0);
       const stored = isPayload ? parts.store(route, lateOf(session, handedOn)) : Promise.resolve();
       stored.then(() => {
-        recordAcknowledgement(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
+        session.recordAcknowledgement(handedOn.duplicateKey, parts.now(), 'acknowledged');
         deliveries.echo(route.device.id, echo, session);
         over('done');
       }, failed);
@@ -294,7 +291,7 @@ function payloadOf(
  * repetition can pass what still waits here for a look-up.
  */
 function lateOf(session: MqttSession, payload: MqttPayload): MqttPayload {
-  if (!isClosed(session) || session.isDisconnected) return payload;
+  if (!session.isClosed() || session.isDisconnected) return payload;
   return { ...payload, isRepeated: true, isLate: true };
 }
 

@@ -46,210 +46,197 @@ interface Turn {
 type SessionState = 'new' | 'connecting' | 'open' | 'closed';
 
 /** An idle one must be small: what only some need is created when they need it. */
-export interface MqttSession extends Dated, Flowing {
-  /** Its network until the login, then its organization. */
-  owner: string;
-  /** Whether it counts as a connection of its organization. */
-  isCounted: boolean;
-  /** Second of the deadlines since which a packet has arrived in part. */
-  partialSince: number | undefined;
+export class MqttSession implements Dated, Flowing {
   readonly conn: MqttTransport;
   readonly framer: PacketFramer;
   readonly output: MqttOutput;
   /** Remote address. */
   readonly address: string;
   readonly isWebSocket: boolean;
-  state: SessionState;
-  level: ProtocolLevel;
-  clientId: string;
+  /** Its network until the login, then its organization. */
+  owner: string;
+  /** Second of the deadlines in which the last packet was received. */
+  heardAt: number;
+  state: SessionState = 'new';
+  level: ProtocolLevel = 4;
+  clientId = '';
   /** Client id that is unique among all connectors. */
-  key: string;
+  key = '';
   /** Whether the client begins without the session that it had. */
-  isClean: boolean;
+  isClean = true;
   /** How long the session outlives the connection; 0 when it does not. */
-  keptForMs: number;
+  keptForMs = 0;
   /** What a client of MQTT 5 takes. */
-  receiveMax: number;
-  packetBytesMax: number;
+  receiveMax: number = mqttLimits.outboundPerClientMax;
+  packetBytesMax = Number.POSITIVE_INFINITY;
   will: Will | undefined;
   identity: MqttIdentity | undefined;
   /** With several nodes: the workspace of the client, which this node serves. */
   workspaceId: string | undefined;
   /** Whether the client has sent a DISCONNECT. */
-  isDisconnected: boolean;
+  isDisconnected = false;
   /** Why the platform ended the connection. Its will is not published then. */
   endedBecause: string | undefined;
   /** Whether a packet is in progress before which no further one may be read. */
-  isBusy: boolean;
-  isReading: boolean;
-  isPaused: boolean;
+  isBusy = false;
+  isReading = false;
+  isPaused = false;
   /** Seconds without a packet after which the connection is ended. */
-  silenceMax: number;
-  /** Second of the deadlines in which the last packet was received. */
-  heardAt: number;
+  silenceMax = mqttLimits.connectWithinMs / 1_000;
   /** Second of the deadlines since which the client has not taken anything. */
   stalledAt: number | undefined;
+  deadline: number | undefined;
+  inFlight = 0;
+  inFlightBytes = 0;
+  /** Whether it counts as a connection of its organization. */
+  isCounted = false;
+  /** Second of the deadlines since which a packet has arrived in part. */
+  partialSince: number | undefined;
   /** Subscriptions by topic filter. */
-  readonly subscriptions: Map<string, DeviceSubscription>;
+  readonly subscriptions = new Map<string, DeviceSubscription>();
   /** Of a connector for Sparkplug, when the client has named its edge node. */
   sparkplug: SparkplugClient | undefined;
   /** Devices that were sent their configuration over this connection. */
   configured: Set<string> | undefined;
   /** Work that must have begun before the next publish may begin. */
   begun: Promise<unknown> | undefined;
-  /** Publishes whose answers are due, in the order they came (MQTT-4.6.0-2). */
-  turns: Turn[] | undefined;
   /** Numbers of QoS 2 packets between their two steps, and whether their payload is durable. */
   halfReceived: Map<number, 'in progress' | 'durable'> | undefined;
+  /** Messages written and not acknowledged, by number. */
+  unacknowledged: Map<number, (outcome: DeliveryOutcome) => void> | undefined;
+  /** Publishes whose answers are due, in the order they came (MQTT-4.6.0-2). */
+  #turns: Turn[] | undefined;
   /**
    * Keys of publishes in progress, and of the last acknowledged ones with the time of the
    * acknowledgement.
    */
-  acknowledgedKeys: Map<string, EpochMs | undefined> | undefined;
-  /** Messages written and not acknowledged, by number. */
-  unacknowledged: Map<number, (outcome: DeliveryOutcome) => void> | undefined;
-  lastNumber: number;
-}
+  #acknowledgedKeys: Map<string, EpochMs | undefined> | undefined;
+  #lastNumber = 0;
 
-export function createMqttSession(
-  from: Pick<
-    MqttSession,
-    'conn' | 'framer' | 'output' | 'address' | 'owner' | 'isWebSocket' | 'heardAt'
-  >,
-): MqttSession {
-  return {
-    ...from,
-    state: 'new',
-    level: 4,
-    clientId: '',
-    key: '',
-    isClean: true,
-    keptForMs: 0,
-    receiveMax: mqttLimits.outboundPerClientMax,
-    packetBytesMax: Number.POSITIVE_INFINITY,
-    will: undefined,
-    identity: undefined,
-    workspaceId: undefined,
-    isDisconnected: false,
-    endedBecause: undefined,
-    isBusy: false,
-    isReading: false,
-    isPaused: false,
-    silenceMax: mqttLimits.connectWithinMs / 1_000,
-    stalledAt: undefined,
-    deadline: undefined,
-    inFlight: 0,
-    inFlightBytes: 0,
-    isCounted: false,
-    partialSince: undefined,
-    subscriptions: new Map(),
-    sparkplug: undefined,
-    configured: undefined,
-    begun: undefined,
-    turns: undefined,
-    halfReceived: undefined,
-    acknowledgedKeys: undefined,
-    unacknowledged: undefined,
-    lastNumber: 0,
-  };
-}
+  constructor(
+    from: Pick<
+      MqttSession,
+      'conn' | 'framer' | 'output' | 'address' | 'owner' | 'isWebSocket' | 'heardAt'
+    >,
+  ) {
+    this.conn = from.conn;
+    this.framer = from.framer;
+    this.output = from.output;
+    this.address = from.address;
+    this.isWebSocket = from.isWebSocket;
+    this.owner = from.owner;
+    this.heardAt = from.heardAt;
+  }
 
-/** For code after an `await`, during which the state may have changed. */
-export function isOpen({ state }: MqttSession): boolean {
-  return state === 'open';
-}
+  /** For code after an `await`, during which the state may have changed. */
+  isOpen(): boolean {
+    return this.state === 'open';
+  }
 
-export function isClosed({ state }: MqttSession): boolean {
-  return state === 'closed';
-}
+  isClosed(): boolean {
+    return this.state === 'closed';
+  }
 
-/** Reserves the next answer. The returned function sends it, after all answers before it. */
-export function takeTurn(
-  session: MqttSession,
-  answer: Turn['answer'],
-): (outcome: Error | 'done') => void {
-  const turn: Turn = { answer, outcome: undefined };
-  const turns = (session.turns ??= []);
-  turns.push(turn);
-  return (outcome) => {
-    turn.outcome = outcome;
-    for (let next = turns[0]; next?.outcome !== undefined; next = turns[0]) {
-      turns.shift();
-      // An answer to a closed connection would only be one more error.
-      if (isClosed(session)) continue;
-      if (next.outcome === 'done') next.answer();
-      else next.answer(next.outcome);
+  /** Reserves the next answer. The returned function sends it, after all answers before it. */
+  takeTurn(answer: Turn['answer']): (outcome: Error | 'done') => void {
+    const turn: Turn = { answer, outcome: undefined };
+    const turns = (this.#turns ??= []);
+    turns.push(turn);
+    return (outcome) => {
+      turn.outcome = outcome;
+      for (let next = turns[0]; next?.outcome !== undefined; next = turns[0]) {
+        turns.shift();
+        // An answer to a closed connection would only be one more error.
+        if (this.isClosed()) continue;
+        if (next.outcome === 'done') next.answer();
+        else next.answer(next.outcome);
+      }
+      if (turns.length === 0 && this.#turns === turns) this.#turns = undefined;
+    };
+  }
+
+  /**
+   * A message number that is not in use; undefined when too many messages wait for their
+   * acknowledgement.
+   */
+  nextNumber(): number | undefined {
+    const { unacknowledged } = this;
+    if ((unacknowledged?.size ?? 0) >= this.receiveMax) return undefined;
+    do this.#lastNumber = (this.#lastNumber % 65_535) + 1;
+    while (unacknowledged?.has(this.#lastNumber));
+    return this.#lastNumber;
+  }
+
+  /** Records that a publish is in progress, or that it was acknowledged. */
+  recordAcknowledgement(
+    key: string | undefined,
+    now: EpochMs,
+    state: 'in progress' | 'acknowledged',
+  ): void {
+    if (key === undefined) return;
+    const keys = (this.#acknowledgedKeys ??= new Map());
+    keys.delete(key);
+    keys.set(key, state === 'acknowledged' ? now : undefined);
+    for (const [oldest, at] of keys) {
+      if (!isConfirmed(at, now) && keys.size <= mqttLimits.unconfirmedPerClientMax) return;
+      keys.delete(oldest);
     }
-    if (turns.length === 0 && session.turns === turns) session.turns = undefined;
-  };
-}
+  }
 
-/**
- * A message number that is not in use; undefined when too many messages wait for their
- * acknowledgement.
- */
-export function nextNumber(session: MqttSession): number | undefined {
-  const { unacknowledged } = session;
-  if ((unacknowledged?.size ?? 0) >= session.receiveMax) return undefined;
-  do session.lastNumber = (session.lastNumber % 65_535) + 1;
-  while (unacknowledged?.has(session.lastNumber));
-  return session.lastNumber;
-}
+  /** Releases the memory of publishes that are no longer in doubt. */
+  releaseConfirmed(now: EpochMs): void {
+    for (const at of this.#acknowledgedKeys?.values() ?? []) if (!isConfirmed(at, now)) return;
+    this.#acknowledgedKeys = undefined;
+  }
 
-/** Records that a publish is in progress, or that it was acknowledged. */
-export function recordAcknowledgement(
-  session: MqttSession,
-  key: string | undefined,
-  now: EpochMs,
-  state: 'in progress' | 'acknowledged',
-): void {
-  if (key === undefined) return;
-  const keys = (session.acknowledgedKeys ??= new Map());
-  keys.delete(key);
-  keys.set(key, state === 'acknowledged' ? now : undefined);
-  for (const [oldest, at] of keys) {
-    if (!isConfirmed(at, now) && keys.size <= mqttLimits.unconfirmedPerClientMax) return;
-    keys.delete(oldest);
+  /**
+   * Keys of publishes whose acknowledgement the client may not have received. Call after the
+   * connection was closed.
+   */
+  unconfirmedKeys(now: EpochMs): string[] {
+    // A client that sends DISCONNECT has received everything before.
+    const since = this.isDisconnected ? now : now - mqttLimits.confirmedAfterMs;
+    return [...(this.#acknowledgedKeys ?? [])]
+      .filter(([, at]) => at === undefined || at > since)
+      .map(([key]) => key);
+  }
+
+  /** Call after the connection was closed, because then publishes are no longer acknowledged. */
+  discardMessages(): void {
+    for (const settle of [...(this.unacknowledged?.values() ?? [])]) settle('offline');
+    this.unacknowledged = undefined;
+  }
+
+  /** What is kept once the connection has ended; undefined when it leaves nothing. */
+  kept(now: EpochMs): KeptSession | undefined {
+    const { subscriptions, halfReceived, keptForMs } = this;
+    if (keptForMs === 0) return undefined;
+    const numbers = [...(halfReceived ?? [])]
+      .filter(([, state]) => state === 'durable')
+      .map(([number]) => number);
+    if (subscriptions.size + numbers.length === 0) return undefined;
+    return {
+      subscriptions: [...subscriptions].map(([topic, { filter: _, id: __, ...options }]) => ({
+        topic,
+        ...options,
+      })),
+      halfReceived: numbers,
+      keptAt: now,
+      until: now + keptForMs,
+    };
+  }
+
+  /** Fields of a log line about the session. */
+  about(): Readonly<Record<string, string>> {
+    const { address, clientId, identity } = this;
+    if (identity === undefined) return { address, clientId };
+    if (identity.mode === 'token') return { address, clientId, device: identity.id };
+    return { address, clientId, connector: identity.connectorId };
   }
 }
 
 function isConfirmed(acknowledgedAt: EpochMs | undefined, now: EpochMs): boolean {
   return acknowledgedAt !== undefined && acknowledgedAt <= now - mqttLimits.confirmedAfterMs;
-}
-
-/** Releases the memory of publishes that are no longer in doubt. */
-export function releaseConfirmed(session: MqttSession, now: EpochMs): void {
-  for (const at of session.acknowledgedKeys?.values() ?? []) if (!isConfirmed(at, now)) return;
-  session.acknowledgedKeys = undefined;
-}
-
-/**
- * Keys of publishes whose acknowledgement the client may not have received. Call after the
- * connection was closed.
- */
-export function unconfirmedKeys(
-  { acknowledgedKeys, isDisconnected }: MqttSession,
-  now: EpochMs,
-): string[] {
-  // A client that sends DISCONNECT has received everything before.
-  const since = isDisconnected ? now : now - mqttLimits.confirmedAfterMs;
-  return [...(acknowledgedKeys ?? [])]
-    .filter(([, at]) => at === undefined || at > since)
-    .map(([key]) => key);
-}
-
-/** Call after the connection was closed, because then publishes are no longer acknowledged. */
-export function discardMessages(session: MqttSession): void {
-  for (const settle of [...(session.unacknowledged?.values() ?? [])]) settle('offline');
-  session.unacknowledged = undefined;
-}
-
-/** Fields of a log line about the session. */
-export function aboutSession(session: MqttSession): Readonly<Record<string, string>> {
-  const { address, clientId, identity } = session;
-  if (identity === undefined) return { address, clientId };
-  if (identity.mode === 'token') return { address, clientId, device: identity.id };
-  return { address, clientId, connector: identity.connectorId };
 }
 
 // MQTT routes: the device of a topic, if the connection may use it (contract 18, 35).
@@ -311,27 +298,6 @@ export interface KeptSession {
   readonly keptAt: EpochMs;
   /** When it ends, as the client wanted. */
   readonly until: EpochMs;
-}
-
-/** What is kept of the session of a connection that has ended; undefined when it leaves nothing. */
-export function keptSessionOf(
-  { subscriptions, halfReceived, keptForMs }: MqttSession,
-  now: EpochMs,
-): KeptSession | undefined {
-  if (keptForMs === 0) return undefined;
-  const numbers = [...(halfReceived ?? [])]
-    .filter(([, state]) => state === 'durable')
-    .map(([number]) => number);
-  if (subscriptions.size + numbers.length === 0) return undefined;
-  return {
-    subscriptions: [...subscriptions].map(([topic, { filter: _, id: __, ...options }]) => ({
-      topic,
-      ...options,
-    })),
-    halfReceived: numbers,
-    keptAt: now,
-    until: now + keptForMs,
-  };
 }
 
 export class SessionStore {

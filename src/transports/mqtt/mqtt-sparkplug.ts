@@ -9,7 +9,7 @@ import {
 import type { SparkplugClient, SparkplugIntake } from '../sparkplug/sparkplug-client.ts';
 import { sparkplugLimits } from '../sparkplug/sparkplug-limits.ts';
 import type { WriteMessage } from './mqtt-message-writer.ts';
-import { aboutSession, type MqttSession } from './mqtt-session.ts';
+import type { MqttSession } from './mqtt-session.ts';
 
 function refused(reason: string): Problem {
   return problem('mqttTopicInvalid', { reason });
@@ -83,7 +83,7 @@ export class SparkplugClients {
       connectorId,
       name: { group: name.group, edge: name.edge },
       filters: new Map(),
-      about: () => aboutSession(session),
+      about: () => session.about(),
       send: async (topic, payload, retain) =>
         (await this.#write(session, topic, { payload, qos: 0, retain })) !== 'offline',
       end: (because) => this.#end(session, because),

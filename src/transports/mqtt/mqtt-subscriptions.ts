@@ -13,14 +13,11 @@ import {
 } from './mqtt-packet-reader.ts';
 import { packetWriter, reasonCodes, refusedSubscription } from './mqtt-packet-writer.ts';
 import {
-  aboutSession,
   type DeviceSubscription,
-  isClosed,
   type KeptSession,
   type MqttSession,
   type RoutedDevice,
   routeOf,
-  takeTurn,
 } from './mqtt-session.ts';
 import { topicFilterOf } from './mqtt-topic.ts';
 import { fail, finish, refusePacket } from './mqtt-endings.ts';
@@ -45,7 +42,7 @@ async function subscribe<R extends RoutedDevice>(
   const granted: (Granted | undefined)[] = [];
   const before = new Set(session.subscriptions.keys());
   for (const wanted of subscriptions) granted.push(await grant(state, session, wanted));
-  if (isClosed(session)) return;
+  if (session.isClosed()) return;
   const codes = granted.map((one, i) => one?.qos ?? refusedCode(session, subscriptions[i]?.topic));
   session.output.write(packetWriter(session.level).suback(messageId, codes));
   for (const [i, subscription] of granted.entries()) {
@@ -115,11 +112,11 @@ async function grant<R extends RoutedDevice>(
     if (isSparkplugTopic(wanted.topic))
       return { sparkplug: sparkplug.grant(session, wanted.topic), qos: 0 };
     const subscription = await subscriptionOf(session, wanted, parts.findRoute);
-    if (!isClosed(session)) deliveries.add(session, wanted.topic, subscription);
+    if (!session.isClosed()) deliveries.add(session, wanted.topic, subscription);
     return subscription;
   } catch (error) {
     const reason = errorMessage(error);
-    parts.refused('foreignSubscription', { ...aboutSession(session), reason });
+    parts.refused('foreignSubscription', { ...session.about(), reason });
     return undefined;
   }
 }
@@ -254,7 +251,7 @@ function isRepeated(session: MqttSession, messageId: number): boolean {
   const halfReceived = (session.halfReceived ??= new Map());
   const state = halfReceived.get(messageId);
   if (state === 'durable')
-    takeTurn(session, () => acknowledge(session, messageId, 'pubrec'))('done');
+    session.takeTurn(() => acknowledge(session, messageId, 'pubrec'))('done');
   if (state !== undefined) return true;
   if (halfReceived.size >= mqttLimits.halfReceivedPerClientMax)
     throw new MalformedPacket('too many QoS 2 packets between their two steps');
