@@ -104,6 +104,7 @@ const naming = 'Naming a device or place also requires `asset` `read`.';
 
 export const annotations = recordEndpoints({
   path: '/v3/annotations',
+  isOwn: true,
   tag: 'Dashboards',
   scope: 'dashboard',
   record: annotationSchema,

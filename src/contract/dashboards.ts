@@ -344,6 +344,7 @@ export const dashboards = {
       'Sets the name, description, and configuration of a dashboard to those of an earlier version. Its group stays.',
     access: change,
     needsAlso: 'Changing the configuration of a shared dashboard also requires `asset` `read`.',
+    ownBody: true,
     body: Type.Optional(versionBody),
     response: dashboardSchema,
   }),
@@ -356,6 +357,7 @@ export const dashboards = {
       'Creates a dashboard from one of Grafana, and reports what was mapped and what was left out. With `dryRun`, nothing is created.',
     access: { scope: 'dashboard', verb: 'create', resource: 'body' },
     bodyBytesMax: 4 * 1024 * 1024,
+    ownBody: true,
     body: importBody,
     status: 201,
     response: importedDashboard,
@@ -368,6 +370,7 @@ export const dashboards = {
     description:
       'Creates a link whose token grants read access to the dashboard and the data that its tiles show for the given values of its variables, without an account.',
     access: { ...change, also: [['asset', 'read']] },
+    ownBody: true,
     body: Type.Optional(shareBody),
     status: 201,
     response: newShareSchema,

@@ -104,9 +104,10 @@ export interface Endpoint {
   readonly bodyTypes?: ContentTypes;
   /**
    * Whether members of the body that its schema does not name are refused, because the endpoint is ours
-   * alone. Other endpoints ignore them and name them in the header `X-Ignored-Members`.
+   * alone. Other endpoints ignore them and name them in the header `X-Ignored-Members`. `record`: those of
+   * the answer are ignored too, because clients change a record that they read and send it back.
    */
-  readonly ownBody?: true;
+  readonly ownBody?: true | 'record';
   readonly bodyBytesMax?: number;
   /**
    * Whether the handler reads the body itself while it arrives, limited by `bodyBytesMax`: declare
@@ -219,6 +220,8 @@ interface Declared<R extends TSchema> {
   /** Answers with one record. */
   readonly record: R;
   readonly also?: Partial<Record<'create', readonly (readonly [Scope, Verb])[]>>;
+  /** Whether the records are ours alone: a body is refused for members that the record has not either. */
+  readonly isOwn?: true;
 }
 
 /**
@@ -249,6 +252,7 @@ export function recordEndpoints<
     resource,
   });
   const also = declared.also?.create && { also: declared.also.create };
+  const ownBody = declared.isOwn && ({ ownBody: 'record' } as const);
   return {
     list: { method: 'GET', path, tag, access: access('read', 'handler'), ...declared.list },
     create: {
@@ -258,6 +262,7 @@ export function recordEndpoints<
       access: { ...access('create', 'body'), ...also },
       status: 201,
       response: record,
+      ...ownBody,
       ...declared.create,
     },
     read: {
@@ -272,6 +277,7 @@ export function recordEndpoints<
       ...single,
       access: access('update', 'path'),
       response: record,
+      ...ownBody,
       ...declared.update,
     },
     remove: { method: 'DELETE', ...single, access: access('delete', 'path'), ...declared.remove },

@@ -150,6 +150,7 @@ export type ConfiguredMute = Static<typeof configuredMute>;
 
 export const mutes = recordEndpoints({
   path: '/v3/mutes',
+  isOwn: true,
   tag: 'Alarms',
   scope: 'rule',
   record: muteSchema,

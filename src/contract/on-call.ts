@@ -131,6 +131,7 @@ const onCallNow = namedObject('OnCallNow', {
 export const onCalls = {
   ...recordEndpoints({
     path,
+    isOwn: true,
     tag,
     scope: 'rule',
     record: onCallSchema,

@@ -83,6 +83,7 @@ export type PlaceUpdate = Static<typeof placeUpdate>;
 
 const records = recordEndpoints({
   path: '/v3/places',
+  isOwn: true,
   tag: 'Places',
   scope: 'asset',
   record: placeSchema,
@@ -208,6 +209,7 @@ export const places = {
     tag: 'Places',
     access: { scope: 'asset', verb: 'update', resource: 'path' },
     params: idParams,
+    ownBody: true,
     body: placeDevicesBody,
     response: namedObject('PlaceDevices', {
       changed: Type.Integer({ description: 'Number of devices that changed.' }),

@@ -149,6 +149,7 @@ const registration = {
   tag,
   access: creating,
   params: refusalParams,
+  ownBody: true,
   body: registrationSchema,
   status: 201,
   response: deviceSchema,

@@ -183,6 +183,7 @@ const byToken = { open: 'Authenticated by the token of the link.' };
 
 const records = recordEndpoints({
   path: '/v3/reports',
+  isOwn: true,
   tag,
   scope: 'dashboard',
   also: { create: [['asset', 'read']] },

@@ -64,6 +64,7 @@ const viewListQuery = Type.Object({
 
 const records = recordEndpoints({
   path: '/v3/views',
+  isOwn: true,
   tag: 'Views',
   scope: 'workspace',
   record: viewSchema,

@@ -175,6 +175,8 @@ const changes: Readonly<Record<string, object>> = {
   '/v3/exports': { format: 'parquet' },
   '/v3/device-types/:id/recalculate': { source: 'UPLINKS' },
   '/v3/samples/delete': { reason: 'other' },
+  '/v3/annotations': { text: 'other' },
+  '/v3/dashboards/:id/share': { expires: null },
 };
 
 /** Tried where they belong, or not made to be repeated. */

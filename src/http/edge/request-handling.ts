@@ -186,8 +186,21 @@ function noteUnknown(route: Route, body: unknown, reply: EdgeReply): void {
   if (typeof body !== 'object' || body === null || route.streamedBody) return;
   const unknown = unknownMembers(route.bodyShown ?? route.body, body);
   if (unknown.length === 0) return;
-  if (route.ownBody) throw problem('invalidRequest', { reason: unknownReason(unknown) });
+  const refused = route.ownBody === 'record' ? unknownMembers(recordShape(route), body) : unknown;
+  if (route.ownBody && refused.length > 0)
+    throw problem('invalidRequest', { reason: unknownReason(refused) });
   reply.header('x-ignored-members', ignoredHeader(unknown));
+}
+
+const recordShapes = new WeakMap<Route, TSchema>();
+
+/** The body, with the members of the record that the route answers. */
+function recordShape(route: Route): TSchema | undefined {
+  const { body, response } = route;
+  if (body === undefined || response === undefined) return body;
+  let shape = recordShapes.get(route);
+  if (shape === undefined) recordShapes.set(route, (shape = Type.Union([body, response])));
+  return shape;
 }
 
 /** Aborted when the client goes away before it has the answer. */

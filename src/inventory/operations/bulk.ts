@@ -20,12 +20,26 @@ export interface BulkSelection {
   readonly expression?: unknown;
 }
 
+/** Throws 400 for named devices besides a filter: who sends both expects fewer devices than are named. */
+export function refuseMixed({
+  deviceIds,
+  ...filter
+}: BulkSelection & { readonly tagId?: string | null | undefined }): void {
+  if (deviceIds === undefined || deviceIds === null) return;
+  for (const name of ['tagId', 'expression', 'search'] as const)
+    if (filter[name] !== undefined && filter[name] !== null)
+      throw problem('invalidRequest', {
+        reason: `body ${name}: cannot be combined with deviceIds`,
+      });
+}
+
 async function selectedIds(
   records: Records,
   principal: Principal,
   selection: BulkSelection,
 ): Promise<readonly string[]> {
   const { workspaceId, deviceIds, search, expression } = selection;
+  refuseMixed(selection);
   if (deviceIds !== undefined && deviceIds !== null) return [...new Set(deviceIds)];
   if (expression === undefined || expression === null) {
     throw problem('invalidRequest', { reason: 'body: set deviceIds or expression' });

@@ -15,7 +15,7 @@ import { auditEntry } from '../audit/audit.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
 import { listSampleExports } from './sample-exports.ts';
 import { change, found } from '../record-change.ts';
-import type { BulkSelection } from './bulk.ts';
+import { type BulkSelection, refuseMixed } from './bulk.ts';
 import { acceptOperation, operationLimits } from './operations.ts';
 
 /** Exports that are looked through. */
@@ -28,6 +28,7 @@ export async function devicesToDeleteFrom(
   selection: BulkSelection & { readonly tagId?: string | null | undefined },
 ): Promise<readonly string[]> {
   const { workspaceId, deviceIds, tagId, search, expression } = selection;
+  refuseMixed(selection);
   if (deviceIds !== undefined && deviceIds !== null) {
     const named = [...new Set(deviceIds)];
     const places = await placesOfDevices(records.db, named);
