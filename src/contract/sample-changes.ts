@@ -138,7 +138,7 @@ const correctionReceipt = namedObject('SampleCorrectionReceipt', {
   rejected: list(
     Type.Object({
       index: Type.Integer({ description: 'Index in the request, starting at 0.' }),
-      errorCode: oneOf(['SAMPLE_NOT_FOUND', 'SAMPLE_AMBIGUOUS']),
+      errorCode: oneOf(['SAMPLE_NOT_FOUND', 'SAMPLE_AMBIGUOUS', 'OLDER_THAN_RETENTION']),
       message: text,
     }),
   ),

@@ -37,7 +37,7 @@ export interface CorrectionRequest {
 
 export interface RejectedCorrection {
   readonly index: number;
-  readonly errorCode: 'SAMPLE_NOT_FOUND' | 'SAMPLE_AMBIGUOUS';
+  readonly errorCode: 'SAMPLE_NOT_FOUND' | 'SAMPLE_AMBIGUOUS' | 'OLDER_THAN_RETENTION';
   readonly message: string;
 }
 

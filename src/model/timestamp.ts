@@ -35,7 +35,8 @@ export function timestampRefusal(sent: Json): Problem {
 export function timestampFault(sent: Json): { readonly value: string; readonly reason: string } {
   const text = typeof sent === 'string' ? sent : JSON.stringify(sent);
   const value = text.length <= shownLengthMax ? text : `${text.slice(0, shownLengthMax)}…`;
-  return { value, reason: reasonOf(text) };
+  const isQuoted = typeof sent === 'string' && timestampOfText(sent) !== undefined;
+  return { value, reason: isQuoted ? 'is text: send milliseconds as a number' : reasonOf(text) };
 }
 
 function reasonOf(text: string): string {

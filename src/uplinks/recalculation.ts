@@ -26,7 +26,7 @@ import type {
   SampleRecalculation,
 } from '../model/sample-changes.ts';
 import type { RawUplink } from '../model/uplink.ts';
-import { markCalculated, sameSampleData } from '../storage/samples/same-data.ts';
+import { DataSet, markCalculated, sameSampleData } from '../storage/samples/same-data.ts';
 import { uplinkOf } from './capture/capture.ts';
 import { endOfTimes, Replacements, type ReplacementStages } from './replacements.ts';
 import type { UplinkStages } from './uplink.ts';
@@ -142,8 +142,18 @@ async function decodedSamples(
   const known = uplinks.filter(({ oldSamples }) => oldSamples !== null);
   for (const { oldSamples } of known)
     for (const view of oldSamples ?? []) push(olds, sampleOf(view));
+  const places = new Map<string, DataSet>();
+  // What a device sends again is stored once.
+  const isFirst = (sample: Sample): boolean => {
+    const place = places.get(nameOf(sample)) ?? new DataSet();
+    if (place.has(sample.data)) return false;
+    place.add(sample.data);
+    places.set(nameOf(sample), place);
+    return true;
+  };
   const news = known
     .flatMap(({ newSamples }) => newSamples.map(sampleOf))
+    .filter(isFirst)
     .toSorted((a, b) => a.timestamp - b.timestamp);
   return {
     news: [news],

@@ -2,6 +2,8 @@
 import type { GroupResults, PutOutcome } from '../model/calculation.ts';
 import { type EpochMs, formatInstant, earliest } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isTooOld } from '../model/kept-samples.ts';
+import { problems } from '../model/problem-table.ts';
 import { isInRange, type RemovedRange, replacedBy } from '../model/replacement.ts';
 import type { Sample } from '../model/sample.ts';
 import type {
@@ -89,10 +91,12 @@ export class SampleChanges {
     const { deviceId, corrections } = request;
     const before = await this.#on.store.endOf(deviceId);
     const instants = new Instants(this.#on.store, deviceId);
+    const { keptDays } = await this.#on.findRoute(deviceId);
+    const now = this.#on.now();
     const rejected: RejectedCorrection[] = [];
     for (const [index, correction] of corrections.entries()) {
       const samples = await instants.at(correction.topic, correction.timestamp);
-      const refusal = refusalOf(correction, samples);
+      const refusal = refusalOf(correction, samples) ?? ageRefusalOf(correction, keptDays, now);
       if (refusal !== undefined) rejected.push({ index, ...refusal });
       else await this.#correctOne(instants, samples, correction, request);
     }
@@ -310,6 +314,22 @@ function refusalOf(
   if (found.length === 1) return undefined;
   const message = `${found.length} samples of ${place}. Set data to select one.`;
   return { errorCode: 'SAMPLE_AMBIGUOUS', message };
+}
+
+/** A move to such a time would delete the sample without a word. */
+function ageRefusalOf(
+  { replacement }: SampleCorrection,
+  keptDays: number | null,
+  now: EpochMs,
+): Pick<RejectedCorrection, 'errorCode' | 'message'> | undefined {
+  if (replacement === null || keptDays === null) return undefined;
+  const { timestamp } = replacement;
+  if (!isTooOld(timestamp, keptDays, now)) return undefined;
+  const message = problems.olderThanRetention.message({
+    timestamp: formatInstant(timestamp),
+    keptDays,
+  });
+  return { errorCode: 'OLDER_THAN_RETENTION', message };
 }
 
 /** The same object when it has none of the keys. */

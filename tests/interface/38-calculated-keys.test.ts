@@ -338,6 +338,21 @@ describe('POST /v3/device-types/:id/recalculate', () => {
     expect(again.actions[0].data).toMatchObject({ samples: 0 });
   });
 
+  test('a preview of UPLINKS counts an uplink that was sent twice once', async () => {
+    const plain = `function consume(event) {
+      emit('sample', { data: { v: event.data.raw }, topic: 'default' });
+    }`;
+    const device = await deviceWith([{ key: 'step', expression: 'v - prev(v)' }], plain);
+    for (const minute of [0, 1, 0, 1]) await send(device, minute, { raw: minute + 1 });
+    const stored = [{ v: 1 }, { v: 2, step: 1 }];
+    expect(await dataOf(device)).toEqual(stored);
+    const preview = (await ask(device, { source: 'UPLINKS' })).body;
+    expect(preview).toMatchObject({ samples: 2, changed: 0, unchanged: 2, differences: [] });
+    const done = await completed(device, { source: 'UPLINKS' });
+    expect(done.actions[0].data).toMatchObject({ samples: 0 });
+    expect(await dataOf(device)).toEqual(stored);
+  });
+
   test('UPLINKS keeps the samples of uplinks that fail, and values that decoders emit', async () => {
     const device = await deviceWith([{ key: 'step', expression: '1' }], decoder(1));
     await send(device, 0, { raw: 1 });

@@ -109,6 +109,8 @@ describe('behaviour 13: times', () => {
       for (const { status, body } of answers)
         expect([status, body.message]).toEqual([400, expect.stringContaining(said)]);
     }
+    const text = await bulk(device, [{ timestamp: String(seconds * 1_000), data: { t: 1 } }]);
+    expect(text.body.message).toContain('is text: send milliseconds as a number');
     const rest = [{ timestamp: seconds, data: { t: 1 } }, { data: { t: 2 } }];
     expect((await bulk(device, rest)).body).toMatchObject({
       accepted: 1,
@@ -231,6 +233,16 @@ describe('behaviour 13: times', () => {
       accepted: 1,
       stored: 1,
       rejected: [{ index: 0, errorCode: '40051_OLDER_THAN_RETENTION' }],
+    });
+    const corrected = await world.must('POST', `/v3/devices/${device.id}/samples/correct`, {
+      corrections: [
+        { timestamp: young, replacement: { data: { n: 4 }, timestamp: old } },
+        { timestamp: young, replacement: { data: { n: 2 } } },
+      ],
+    });
+    expect(corrected).toMatchObject({
+      corrected: 1,
+      rejected: [{ index: 0, errorCode: 'OLDER_THAN_RETENTION' }],
     });
     const captured = await world.capture(device, { n: 3 }, { timestamp: old });
     expect(captured).toMatchObject({
