@@ -17,6 +17,7 @@ import {
   text,
   time,
   updateFields,
+  writtenDataKey,
 } from './record-fields.ts';
 import { accumulatorOf, dataKey, topic } from './sample-queries.ts';
 
@@ -67,7 +68,7 @@ const output = namedObject('CalculationOutput', {
 });
 
 const outputDraft = namedObject('CalculationOutputDraft', {
-  key: Type.String({ minLength: 1, maxLength: 1_000, description: 'Data key of the target.' }),
+  key: writtenDataKey('Data key of the target.'),
   each: optional(
     namedObject('CalculationEachDraft', {
       accumulator: accumulatorOf(
@@ -213,6 +214,7 @@ const preview = namedObject('CalculationPreview', {
 
 const records = recordEndpoints({
   path: '/v3/calculations',
+  isOwn: true,
   tag: 'Rules',
   scope: 'rule',
   record: calculationSchema,
@@ -256,6 +258,7 @@ export const calculations = {
     description:
       'Computes the last periods of a calculation and stores nothing. Periods are ordered by time; the last one is the current period, up to now.',
     access: { scope: 'rule', verb: 'read', resource: 'body', also: [['asset', 'read']] },
+    ownBody: true,
     body: namedObject('CalculationPreviewBody', {
       calculation: calculationDraft,
       periods: optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Defaults to 24.' })),

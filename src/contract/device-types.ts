@@ -16,6 +16,7 @@ import {
   orNull,
   text,
   updateFields,
+  writtenDataKey,
 } from './record-fields.ts';
 import { endpoint, recordEndpoints } from './endpoint.ts';
 import { payloadBytesMax } from '../model/payload.ts';
@@ -65,11 +66,7 @@ const calculatedKeySchema = namedObject('CalculatedKey', {
 });
 
 const calculatedKeyDraft = namedObject('CalculatedKeyDraft', {
-  key: Type.String({
-    maxLength: 500,
-    pattern: '^[a-zA-Z0-9]+([._-][a-zA-Z0-9]+)*$',
-    description: 'Data key that the expression is stored as.',
-  }),
+  key: writtenDataKey('Data key that the expression is stored as.'),
   topic: optional(
     Type.String({
       minLength: 1,

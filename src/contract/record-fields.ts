@@ -116,3 +116,7 @@ export const placeHealth = Type.Optional(
 export const flowHealth = Type.Optional(
   orNull(namedObject('FlowHealth', { deviceCount: count, lastSampleAt: orNull(time) })),
 );
+
+/** A data key that samples are to get (interface 2.3): another one would be removed from each of them. */
+export const writtenDataKey = (description: string) =>
+  Type.String({ maxLength: 500, pattern: '^[a-zA-Z0-9]+([._-][a-zA-Z0-9]+)*$', description });

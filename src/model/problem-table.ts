@@ -71,14 +71,14 @@ const requestProblems = {
   unsupportedMediaType: {
     status: 415,
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
-    message: (d: { contentType: string }) =>
-      `Content type ${d.contentType} is not supported. Use application/json.`,
+    message: (d: { contentType: string; supported?: string }) =>
+      `Content type ${d.contentType} is not supported. Use ${d.supported ?? 'application/json'}.`,
   },
   contentEncodingUnsupported: {
     status: 415,
     code: '41571_CONTENT_ENCODING_UNSUPPORTED',
     message: (d: { coding: string }) =>
-      `Content encoding ${d.coding} is not supported. Use gzip., deflate or br, or no coding`,
+      `Content encoding ${d.coding} is not supported. Use gzip, deflate, br, or no coding`,
   },
   expectationUnknown: {
     status: 417,

@@ -151,6 +151,7 @@ async function calculatedItems(
   const calculations = body.calculations ?? [];
   if (calculations.length === 0 || device === undefined) return [];
   const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
+  refuseTwins(body.series);
   const accumulators = new Map(body.series.map((one) => [one.ref ?? '', one.accumulators]));
   const hasPoints = (ref: string, name: string | undefined) =>
     name === undefined
@@ -188,6 +189,17 @@ async function calculatedItems(
     await nextTurn();
   }
   return items;
+}
+
+/** Throws 400 for a ref of two series: a calculation would read one of them without a word. */
+function refuseTwins(series: ManySeriesQuery['body']['series']): void {
+  const refs = new Set<string>();
+  for (const [at, { ref }] of series.entries()) {
+    if (ref === undefined || ref === null) continue;
+    if (refs.has(ref))
+      throw problem('invalidRequest', { reason: `body series.${at}.ref: must be unique` });
+    refs.add(ref);
+  }
 }
 
 /** `a` and `a.MAX` name the series `a`. */

@@ -218,6 +218,11 @@ describe('what cannot be computed is refused with its place', () => {
     ],
     [{ topic: '*' }, 'body topic: must be a single topic'],
     [
+      { target: { deviceId: 'any', topic: 'all rooms' } },
+      'body target.topic: must be a valid topic',
+    ],
+    [{ outputs: [{ key: 'a b', count: 'TOTAL' }] }, 'body outputs.0.key: must match pattern'],
+    [
       {
         outputs: [
           { key: 'a', count: 'TOTAL' },

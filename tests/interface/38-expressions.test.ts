@@ -222,6 +222,8 @@ describe.each(['raw', 'aggregated/hourly'])('queries from %s', (source) => {
     expect(unknown.body).toMatchObject({ errorCode: '40038_INVALID_EXPRESSION', position: 4 });
     const windows = await ask([{ as: 'x', expression: 'avgOver(a, "PT1H")' }], series);
     expect(windows.status).toBe(400);
+    const twice = await ask([{ as: 'x', expression: 'a * 2' }], [...series, series[0] ?? {}]);
+    expect([twice.status, twice.body.message]).toEqual([400, 'body series.3.ref: must be unique']);
   });
 });
 

@@ -142,6 +142,11 @@ test.each<[string, string | Uint8Array, readonly [number, string | null, string]
       [5, 'path', 'a name must have 1 to 500 characters'],
     ],
   ],
+  [
+    'a comma in a name without quotes',
+    'path,kind\nA, north,SITE',
+    [[2, null, 'has a value in cell 3, which has no column name; there are 2 columns']],
+  ],
   ['a place twice', 'path\nA/B\na/b', [[3, 'path', 'names the same place as line 2']]],
   ['13 levels', `path\n${'a/'.repeat(12)}a`, [[2, 'path', 'must have at most 12 levels, has 13']]],
   [
@@ -216,5 +221,8 @@ test('a file of another type is refused', async () => {
     headers: { 'x-api-key': world.apiKey, 'content-type': 'application/json' },
     body: '[]',
   });
-  expect(answer.status).toBe(415);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    415,
+    { message: 'Content type application/json is not supported. Use text/csv.' },
+  ]);
 });

@@ -243,6 +243,7 @@ function formatOf({
   if (type === 'application/json' || name.endsWith('.json')) return 'json';
   if (type === 'text/csv' || type === 'application/csv' || name.endsWith('.csv')) return 'csv';
   throw problem('unsupportedMediaType', {
-    contentType: `${type ?? 'none'} (text/csv is also supported)`,
+    contentType: type ?? 'none',
+    supported: 'application/json or text/csv',
   });
 }

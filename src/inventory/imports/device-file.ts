@@ -167,7 +167,11 @@ function columnProblem(name: string, isRepeated: boolean): string | undefined {
 }
 
 /** Empty cells may be anywhere, others only under a name. */
-function lengthMismatch(cells: readonly string[], columns: readonly string[]): string | undefined {
+/** Why a row does not fit its header; undefined when it does. */
+export function lengthMismatch(
+  cells: readonly string[],
+  columns: readonly string[],
+): string | undefined {
   const isNameless = (cell: string, at: number) => cell.trim() !== '' && !columns[at];
   const at = cells.findIndex(isNameless);
   if (at === -1) return undefined;

@@ -16,7 +16,7 @@ import { type CsvRow, originalText } from '../../structures/csv.ts';
 import { changeDevices } from '../devices/device-batch.ts';
 import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
 import { placeIn } from '../record-crud.ts';
-import { filledRows, fileLine, textOf } from './device-file.ts';
+import { filledRows, fileLine, lengthMismatch, textOf } from './device-file.ts';
 
 const { placesMax, depthMax, kindLengthMax, externalIdLengthMax } = placeLimits;
 /** Lines behind the header. */
@@ -159,8 +159,9 @@ class PlaceFile {
       if (lines > linesMax)
         return this.report(line, null, `The file has more than ${linesMax} lines`);
       if (lines % linesPerTurn === 0) await nextTurn();
-      if (fault !== undefined) {
-        this.report(line, null, fault);
+      const message = fault ?? lengthMismatch(cells, columns);
+      if (message !== undefined) {
+        this.report(line, null, message);
         continue;
       }
       const of = (column: Column) => {
@@ -513,5 +514,5 @@ export async function exportPlaces(records: Records, workspaceId: string): Promi
 export function refuseUnlessCsv(contentType: string | undefined): void {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? 'none';
   if (type !== 'text/csv' && type !== 'application/csv')
-    throw problem('unsupportedMediaType', { contentType: `${type} (text/csv is supported)` });
+    throw problem('unsupportedMediaType', { contentType: type, supported: 'text/csv' });
 }

@@ -28,6 +28,7 @@ import {
   parseInstant,
 } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
+import { isTopic } from '../../model/outside-name.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -233,6 +234,8 @@ function checkFrom({ from, period }: Calculation, now: EpochMs): void {
 function targetOf({ deviceId, topic }: CalculationDraft['target']): Calculation['target'] {
   const name = topic ?? topicDefault;
   if (name === '*') throw invalid('target.topic', 'must be a single topic');
+  // Samples of another name would go to the topic `default`, where no result replaces an earlier one.
+  if (!isTopic(name)) throw invalid('target.topic', 'must be a valid topic');
   return { deviceId, topic: name };
 }
 
