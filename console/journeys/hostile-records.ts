@@ -150,7 +150,7 @@ async function makeLists({ world, names, text }: Made, device: TestDevice) {
   const group = await make('/v3/dashboard-groups', names[0] ?? '', here);
   const tiles = { ...here, groupId: group.id, configuration: { title: text, tiles: [] } };
   const [dashboard] = await all(names, (name) => make('/v3/dashboards', name, tiles));
-  const view = { ...here, kind: 'devices', shared: true, content: {} };
+  const view = { workspaceId, kind: 'devices', shared: true, content: {} };
   await all(names, (name) => make('/v3/views', name, view));
   const [connector] = await all(names.slice(0, 2), (name) =>
     make('/v3/device-connectors', name, { ...here, connectivity: 'HTTP' }),
@@ -172,7 +172,7 @@ async function makeLists({ world, names, text }: Made, device: TestDevice) {
       ...here,
       ...{ deviceIds: [device.id], topic: 'default', period: 'PT1H' },
       target: { deviceId: device.id, topic: 'group' },
-      outputs: [{ key: name.slice(0, 100), count: 'TOTAL' }],
+      outputs: [{ key: 'devices', count: 'TOTAL' }],
     }),
   );
   const asUser = await signedIn(world);
