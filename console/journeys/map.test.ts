@@ -46,7 +46,7 @@ journey('map', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('application').focus();
     for (let step = 0; step < 4; step++) await page.keyboard.press('+');
     await page.getByText(/No street map/).waitFor();
-    await page.waitForURL(/at=/);
+    await page.waitForURL(/view=/);
     await stage.inspect('map-grid');
     await page.keyboard.press('0');
     await page.getByText('5 in view').waitFor();

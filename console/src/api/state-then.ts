@@ -9,13 +9,15 @@ export type StateThen = Extract<Device['onlineState'], 'ONLINE' | 'OFFLINE' | 'U
 /** Time of the newest sample at or before the moment, by device; samples of the 7 days before it count. */
 export type LastSamples = ReadonlyMap<string, string>;
 
-/** `UNKNOWN` without a sample in the 7 days before. The timeout is in seconds, the moment ISO-8601. */
+/**
+ * By the time of the newest sample; `UNKNOWN` without one in the 7 days before the moment. Times are
+ * ISO-8601, the timeout is in seconds.
+ */
 export function stateThen(
-  { id, onlineTimeout }: Pick<Device, 'id' | 'onlineTimeout'>,
-  lasts: LastSamples | undefined,
+  { onlineTimeout }: Pick<Device, 'onlineTimeout'>,
+  last: string | undefined,
   at: string,
 ): StateThen {
-  const last = lasts?.get(id);
   if (last === undefined) return 'UNKNOWN';
   return Date.parse(at) - Date.parse(last) < onlineTimeout * 1_000 ? 'ONLINE' : 'OFFLINE';
 }

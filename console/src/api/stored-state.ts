@@ -1,5 +1,5 @@
-// Stored state: what stored samples say of devices without an uplink, such as those whose history was loaded.
-import { queryOptions } from '@tanstack/react-query';
+// Stored state: what stored samples say of devices, such as those whose history was loaded, or at an earlier moment.
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ask, platform } from './platform.ts';
 
 export interface StoredState {
@@ -48,16 +48,22 @@ function numberWithin(value: unknown, most: number): number | undefined {
   return typeof value === 'number' && Math.abs(value) <= most ? value : undefined;
 }
 
-/** By device; of 1,000 devices in each request. */
-export const storedStates = (deviceIds: readonly string[]) =>
+/** By device, now or at the moment (ISO-8601); of 1,000 devices in each request. */
+export const storedStates = (deviceIds: readonly string[], moment?: string) =>
   queryOptions({
-    queryKey: ['stored state', deviceIds],
+    queryKey: ['stored state', deviceIds, moment],
     enabled: deviceIds.length > 0,
     staleTime: 60_000,
+    // While the moment moves, devices keep their states.
+    ...(moment !== undefined && { placeholderData: keepPreviousData }),
     queryFn: async ({ signal }) => {
       const states = new Map<string, StoredState>();
       for (let at = 0; at < deviceIds.length; at += devicesMax) {
-        const body = { deviceIds: deviceIds.slice(at, at + devicesMax), keys: [...stateKeys] };
+        const body = {
+          deviceIds: deviceIds.slice(at, at + devicesMax),
+          keys: [...stateKeys],
+          ...(moment !== undefined && { at: moment }),
+        };
         const { content } = await ask(platform.POST('/v3/devices/query/latest', { signal, body }));
         for (const one of content) {
           const state = storedStateOf(one);

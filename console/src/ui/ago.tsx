@@ -1,16 +1,20 @@
 // Times that have passed: in words, by one clock for the page.
-import { useSyncExternalStore } from 'react';
+import { createContext, use, useSyncExternalStore } from 'react';
 import { useFormats, useWords } from '../words/language.tsx';
 import { partWords } from './part-words.ts';
+
+/** Epoch milliseconds of the moment that a part of the page shows; undefined for now. */
+export const ShownMoment = createContext<number | undefined>(undefined);
 
 export function Ago({ at }: { readonly at: string | null | undefined }) {
   const words = useWords(partWords);
   const formats = useFormats();
   const now = useNow();
+  const moment = use(ShownMoment) ?? now;
   if (at === null || at === undefined) return <span>{words.never}</span>;
   return (
     <time className="num" dateTime={at} title={formats.instant(at)}>
-      {formats.ago(at, now)}
+      {formats.ago(at, moment)}
     </time>
   );
 }

@@ -5,3 +5,9 @@ export const TimeMachine = late(
   'TimeMachine',
   async () => (await import('./time-machine.tsx')).TimeMachine,
 );
+
+/** The address at another moment, or without one for now. */
+export function withMoment<T extends { readonly at?: string }>(search: T, at: string | undefined) {
+  const { at: _, ...now } = search;
+  return at === undefined ? now : { ...now, at };
+}

@@ -10,23 +10,26 @@ import { timeMachineWords } from './time-machine-words.ts';
 import { useSettledValue } from './use-settled-value.ts';
 
 const positions = 200;
+const weekMs = 7 * 86_400_000;
 
 interface TimeMachineProps {
   /** The moment shown, ISO-8601. */
   readonly at: string;
-  /** Length of the slider. */
-  readonly spanMs: number;
-  readonly zone: string;
+  /** Length of the slider; a week without it. */
+  readonly spanMs?: number;
+  /** That of other times of the page without it. */
+  readonly zone?: string;
   /** What the page shows at the moment. */
   readonly note: string;
-  readonly show: (at: string) => void;
-  readonly leave: () => void;
+  /** Undefined for now. */
+  readonly show: (at: string | undefined) => void;
 }
 
 /** The page follows when the slider rests. */
-export function TimeMachine({ at, spanMs, zone, note, show, leave }: TimeMachineProps) {
+export function TimeMachine({ at, spanMs = weekMs, note, show, ...own }: TimeMachineProps) {
   const words = useWords(timeMachineWords);
   const formats = useFormats();
+  const zone = own.zone ?? formats.zone;
   const title = useId();
   const [openedMs] = useState(() => Date.now());
   const [shown, setShown] = useState(at);
@@ -72,7 +75,7 @@ export function TimeMachine({ at, spanMs, zone, note, show, leave }: TimeMachine
           if (target.value !== '') setMoment(instantOfLocal(target.value, zone));
         }}
       />
-      <Button look="primary" onClick={leave}>
+      <Button look="primary" onClick={() => show(undefined)}>
         {words.leave}
       </Button>
     </section>

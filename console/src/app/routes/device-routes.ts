@@ -10,7 +10,7 @@ import { readPageSearch } from '../../screens/device/device-search.ts';
 import { readExploreSearch } from '../../screens/device/explore/explore-search.ts';
 import { readDeviceSearch, readRegisterSearch } from '../../screens/devices/device-search.ts';
 import { PartOfScreenFailure } from '../../ui/late.tsx';
-import { screen, workspace } from './frame.ts';
+import { onlyRead, screen, workspace } from './frame.ts';
 
 // Routes of device types: the list, and the tabs of one.
 
@@ -87,7 +87,7 @@ export const deviceTypeRoutes = [deviceTypes, deviceType.addChildren(deviceTypeT
 const devices = createRoute({
   getParentRoute: () => workspace,
   path: '/devices',
-  validateSearch: readDeviceSearch,
+  validateSearch: onlyRead(readDeviceSearch),
   component: screen(() => import('../../screens/devices/devices.tsx'), 'Devices'),
 });
 

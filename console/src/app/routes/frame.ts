@@ -21,6 +21,14 @@ import { laterRoutes } from './later-routes.ts';
 export const screen: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(() => loadCode(String(name), load), name);
 
+/** The search that a page reads, and nothing else: the router would leave what it does not read as it was sent. */
+export const onlyRead =
+  <T extends object>(read: (search: Record<string, unknown>) => T) =>
+  (search: Record<string, unknown>): T => ({
+    ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
+    ...read(search),
+  });
+
 export const root = createRootRoute();
 
 export const signInScreen = screen(() => import('../../screens/sign-in/sign-in.tsx'), 'SignIn');

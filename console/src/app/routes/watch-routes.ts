@@ -6,7 +6,7 @@ import { readDashboardSearch } from '../../screens/dashboards/dashboard-search.t
 import { readMapSearch } from '../../screens/map/map-search.ts';
 import { readPlacesSearch } from '../../screens/places/places-search.ts';
 import { readListSearch } from '../../ui/list-search.ts';
-import { root, screen, workspace } from './frame.ts';
+import { onlyRead, root, screen, workspace } from './frame.ts';
 
 // Routes of dashboards: the list, one of them, and one that a link shows without an account.
 
@@ -20,14 +20,14 @@ const dashboards = createRoute({
 const dashboard = createRoute({
   getParentRoute: () => workspace,
   path: '/dashboards/$dashboardId',
-  validateSearch: readDashboardSearch,
+  validateSearch: onlyRead(readDashboardSearch),
   component: screen(() => import('../../screens/dashboards/dashboard.tsx'), 'DashboardPage'),
 });
 
 export const sharedDashboard = createRoute({
   getParentRoute: () => root,
   path: '/shared/dashboards/$dashboardId',
-  validateSearch: readDashboardSearch,
+  validateSearch: onlyRead(readDashboardSearch),
   component: screen(
     () => import('../../screens/dashboards/share/shared-dashboard.tsx'),
     'SharedDashboard',
@@ -41,7 +41,7 @@ export const dashboardRoutes = [dashboards, dashboard] as const;
 export const deviceMap = createRoute({
   getParentRoute: () => workspace,
   path: '/map',
-  validateSearch: readMapSearch,
+  validateSearch: onlyRead(readMapSearch),
   component: screen(() => import('../../screens/map/map.tsx'), 'DeviceMap'),
 });
 
@@ -50,7 +50,7 @@ export const deviceMap = createRoute({
 const placesRoot = createRoute({
   getParentRoute: () => workspace,
   path: '/places',
-  validateSearch: readPlacesSearch,
+  validateSearch: onlyRead(readPlacesSearch),
   component: screen(() => import('../../screens/places/places.tsx'), 'Places'),
 });
 
@@ -73,7 +73,7 @@ export const placeRoutes = placesRoot.addChildren([place, placeTab]);
 const alarms = createRoute({
   getParentRoute: () => workspace,
   path: '/alarms',
-  validateSearch: readAlarmSearch,
+  validateSearch: onlyRead(readAlarmSearch),
   component: screen(() => import('../../screens/alarms/alarms.tsx'), 'Alarms'),
 });
 

@@ -1,13 +1,13 @@
 // Cells of the alarm list: the alarm with its place, how often and since when, and its actions.
 import { Link } from '@tanstack/react-router';
 import { Check, CircleCheckBig } from 'lucide-react';
-import type { Alarm } from '../../api/alarms.ts';
+import type { ReactNode } from 'react';
+import type { Alarm, AlarmState } from '../../api/alarms.ts';
 import { createWatchedValue, useWatchedPart } from '../../api/watched-value.ts';
 import { useAlarmEvents } from '../../session/use-workspace-events.ts';
-import { Ago } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { AlarmStateChip, Severity } from '../../ui/severity.tsx';
-import { useFormats, useWords } from '../../words/language.tsx';
+import { useWords } from '../../words/language.tsx';
 import { alarmsWords } from './alarms-words.ts';
 import styles from './alarms.module.css';
 
@@ -26,24 +26,27 @@ function AlarmLink({ alarm: { id, name, workspaceId } }: { readonly alarm: Alarm
 
 interface NameProps {
   readonly alarm: Alarm;
-  /** In a list of one state the word would be the same in each row. */
-  readonly hasState: boolean;
+  /** Undefined in a list of one state, where the word would be the same in each row. */
+  readonly state: AlarmState | undefined;
 }
 
-export function NameCell({ alarm, hasState }: NameProps) {
+export function NameCell({ alarm, state }: NameProps) {
   return (
     <span className={`row gap-10 shrinks ${styles['name']}`}>
       <FreshMark id={alarm.id} />
       <AlarmLink alarm={alarm} />
-      {hasState && <AlarmStateChip of={alarm.state} />}
+      {state !== undefined && <AlarmStateChip of={state} />}
     </span>
   );
 }
 
+interface StackedProps extends NameProps {
+  readonly facts: ReactNode;
+}
+
 /** All of an alarm in one cell, for a phone. */
-export function StackedCell({ alarm, hasState }: NameProps) {
-  const { severity, device, rule, count, lastTriggered } = alarm;
-  const formats = useFormats();
+export function StackedCell({ alarm, state, facts }: StackedProps) {
+  const { severity, device, rule } = alarm;
   const place = [device?.name, rule?.name].filter((one) => one !== undefined).join(' · ');
   return (
     <span className={styles['stacked']}>
@@ -54,9 +57,8 @@ export function StackedCell({ alarm, hasState }: NameProps) {
       </span>
       <span className="mute">{place}</span>
       <span className={styles['facts']}>
-        {hasState && <AlarmStateChip of={alarm.state} />}
-        <Ago at={lastTriggered} />
-        <span className="num">×{formats.count(count)}</span>
+        {state !== undefined && <AlarmStateChip of={state} />}
+        {facts}
       </span>
     </span>
   );
@@ -138,7 +140,7 @@ const freshMs = 3_200;
 
 const fresh = createWatchedValue(new Set<string>());
 
-/** Takes note of what opens or is triggered again while the list is shown. */
+/** Takes note of what opens or is triggered again while the list is shown; of no workspace without an id. */
 export function useFreshAlarms(workspaceId: string): void {
   useAlarmEvents(workspaceId, ({ change, alarm: { id } }) => {
     if (change !== 'OPENED' && change !== 'UPDATED' && change !== 'ESCALATED') return;

@@ -10,6 +10,8 @@ test.for([
     { state: 'cleared', severity: 'CRITICAL,MINOR' },
   ],
   [{ state: 'gone', severity: 'x', device: 7, rule: 'r' }, { rule: 'r' }],
+  [{ at: '2026-03-02T08:00+01:00' }, { at: '2026-03-02T07:00:00.000Z' }],
+  [{ at: 'yesterday' }, {}],
 ] as const)('%o is read as %o', ([address, search]) => {
   expect(readAlarmSearch(address)).toEqual(search);
 });
@@ -29,4 +31,10 @@ test('open alarms are asked for by default, and every state for all', () => {
     ruleId: 'r',
     search: 'x',
   });
+});
+
+test('at an earlier moment those open then are asked for, in any state of now', () => {
+  const at = '2026-03-02T07:00:00.000Z';
+  const asked = { workspaceId: 'w', openAt: at, severity: 'MAJOR' };
+  expect(alarmFilter('w', { state: 'cleared', severity: 'MAJOR', at })).toEqual(asked);
 });

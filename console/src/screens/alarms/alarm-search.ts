@@ -1,5 +1,6 @@
 // Address of the alarms: its state, severities, device, rule and words, and the query that this means.
 import { type AlarmSeverity, alarmSeverities, type AlarmState } from '../../api/alarms.ts';
+import { readMoment } from '../../ui/list-search.ts';
 
 export const alarmTabs = ['open', 'acknowledged', 'cleared', 'all'] as const;
 export type AlarmTab = (typeof alarmTabs)[number];
@@ -12,6 +13,8 @@ export interface AlarmSearch {
   readonly device?: string;
   readonly rule?: string;
   readonly q?: string;
+  /** ISO-8601: the alarms that were open or acknowledged then, whatever the state says. */
+  readonly at?: string;
 }
 
 const statesOf: Readonly<Record<AlarmTab, readonly AlarmState[]>> = {
@@ -35,6 +38,7 @@ export function readAlarmSearch(search: Record<string, unknown>): AlarmSearch {
     ...(device === undefined ? {} : { device }),
     ...(rule === undefined ? {} : { rule }),
     ...(q === undefined ? {} : { q }),
+    ...readMoment(search),
   };
 }
 
@@ -52,18 +56,19 @@ export function withSeverity(search: AlarmSearch, severity: AlarmSeverity): Alar
   return readAlarmSearch({ ...search, severity: after.join() });
 }
 
-/** Whether more than the state narrows the list. */
+/** Whether more than the state and the moment narrow the list. */
 export function isNarrowed({ severity, device, rule, q }: AlarmSearch): boolean {
   return [severity, device, rule, q].some((one) => one !== undefined);
 }
 
 /** Parameters of `GET /v3/alarms` and members of the filter of a bulk request. */
 export function alarmFilter(workspaceId: string, search: AlarmSearch, tab?: AlarmTab) {
-  const { severity, device, rule, q } = search;
+  const { severity, device, rule, q, at } = search;
   const states = statesOf[tab ?? search.state ?? 'open'];
   return {
     workspaceId,
-    ...(states.length === 0 ? {} : { state: states.join() }),
+    ...(at === undefined ? {} : { openAt: at }),
+    ...(states.length === 0 || at !== undefined ? {} : { state: states.join() }),
     ...(severity === undefined ? {} : { severity }),
     ...(device === undefined ? {} : { deviceId: device }),
     ...(rule === undefined ? {} : { ruleId: rule }),

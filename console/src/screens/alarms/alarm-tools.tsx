@@ -32,7 +32,9 @@ export function AlarmTools({ workspaceId, search, change }: ToolsProps) {
   const chosen = severitiesIn(search.severity);
   return (
     <div className={styles['tools']}>
-      <StateTabs workspaceId={workspaceId} search={search} change={change} />
+      {search.at === undefined && (
+        <StateTabs workspaceId={workspaceId} search={search} change={change} />
+      )}
       <SearchField
         label={words.search}
         value={search.q ?? ''}

@@ -2,12 +2,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Check, CircleCheckBig, MessageSquare, X } from 'lucide-react';
-import { type RefObject, useCallback, useMemo, useRef, useState } from 'react';
-import { type Alarm, alarmsKey, newestOpen } from '../../api/alarms.ts';
-import { Ago } from '../../ui/ago.tsx';
+import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from 'react';
+import { type Alarm, alarmsKey, type AlarmState, newestOpen } from '../../api/alarms.ts';
+import { Ago, ShownMoment } from '../../ui/ago.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { CurlButton } from '../../ui/copy-button.tsx';
+import { TimeMachine, withMoment } from '../../ui/late-time-machine.ts';
 import { Page } from '../../ui/page.tsx';
 import {
   SelectableTable,
@@ -18,8 +19,9 @@ import {
 import { useNarrow } from '../../ui/use-size.ts';
 import { type Pages, usePages } from '../../ui/rows/use-pages.ts';
 import type { Column } from '../../ui/rows/windowed-table.tsx';
-import { Severity } from '../../ui/severity.tsx';
+import { AlarmStateChip, Severity } from '../../ui/severity.tsx';
 import { Bone, Empty, Failure } from '../../ui/states.tsx';
+import { TimeMachineButton } from '../../ui/time-machine-button.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { ClearDialog, CommentDialog } from './action-dialogs.tsx';
 import { type AlarmActions, type AlarmTargets, useAlarmActions } from './alarm-actions.ts';
@@ -138,9 +140,13 @@ export function Alarms() {
   );
   const selection = useSelection<Alarm>(pages, JSON.stringify(search));
   const actions = useAlarmActions(workspaceId);
-  const open = useQuery(newestOpen(workspaceId)).data?.totalElements;
-  useFreshAlarms(workspaceId);
-  const isSelecting = selection.isAll || selection.count > 0;
+  const openNow = useQuery(newestOpen(workspaceId)).data?.totalElements;
+  const { at } = search;
+  const isPast = at !== undefined;
+  const open = isPast ? pages.total : openNow;
+  useFreshAlarms(isPast ? '' : workspaceId);
+  const isSelecting = !isPast && (selection.isAll || selection.count > 0);
+  const showMoment = (moment: string | undefined) => change(withMoment(search, moment));
   return (
     <Page
       title={words.title}
@@ -148,8 +154,14 @@ export function Alarms() {
       path={[words.title]}
       lead={open === undefined ? <Bone width="10em" /> : leadOf(open, count(open), words)}
       isWide
-      actions={<CurlButton request={{ path: pathOf(workspaceId, search) }} />}
+      actions={
+        <>
+          <CurlButton request={{ path: pathOf(workspaceId, search) }} />
+          {!isPast && <TimeMachineButton show={showMoment} />}
+        </>
+      }
     >
+      {isPast && <TimeMachine at={at} note={words.past} show={showMoment} />}
       {isSelecting ? (
         <SelectionBar
           workspaceId={workspaceId}
@@ -162,15 +174,17 @@ export function Alarms() {
         <AlarmTools workspaceId={workspaceId} search={search} change={change} />
       )}
       <Sheet>
-        <AlarmTable
-          pages={pages}
-          search={search}
-          selection={selection}
-          actions={actions}
-          table={table}
-        />
+        <ShownMoment value={isPast ? Date.parse(at) : undefined}>
+          <AlarmTable
+            pages={pages}
+            search={search}
+            selection={isPast ? undefined : selection}
+            actions={actions}
+            table={table}
+          />
+        </ShownMoment>
       </Sheet>
-      {(pages.total ?? 0) > 0 && (
+      {!isPast && (pages.total ?? 0) > 0 && (
         <p className={`faint text-small ${styles['keys']}`}>{words.keys}</p>
       )}
     </Page>
@@ -196,7 +210,8 @@ function useChange(table: RefObject<HTMLElement | null>): (search: AlarmSearch) 
 interface AlarmTableProps {
   readonly pages: Pages<Alarm>;
   readonly search: AlarmSearch;
-  readonly selection: Selection<Alarm>;
+  /** Undefined at an earlier moment, where nothing is changed. */
+  readonly selection: Selection<Alarm> | undefined;
   readonly actions: AlarmActions;
   readonly table: RefObject<HTMLDivElement | null>;
 }
@@ -208,9 +223,19 @@ function AlarmTable({ pages, search, selection, actions, table }: AlarmTableProp
   const isNarrow = useNarrow();
   const [clearing, setClearing] = useState<Alarm>();
   const acknowledge = useCallback((alarm: Alarm) => void actions.acknowledge(alarm), [actions]);
-  const hasState = search.state === 'all';
-  const parts = { selection, hasState, isNarrow, acknowledge, clear: setClearing };
-  const columns = useAlarmColumns(parts);
+  const acknowledgeOpen = (alarm: Alarm) => {
+    if (alarm.state === 'OPEN') acknowledge(alarm);
+  };
+  const askToClear = (alarm: Alarm) => {
+    if (alarm.state !== 'CLEARED') setClearing(alarm);
+  };
+  const columns = useAlarmColumns({
+    search,
+    selection,
+    isNarrow,
+    acknowledge,
+    clear: setClearing,
+  });
   if (pages.total === undefined && pages.error !== null) {
     const curl = { path: pathOf(workspaceId, search) };
     return <Failure error={pages.error} retry={pages.refetch} curl={curl} />;
@@ -226,10 +251,7 @@ function AlarmTable({ pages, search, selection, actions, table }: AlarmTableProp
         open={({ id: alarmId }) =>
           void navigate({ to: '/w/$workspaceId/alarms/$alarmId', params: { workspaceId, alarmId } })
         }
-        keys={{
-          e: (alarm) => (alarm.state === 'OPEN' ? acknowledge(alarm) : undefined),
-          y: (alarm) => (alarm.state === 'CLEARED' ? undefined : setClearing(alarm)),
-        }}
+        keys={selection === undefined ? {} : { e: acknowledgeOpen, y: askToClear }}
         narrowRowPx={narrowRowPx}
         leastPx={leastPx}
         box={table}
@@ -254,12 +276,13 @@ function NoAlarms({ search }: Pick<AlarmTableProps, 'search'>) {
   );
   if (isNarrowed(search)) {
     const all = (
-      <ButtonLink to="." search={{}}>
+      <ButtonLink to="." search={withMoment({}, search.at)}>
         {words.withoutFilters}
       </ButtonLink>
     );
     return <Empty title={words.noMatch} note={words.noMatchNote} actions={all} />;
   }
+  if (search.at !== undefined) return <Empty title={words.emptyThen} />;
   if (every.total !== 0) {
     const isOpen = search.state === undefined;
     return isOpen ? (
@@ -284,8 +307,8 @@ function NoAlarms({ search }: Pick<AlarmTableProps, 'search'>) {
 // Columns of the alarm list; on a phone one cell has all of an alarm.
 
 interface ColumnParts {
-  readonly selection: Selection<Alarm>;
-  readonly hasState: boolean;
+  readonly search: AlarmSearch;
+  readonly selection: Selection<Alarm> | undefined;
   readonly isNarrow: boolean;
   readonly acknowledge: (alarm: Alarm) => void;
   readonly clear: (alarm: Alarm) => void;
@@ -296,34 +319,58 @@ type Words = (typeof alarmsWords)['en'];
 function useAlarmColumns(parts: ColumnParts): readonly Column<Alarm>[] {
   const words = useWords(alarmsWords);
   const { count } = useFormats();
-  const { selection, hasState, isNarrow, acknowledge, clear } = parts;
+  const { search, selection, isNarrow, acknowledge, clear } = parts;
+  const { state, at } = search;
   return useMemo(() => {
-    const ends = [
-      selectColumn(selection, words),
-      actionsColumn(words, isNarrow, { acknowledge, clear }),
-    ];
-    const middle = isNarrow
-      ? [stackedColumn(words, hasState)]
-      : wideColumns(words, hasState, count);
-    return [...ends.slice(0, 1), ...middle, ...ends.slice(1)];
-  }, [words, count, selection, hasState, isNarrow, acknowledge, clear]);
+    const stateOf = (alarm: Alarm) => {
+      if (at !== undefined) return stateThen(alarm, at);
+      return state === 'all' ? alarm.state : undefined;
+    };
+    // The count and the last trigger of then are not known.
+    const factsOf = ({ firstTriggered, lastTriggered, count: times }: Alarm) =>
+      at === undefined ? (
+        <>
+          <Ago at={lastTriggered} />
+          <span className="num">×{count(times)}</span>
+        </>
+      ) : (
+        <Ago at={firstTriggered} />
+      );
+    const shown = isNarrow
+      ? [stackedColumn(words, stateOf, factsOf)]
+      : [
+          ...aboutColumns(words, stateOf),
+          ...(at === undefined ? timeColumns(words, count) : columnsThen(words)),
+        ];
+    if (selection === undefined) return shown;
+    const actions = actionsColumn(words, isNarrow, { acknowledge, clear });
+    return [selectColumn(selection, words), ...shown, actions];
+  }, [words, count, selection, state, at, isNarrow, acknowledge, clear]);
 }
 
-function stackedColumn(words: Words, hasState: boolean): Column<Alarm> {
+/** Of an alarm that was not cleared at the moment (ISO-8601). */
+function stateThen({ acknowledged }: Alarm, at: string): AlarmState {
+  if (acknowledged === null || Date.parse(acknowledged.at) > Date.parse(at)) return 'OPEN';
+  return 'ACKNOWLEDGED';
+}
+
+type StateOf = (alarm: Alarm) => AlarmState | undefined;
+
+function stackedColumn(
+  words: Words,
+  stateOf: StateOf,
+  factsOf: (alarm: Alarm) => ReactNode,
+): Column<Alarm> {
   return {
     key: 'alarm',
     width: 'minmax(0, 1fr)',
     header: words.name,
     bone: <Bone width="14em" />,
-    cell: (alarm) => <StackedCell alarm={alarm} hasState={hasState} />,
+    cell: (alarm) => <StackedCell alarm={alarm} state={stateOf(alarm)} facts={factsOf(alarm)} />,
   };
 }
 
-function wideColumns(
-  words: Words,
-  hasState: boolean,
-  count: (value: number) => string,
-): readonly Column<Alarm>[] {
+function aboutColumns(words: Words, stateOf: StateOf): readonly Column<Alarm>[] {
   return [
     {
       key: 'severity',
@@ -337,7 +384,7 @@ function wideColumns(
       width: 'minmax(220px, 2.4fr)',
       header: words.name,
       bone: <Bone width="14em" />,
-      cell: (alarm) => <NameCell alarm={alarm} hasState={hasState} />,
+      cell: (alarm) => <NameCell alarm={alarm} state={stateOf(alarm)} />,
     },
     {
       key: 'device',
@@ -353,23 +400,45 @@ function wideColumns(
       bone: <Bone width="7em" />,
       cell: (alarm) => <RuleCell alarm={alarm} />,
     },
+  ];
+}
+
+function timeColumns(words: Words, count: (value: number) => string): readonly Column<Alarm>[] {
+  return [
     {
       key: 'times',
       width: '60px',
       header: words.times,
       cell: ({ count: times }) => <span className="num mute">×{count(times)}</span>,
     },
-    {
-      key: 'since',
-      width: '104px',
-      header: words.since,
-      cell: ({ firstTriggered }) => <Ago at={firstTriggered} />,
-    },
+    sinceColumn(words),
     {
       key: 'last',
       width: '104px',
       header: words.last,
       cell: ({ lastTriggered }) => <Ago at={lastTriggered} />,
+    },
+  ];
+}
+
+function sinceColumn(words: Words): Column<Alarm> {
+  return {
+    key: 'since',
+    width: '104px',
+    header: words.since,
+    cell: ({ firstTriggered }) => <Ago at={firstTriggered} />,
+  };
+}
+
+/** At an earlier moment. */
+function columnsThen(words: Words): readonly Column<Alarm>[] {
+  return [
+    sinceColumn(words),
+    {
+      key: 'now',
+      width: '120px',
+      header: words.now,
+      cell: ({ state }) => <AlarmStateChip of={state} />,
     },
   ];
 }

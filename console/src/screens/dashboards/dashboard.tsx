@@ -23,7 +23,7 @@ import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { CurlButton } from '../../ui/copy-button.tsx';
 import { late } from '../../ui/late.tsx';
-import { TimeMachine } from '../../ui/late-time-machine.ts';
+import { TimeMachine, withMoment } from '../../ui/late-time-machine.ts';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useNarrow } from '../../ui/use-size.ts';
@@ -267,8 +267,7 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
           spanMs={spanMs}
           zone={zone}
           note={words.timeMachineNote}
-          show={(at) => change({ ...search, at })}
-          leave={() => change(withoutMoment(search))}
+          show={(at) => change(withMoment(search, at))}
         />
       )}
       {search.kiosk !== true && (
@@ -541,10 +540,6 @@ function zoomed({ from: _, to: __, ...kept }: DashboardSearch, from?: string, to
 }
 
 function withoutEdit({ edit: _, ...kept }: DashboardSearch): DashboardSearch {
-  return kept;
-}
-
-function withoutMoment({ at: _, ...kept }: DashboardSearch): DashboardSearch {
   return kept;
 }
 

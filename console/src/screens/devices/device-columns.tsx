@@ -1,9 +1,10 @@
 // Columns of the device list: the standard ones, custom fields, and any value that the devices send.
 import { useParams, useRouter } from '@tanstack/react-router';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { type MouseEvent, useMemo } from 'react';
+import { type MouseEvent, use, useMemo } from 'react';
+import { stateThen } from '../../api/state-then.ts';
 import type { StoredState } from '../../api/stored-state.ts';
-import { Ago } from '../../ui/ago.tsx';
+import { Ago, ShownMoment } from '../../ui/ago.tsx';
 import { Chip, Dot, type DotTone } from '../../ui/chip.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { selectColumn, type Selection } from '../../ui/rows/selectable-table.tsx';
@@ -29,7 +30,8 @@ interface ColumnParts {
   readonly change: (search: DeviceSearch) => void;
   readonly changeColumns: (columns: readonly ChosenColumn[]) => void;
   readonly values: DeviceValues;
-  readonly selection: Selection<Device>;
+  /** Undefined where no row can be selected. */
+  readonly selection: Selection<Device> | undefined;
   readonly isNarrow: boolean;
 }
 
@@ -37,8 +39,11 @@ export function useDeviceColumns(parts: ColumnParts): readonly Column<Device>[] 
   const { search, change, changeColumns, values, selection, isNarrow } = parts;
   const words = useWords(devicesWords);
   return useMemo(() => {
-    const select = selectColumn(selection, words);
-    if (isNarrow) return [select, nameColumn({ ...parts, words }), narrowValue(values, words)];
+    const select = selection === undefined ? [] : [selectColumn(selection, words)];
+    const then = (columns: readonly Column<Device>[]) =>
+      search.at === undefined ? columns : columns.map(columnThen(search.at, values));
+    if (isNarrow)
+      return then([...select, nameColumn({ ...parts, words }), narrowValue(values, words)]);
     const chosen = columnsOf(search);
     const shown = chosen.flatMap((column) =>
       columnOf(column.key, { ...parts, words }).map((made) => ({
@@ -48,9 +53,21 @@ export function useDeviceColumns(parts: ColumnParts): readonly Column<Device>[] 
           changeColumns(resizedColumn(chosen, column.key, widthPx)),
       })),
     );
-    return [select, nameColumn({ ...parts, words }), ...shown];
+    return then([...select, nameColumn({ ...parts, words }), ...shown]);
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- its members are named one by one
   }, [search, change, changeColumns, values, selection, isNarrow, words]);
+}
+
+/** The column with its devices as they were at the moment, as soon as that is known. */
+function columnThen(at: string, values: DeviceValues) {
+  return (column: Column<Device>): Column<Device> => ({
+    ...column,
+    cell(device, index) {
+      if (!values.isKnown(device)) return column.bone ?? null;
+      const onlineState = stateThen(device, values.storedOf(device)?.lastData, at);
+      return column.cell({ ...device, onlineState, uplinkMetrics: null }, index);
+    },
+  });
 }
 
 type Words = typeof devicesWords.en;
@@ -145,13 +162,16 @@ function seenColumn({ search, change, words, values }: WordedParts): Column<Devi
     bone: <Bone width="5em" />,
     ...(order === 'down' ? { sort: 'descending' } : {}),
     ...(order === 'up' ? { sort: 'ascending' } : {}),
-    header: (
-      <SortButton
-        label={words.lastSeen}
-        order={order}
-        onClick={() => change({ ...search, sort: order === 'down' ? '-seen' : 'seen' })}
-      />
-    ),
+    header:
+      search.at === undefined ? (
+        <SortButton
+          label={words.lastSeen}
+          order={order}
+          onClick={() => change({ ...search, sort: order === 'down' ? '-seen' : 'seen' })}
+        />
+      ) : (
+        words.lastSeen
+      ),
     cell: (device) => <SeenCell device={device} stored={values.storedOf(device)} />,
   };
 }
@@ -287,13 +307,15 @@ function SeenCell({ device, stored }: Pick<NameProps, 'device' | 'stored'>) {
   const { day, instant } = useFormats();
   const { onlineState, uplinkMetrics } = device;
   const reason = useReason(device);
-  const isHeard = uplinkMetrics?.timestamp !== undefined;
-  const hasHistory = !isHeard && stored !== undefined;
+  const isPast = use(ShownMoment) !== undefined;
+  // Of then only samples are known.
+  const heard = isPast ? stored?.lastData : uplinkMetrics?.timestamp;
+  const hasHistory = heard === undefined && stored !== undefined;
   const tone =
     onlineState === 'DE_REGISTERED' ? 'ellipsis shrinks warn bad' : 'ellipsis shrinks warn';
   return (
     <span className={`flow gap-8 shrinks mute ${styles['seen']}`}>
-      {isHeard && <Ago at={uplinkMetrics.timestamp} />}
+      {heard !== undefined && <Ago at={heard} />}
       {hasHistory && (
         <time
           dateTime={stored.lastData}
@@ -311,8 +333,9 @@ function SeenCell({ device, stored }: Pick<NameProps, 'device' | 'stored'>) {
 function useReason({ onlineState, onlineTimeout, dataFlow }: Device): string | undefined {
   const words = useWords(devicesWords);
   const formats = useFormats();
+  const isPast = use(ShownMoment) !== undefined;
   if (onlineState === 'OFFLINE') return words.lateReason(formats.duration(onlineTimeout));
-  if (onlineState === 'UNKNOWN') return words.neverReason;
+  if (onlineState === 'UNKNOWN') return isPast ? words.noneThen : words.neverReason;
   if (onlineState === 'DE_REGISTERED') return words.gone(dataFlow.deviceConnector.name);
   return undefined;
 }

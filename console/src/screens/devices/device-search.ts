@@ -1,5 +1,6 @@
 // Search of the device list: what its address says.
 import type { components } from '../../../generated/interface-types.ts';
+import { readMoment } from '../../ui/list-search.ts';
 
 export const deviceStates = ['online', 'silent', 'never'] as const;
 export type DeviceState = (typeof deviceStates)[number];
@@ -17,6 +18,8 @@ export interface DeviceSearch {
   readonly cols?: string;
   /** Id of the saved view that the rest came from. */
   readonly view?: string;
+  /** ISO-8601: values and states are those of then, of devices in any state, by name. */
+  readonly at?: string;
 }
 
 export function readDeviceSearch(search: Record<string, unknown>): DeviceSearch {
@@ -33,6 +36,7 @@ export function readDeviceSearch(search: Record<string, unknown>): DeviceSearch 
     ...(sort === undefined ? {} : { sort }),
     ...(cols === undefined ? {} : { cols }),
     ...(view === undefined ? {} : { view }),
+    ...readMoment(search),
   };
 }
 

@@ -35,7 +35,8 @@ interface DeviceTableProps {
   readonly request: ListRequest;
   readonly pages: Pages<Device>;
   readonly values: DeviceValues;
-  readonly selection: Selection<Device>;
+  /** Undefined at an earlier moment, where nothing is changed. */
+  readonly selection: Selection<Device> | undefined;
   /** Opens the dialog for tags of what is selected. */
   readonly askTags: () => void;
   readonly box: RefObject<HTMLDivElement | null>;
@@ -52,18 +53,17 @@ export function DeviceTable(props: DeviceTableProps) {
   if (pages.total === undefined && pages.error !== null)
     return <Failure error={pages.error} retry={pages.refetch} curl={curl as CurlRequest} />;
   if (pages.total === 0) return <NoDevices place={place} change={change} />;
+  const tag = (chosen: Selection<Device>) => (device: Device, index: number) => {
+    if (!chosen.isAll && chosen.count === 0) chosen.toggle(device, index, false);
+    askTags();
+  };
   return (
     <SelectableTable
       label={words.title}
       columns={columns}
       pages={pages}
       selection={selection}
-      keys={{
-        e: (device, index) => {
-          if (!selection.isAll && selection.count === 0) selection.toggle(device, index, false);
-          askTags();
-        },
-      }}
+      keys={selection === undefined ? {} : { e: tag(selection) }}
       open={({ id }) => void navigate({ to: deviceAddress(workspaceId, id) as '/' })}
       narrowRowPx={narrowRowPx}
       leastPx={leastPxOf(columns)}

@@ -1,5 +1,5 @@
 // Device values: the newest samples of the rows in view, and the course of their main value over 24 hours.
-import { queryOptions, useQueries } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { answers } from '../../api/answers.ts';
@@ -55,6 +55,8 @@ export interface DeviceValues {
   readonly lineOf: (device: Device) => readonly (number | null)[] | undefined;
   /** What stored samples say of the device itself. */
   readonly storedOf: (device: Device) => StoredState | undefined;
+  /** Whether the platform has answered what the device sent. */
+  readonly isKnown: (device: Device) => boolean;
   /** All values that the types in view declare or have sent. */
   readonly keys: readonly ValueKey[];
 }
@@ -64,13 +66,13 @@ const dayHours = 24;
 const latestMs = 15_000;
 const linesMs = 300_000;
 
-/** `pages` are those in view; values of a page are asked for in one request each. */
-export function useDeviceValues(pages: readonly (readonly Device[])[]): DeviceValues {
+/** `pages` are those in view; values of a page, now or at the moment (ISO-8601), are asked for in one request each. */
+export function useDeviceValues(pages: readonly (readonly Device[])[], at?: string): DeviceValues {
   const schemas = useSchemas(pages);
   const keys = useMemo(() => declaredKeys(schemas), [schemas]);
-  const latest = useLatest(pages, keys);
+  const latest = useLatest(pages, keys, at);
   const mains = useMemo(() => mainsOf(pages.flat(), schemas, latest), [pages, schemas, latest]);
-  const lines = useLines(pages, mains);
+  const lines = useLines(pages, mains, at);
   return useMemo(
     () => valuesOf({ schemas, latest, mains, lines }),
     [schemas, latest, mains, lines],
@@ -119,13 +121,21 @@ function declaredKeys(schemas: ReadonlyMap<string, TypeSchema>): readonly string
   return [...new Set(keys)].slice(0, keysMax);
 }
 
+interface AskedLatest {
+  readonly deviceIds: string[];
+  readonly keys: readonly string[];
+  /** ISO-8601; now without it. */
+  readonly at?: string | undefined;
+}
+
 /** The newest samples, and the last values of keys that they may lack. */
-async function fetchLatest(deviceIds: string[], keys: readonly string[], signal?: AbortSignal) {
+async function fetchLatest({ deviceIds, keys, at }: AskedLatest, signal?: AbortSignal) {
   const stop = signal === undefined ? {} : { signal };
   const path = '/v3/devices/query/latest';
+  const body = { deviceIds, ...(at !== undefined && { at }) };
   const [{ content }, last] = await Promise.all([
-    ask(platform.POST(path, { ...stop, body: { deviceIds } })),
-    ask(platform.POST(path, { ...stop, body: { deviceIds, keys: [...stateKeys, ...keys] } })),
+    ask(platform.POST(path, { ...stop, body })),
+    ask(platform.POST(path, { ...stop, body: { ...body, keys: [...stateKeys, ...keys] } })),
   ]);
   const values = new Map(last.content.map((one) => [one.deviceId, one.values ?? {}]));
   return content.map(({ deviceId, samples }) => {
@@ -158,10 +168,10 @@ export async function fetchValues(devices: readonly Device[]): Promise<DeviceVal
   const latest = new Map(
     devices.length === 0
       ? []
-      : await fetchLatest(
-          devices.map(({ id }) => id),
-          declaredKeys(schemas),
-        ),
+      : await fetchLatest({
+          deviceIds: devices.map(({ id }) => id),
+          keys: declaredKeys(schemas),
+        }),
   );
   const mains = mainsOf(devices, schemas, latest);
   return valuesOf({ schemas, latest, mains, lines: new Map() });
@@ -191,6 +201,7 @@ function valuesOf({ schemas, latest, mains, lines }: KnownValues): DeviceValues 
     },
     lineOf: ({ id }) => lines.get(id),
     storedOf: ({ id }) => storedStateOf(latest.get(id) ?? nothingSent),
+    isKnown: ({ id }) => latest.has(id),
     keys: [...new Map([...sentKeys(latest), ...[...schemas.values()].flatMap(keysOf)]).values()],
   };
 }
@@ -212,16 +223,19 @@ function sentKeys(latest: KnownValues['latest']): [string, ValueKey][] {
 function useLatest(
   pages: readonly (readonly Device[])[],
   keys: readonly string[],
+  at: string | undefined,
 ): ReadonlyMap<string, Newest> {
   return useQueries({
     queries: pages.map((devices) => {
       const deviceIds = devices.map(({ id }) => id);
       return {
-        queryKey: ['latest', deviceIds, keys],
+        queryKey: ['latest', deviceIds, keys, at],
         enabled: deviceIds.length > 0,
-        refetchInterval: latestMs,
+        // While the moment moves, the rows keep their values.
+        placeholderData: keepPreviousData,
+        refetchInterval: at === undefined ? latestMs : (false as const),
         queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-          fetchLatest(deviceIds, keys, signal),
+          fetchLatest({ deviceIds, keys, at }, signal),
       };
     }),
     combine: mapOfLists,
@@ -231,6 +245,7 @@ function useLatest(
 function useLines(
   pages: readonly (readonly Device[])[],
   mains: ReadonlyMap<string, ValueKey>,
+  at: string | undefined,
 ): ReadonlyMap<string, readonly (number | null)[]> {
   return useQueries({
     queries: pages.map((devices) => {
@@ -242,11 +257,13 @@ function useLines(
         ];
       });
       return {
-        queryKey: ['day-lines', series],
+        queryKey: ['day-lines', series, at],
         enabled: series.length > 0,
+        placeholderData: keepPreviousData,
         staleTime: linesMs,
-        refetchInterval: linesMs,
-        queryFn: ({ signal }: { readonly signal: AbortSignal }) => fetchLines(series, signal),
+        refetchInterval: at === undefined ? linesMs : (false as const),
+        queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+          fetchLines(series, at === undefined ? Date.now() : Date.parse(at), signal),
       };
     }),
     combine: mapOfLists,
@@ -260,8 +277,9 @@ interface WantedLine {
   readonly accumulators: components['schemas']['Accumulator'][];
 }
 
-async function fetchLines(series: readonly WantedLine[], signal: AbortSignal) {
-  const end = (Math.floor(Date.now() / hourMs) + 1) * hourMs;
+/** Over the 24 hours that end with that of the moment, in epoch milliseconds. */
+async function fetchLines(series: readonly WantedLine[], momentMs: number, signal: AbortSignal) {
+  const end = (Math.floor(momentMs / hourMs) + 1) * hourMs;
   const from = new Date(end - dayHours * hourMs).toISOString();
   const body = {
     series: [...series],

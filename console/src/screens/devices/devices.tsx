@@ -2,15 +2,18 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Columns3, Download, FileDown, Plus, Search, Upload } from 'lucide-react';
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { ShownMoment } from '../../ui/ago.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
 import { CurlButton } from '../../ui/copy-button.tsx';
 import { late } from '../../ui/late.tsx';
 import { Page, usePageActions } from '../../ui/page.tsx';
+import { TimeMachine, withMoment } from '../../ui/late-time-machine.ts';
 import { changePreferences, usePreferences } from '../../ui/preferences.ts';
 import { usePages } from '../../ui/rows/use-pages.ts';
 import { useSelection } from '../../ui/rows/selectable-table.tsx';
+import { TimeMachineButton } from '../../ui/time-machine-button.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { FailedDialog } from './bulk-dialogs.tsx';
 import { useBulkWork } from './bulk-work.ts';
@@ -58,7 +61,7 @@ function ListTools({ place, change, changeColumns, total, known }: ListToolsProp
         q={search.q ?? ''}
         choose={(q) => change(q === '' ? without(search, 'q') : { ...search, q })}
       />
-      <StateChoice search={search} change={change} />
+      {search.at === undefined && <StateChoice search={search} change={change} />}
       <FilterChips
         workspaceId={workspaceId}
         search={search}
@@ -175,7 +178,11 @@ export function Devices() {
 
 function DeviceList({ workspaceId }: { readonly workspaceId: string }) {
   const words = useWords(devicesWords);
-  const search = useKeptColumns(workspaceId, route.useSearch());
+  const kept = useKeptColumns(workspaceId, route.useSearch());
+  const search = useMemo(() => knownThen(kept), [kept]);
+  const viewed = useMemo(() => withMoment(kept, undefined), [kept]);
+  const { at } = search;
+  const isPast = at !== undefined;
   const place = useMemo(() => ({ workspaceId, search }), [workspaceId, search]);
   const table = useRef<HTMLDivElement>(null);
   const change = useChange(table);
@@ -186,12 +193,14 @@ function DeviceList({ workspaceId }: { readonly workspaceId: string }) {
     (page, signal) => fetchDevices(request, page, { signal }),
     { everyMs: listMs },
   );
-  const values = useDeviceValues(pages.loaded);
+  const values = useDeviceValues(pages.loaded, at);
   const selection = useSelection<Device>(pages, JSON.stringify(request.body));
   const work = useBulkWork();
   const exporting = useExport(request, search);
   const [asked, ask] = useState<Asked>();
-  const isSelecting = selection.isAll || selection.count > 0 || work.progress !== undefined;
+  const isSelecting =
+    !isPast && (selection.isAll || selection.count > 0 || work.progress !== undefined);
+  const showMoment = (moment: string | undefined) => change(withMoment(kept, moment));
   const list = { place, change, changeColumns, total: pages.total };
   return (
     <Page
@@ -201,6 +210,7 @@ function DeviceList({ workspaceId }: { readonly workspaceId: string }) {
       isWide
       actions={
         <ListActions
+          showMoment={isPast ? undefined : showMoment}
           request={request}
           total={pages.total}
           // An empty list has these links in its middle.
@@ -209,7 +219,13 @@ function DeviceList({ workspaceId }: { readonly workspaceId: string }) {
         />
       }
     >
-      <ViewTabs {...place} change={change} />
+      {isPast && <TimeMachine at={at} note={words.past} show={showMoment} />}
+      <ViewTabs
+        workspaceId={workspaceId}
+        search={viewed}
+        change={(next) => change(withMoment(next, at))}
+        isEditable={!isPast}
+      />
       {isSelecting ? (
         <SelectionBar
           place={place}
@@ -224,15 +240,25 @@ function DeviceList({ workspaceId }: { readonly workspaceId: string }) {
         <ListTools {...list} known={values.keys} />
       )}
       <Sheet>
-        <DeviceTable
-          {...{ ...list, request, pages, values, selection }}
-          askTags={() => ask('tag')}
-          box={table}
-        />
+        <ShownMoment value={isPast ? Date.parse(at) : undefined}>
+          <DeviceTable
+            {...{ ...list, request, pages, values }}
+            selection={isPast ? undefined : selection}
+            askTags={() => ask('tag')}
+            box={table}
+          />
+        </ShownMoment>
       </Sheet>
       {work.failed.length > 0 && <FailedDialog work={work} />}
     </Page>
   );
+}
+
+/** Without what the platform knows only of now: which devices have a state, and their order by the last uplink. */
+function knownThen(search: DeviceSearch): DeviceSearch {
+  if (search.at === undefined) return search;
+  const { state: _, sort, ...known } = search;
+  return sort === '-name' ? { ...known, sort } : known;
 }
 
 /** Without a view and without columns in the address the list has those chosen last. */
@@ -302,19 +328,24 @@ function useRequest(workspaceId: string, search: DeviceSearch): ListRequest {
 }
 
 interface ListActionsProps {
+  /** Undefined at an earlier moment, where nothing is changed. */
+  readonly showMoment: ((at: string) => void) | undefined;
   readonly request: ListRequest;
   readonly total: number | undefined;
   readonly isEmpty: boolean;
   readonly exporting: ReturnType<typeof useExport>;
 }
 
-function ListActions({ request, total, isEmpty, exporting }: ListActionsProps) {
+function ListActions({ showMoment, request, total, isEmpty, exporting }: ListActionsProps) {
   const words = useWords(devicesWords);
   const { workspaceId } = route.useParams();
   const path = `/v3/assets/list?sort=${request.sort}`;
+  const curl = <CurlButton request={{ method: 'POST', path, body: request.body }} />;
+  if (showMoment === undefined) return curl;
   return (
     <>
-      <CurlButton request={{ method: 'POST', path, body: request.body }} />
+      {curl}
+      <TimeMachineButton show={showMoment} />
       <Button
         disabled={total === undefined || total === 0 || exporting.progress !== undefined}
         onClick={exporting.exportAll}

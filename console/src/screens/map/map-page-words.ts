@@ -17,6 +17,8 @@ export const mapPageWords = wordSet(
     empty: 'No device positions yet',
     emptyNote:
       'Devices appear here when their data includes numeric latitude and longitude, or their network server reports a location.',
+    emptyThen: 'No device positions at that time',
+    past: 'Positions and status are those of that time. Names and filters are those of today.',
     noMatch: 'No matching devices',
     noMatchNote: 'Try another search or status.',
     open: 'Open',
@@ -42,6 +44,8 @@ export const mapPageWords = wordSet(
     empty: 'Noch keine Gerätepositionen',
     emptyNote:
       'Geräte erscheinen hier, wenn ihre Daten die Zahlen latitude und longitude enthalten oder ihr Netzwerkserver einen Standort meldet.',
+    emptyThen: 'Keine Gerätepositionen zu dieser Zeit',
+    past: 'Positionen und Status sind die dieser Zeit. Namen und Filter sind die von heute.',
     noMatch: 'Keine passenden Geräte',
     noMatchNote: 'Versuchen Sie eine andere Suche oder einen anderen Status.',
     open: 'Öffnen',

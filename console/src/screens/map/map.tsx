@@ -7,22 +7,23 @@ import { StateMark } from '../../map/map-notes.tsx';
 import { mapWords } from '../../map/map-words.ts';
 import { placeOf, screenOf, type Size, type View, worldOf, zoomMax } from '../../map/view.ts';
 import { WorldMap } from '../../map/world-map.tsx';
-import { Ago } from '../../ui/ago.tsx';
+import { Ago, ShownMoment } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
 import { CurlButton } from '../../ui/copy-button.tsx';
+import { TimeMachine, withMoment } from '../../ui/late-time-machine.ts';
 import { Page } from '../../ui/page.tsx';
 import { type Column, WindowedTable } from '../../ui/rows/windowed-table.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Bone, Empty, Failure } from '../../ui/states.tsx';
+import { TimeMachineButton } from '../../ui/time-machine-button.tsx';
 import { coordinates } from '../../words/coordinates.ts';
 import { useFormats, useLanguage, useWords } from '../../words/language.tsx';
 import { deviceStates } from '../devices/device-search.ts';
-import { listBody } from '../devices/list-request.ts';
 import type { MapSearch } from './map-search.ts';
 import styles from './map.module.css';
-import { type DevicePoint, type Positions, usePositions } from './positions.ts';
+import { type DevicePoint, mapBody, type Positions, usePositions } from './positions.ts';
 import { mapPageWords } from './map-page-words.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/map';
@@ -42,8 +43,10 @@ export function DeviceMap() {
   const request: CurlRequest = {
     method: 'POST',
     path: '/v3/assets/list?fields=id,name,deviceId,onlineState,uplinkMetrics',
-    body: listBody(workspaceId, search),
+    body: mapBody(workspaceId, search),
   };
+  const { at } = search;
+  const showMoment = (moment: string | undefined) => change(withMoment(search, moment));
   return (
     <Page
       title={words.title}
@@ -51,15 +54,23 @@ export function DeviceMap() {
       path={[words.title]}
       isWide
       lead={<Lead positions={positions} />}
-      actions={<CurlButton request={request} />}
+      actions={
+        <>
+          <CurlButton request={request} />
+          {at === undefined && <TimeMachineButton show={showMoment} />}
+        </>
+      }
     >
+      {at !== undefined && <TimeMachine at={at} note={words.past} show={showMoment} />}
       <Filter search={search} change={change} />
       {positions.error !== null && (
         <Sheet>
           <Failure error={positions.error} retry={positions.retry} curl={request} />
         </Sheet>
       )}
-      <Shown workspaceId={workspaceId} positions={positions} search={search} change={change} />
+      <ShownMoment value={at === undefined ? undefined : Date.parse(at)}>
+        <Shown workspaceId={workspaceId} positions={positions} search={search} change={change} />
+      </ShownMoment>
     </Page>
   );
 }
@@ -126,11 +137,10 @@ interface ShownProps extends FilterProps {
 }
 
 function Shown({ workspaceId, positions, search, change }: ShownProps) {
-  const words = useWords(mapPageWords);
   const { points, total, isLoading } = positions;
-  const [wanted, setWanted] = useState<View | undefined>(() => viewOf(search.at));
+  const [wanted, setWanted] = useState<View | undefined>(() => viewOf(search.view));
   const [inView, setInView] = useState<readonly DevicePoint[]>([]);
-  const settle = useSettledView(points, setInView, (at) => change({ ...search, at }));
+  const settle = useSettledView(points, setInView, (view) => change({ ...search, view }));
   const chosen = useMemo(
     () => points.find(({ id }) => id === search.device),
     [points, search.device],
@@ -142,11 +152,7 @@ function Shown({ workspaceId, positions, search, change }: ShownProps) {
   if (points.length === 0 && !isLoading && total !== undefined && positions.error === null)
     return (
       <Sheet>
-        {total === 0 && (search.q !== undefined || search.state !== undefined) ? (
-          <Empty title={words.noMatch} note={words.noMatchNote} />
-        ) : (
-          <Empty title={words.empty} note={words.emptyNote} />
-        )}
+        <NoPoints total={total} search={search} />
       </Sheet>
     );
   return (
@@ -176,6 +182,22 @@ function Shown({ workspaceId, positions, search, change }: ShownProps) {
   );
 }
 
+interface NoPointsProps {
+  readonly total: number;
+  readonly search: MapSearch;
+}
+
+function NoPoints({ total, search: { q, state, at } }: NoPointsProps) {
+  const words = useWords(mapPageWords);
+  const isPast = at !== undefined;
+  const isNarrowed = q !== undefined || state !== undefined;
+  // The total of an earlier moment has the devices of every state.
+  if (isNarrowed && (total === 0 || (isPast && state !== undefined)))
+    return <Empty title={words.noMatch} note={words.noMatchNote} />;
+  if (isPast) return <Empty title={words.emptyThen} />;
+  return <Empty title={words.empty} note={words.emptyNote} />;
+}
+
 /** A device that is chosen in the list is shown with the town around it. */
 const closeZoom = 11;
 
@@ -183,7 +205,7 @@ const closeZoom = 11;
 function useSettledView(
   points: readonly DevicePoint[],
   show: (inView: readonly DevicePoint[]) => void,
-  keep: (at: string) => void,
+  keep: (view: string) => void,
 ) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const latest = useRef({ points, show, keep });
@@ -206,7 +228,7 @@ function useSettledView(
       clearTimeout(timer.current);
       timer.current = setTimeout(() => {
         look();
-        if (!isFirst) latest.current.keep(atOf(view));
+        if (!isFirst) latest.current.keep(nameOf(view));
       }, restMs);
     },
     [look],
@@ -225,15 +247,15 @@ function inViewOf(
 
 // Shown place: what the map shows, as its address has it.
 
-function viewOf(at: string | undefined): View | undefined {
-  const [latitude, longitude, zoom, ...more] = (at ?? '').split(',').map(Number);
+function viewOf(name: string | undefined): View | undefined {
+  const [latitude, longitude, zoom, ...more] = (name ?? '').split(',').map(Number);
   if (latitude === undefined || longitude === undefined || zoom === undefined) return undefined;
   const isPlace = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
   if (!isPlace || !(zoom >= 0 && zoom <= zoomMax) || more.length > 0) return undefined;
   return { center: worldOf({ latitude, longitude }), zoom };
 }
 
-function atOf({ center, zoom }: View): string {
+function nameOf({ center, zoom }: View): string {
   const { latitude, longitude } = placeOf(center);
   return [rounded(latitude, 1e5), rounded(longitude, 1e5), rounded(zoom, 100)].join(',');
 }

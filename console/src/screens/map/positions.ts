@@ -1,9 +1,10 @@
-// Positions: slim rows of all devices under a filter, page by page, kept current by the live stream.
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+// Positions: slim rows of all devices under a filter, page by page, kept current by the live stream, or as of an earlier moment.
+import { keepPreviousData, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { storedStates } from '../../api/stored-state.ts';
+import { stateThen } from '../../api/state-then.ts';
+import { type StoredState, storedStates } from '../../api/stored-state.ts';
 import { type LiveEvent, type LiveSample, useStream } from '../../api/stream.ts';
 import type { MapPoint, mapStates } from '../../map/clusters.ts';
 import { worldOf } from '../../map/view.ts';
@@ -12,7 +13,14 @@ import type { MapSearch } from './map-search.ts';
 
 type WholeDevice = components['schemas']['Device'];
 
-const rowFields = ['id', 'name', 'deviceId', 'onlineState', 'uplinkMetrics'] as const;
+const rowFields = [
+  'id',
+  'name',
+  'deviceId',
+  'onlineState',
+  'onlineTimeout',
+  'uplinkMetrics',
+] as const;
 export type DeviceRow = Pick<WholeDevice, (typeof rowFields)[number]>;
 
 const pageRows = 1_000;
@@ -45,25 +53,54 @@ export interface Positions {
 }
 
 export function usePositions(workspaceId: string, search: MapSearch): Positions {
-  const { rows, total, pages, isLoading, error, retry } = useRows(workspaceId, search);
-  const { states, places } = useChanges(workspaceId);
-  const unseen = useMemo(
-    () => rows.filter(({ uplinkMetrics }) => uplinkMetrics === null).map(({ id }) => id),
-    [rows],
+  const { at, state } = search;
+  const { rows, total, pages, ...found } = useRows(workspaceId, search);
+  const { states, places } = useChanges(workspaceId, at === undefined);
+  // Of now, only those without an uplink need more than their rows.
+  const asked = useMemo(
+    () =>
+      rows
+        .filter(({ uplinkMetrics }) => at !== undefined || uplinkMetrics === null)
+        .map(({ id }) => id),
+    [rows, at],
   );
-  const stored = useQuery(storedStates(unseen)).data;
+  const { data: stored, error, refetch } = useQuery(storedStates(asked, at));
   const points = useMemo(() => {
-    return rows.flatMap((row) => {
-      const { id } = row;
-      return pointOf(row, states.get(id), places.get(id), stored?.get(id)?.position) ?? [];
-    });
-  }, [rows, states, places, stored]);
+    if (at === undefined)
+      return rows.flatMap((row) => {
+        const { id } = row;
+        return pointOf(row, states.get(id), places.get(id), stored?.get(id)?.position) ?? [];
+      });
+    if (stored === undefined) return [];
+    const then = rows.flatMap((row) => pointThen(row, stored.get(row.id), at) ?? []);
+    return state === undefined ? then : then.filter((point) => point.state === state);
+  }, [rows, states, places, stored, at, state]);
   const isCut = total !== undefined && total > pages * pageRows;
-  return { points, total, readCount: rows.length, isLoading, isCut, error, retry };
+  const shown = { points, total, readCount: rows.length, isCut };
+  if (at === undefined) return { ...shown, ...found };
+  return {
+    ...shown,
+    isLoading: found.isLoading || (asked.length > 0 && stored === undefined),
+    error: found.error ?? error,
+    retry() {
+      found.retry();
+      void refetch();
+    },
+  };
+}
+
+/** Body of `POST /v3/assets/list`. The platform knows states only of now. */
+export function mapBody(workspaceId: string, { q, state, filter, at }: MapSearch) {
+  return listBody(workspaceId, {
+    ...(q !== undefined && { q }),
+    ...(filter !== undefined && { filter }),
+    ...(state !== undefined && at === undefined && { state }),
+  });
 }
 
 function useRows(workspaceId: string, search: MapSearch) {
-  const body = listBody(workspaceId, search);
+  const body = mapBody(workspaceId, search);
+  useReread(search.at);
   const queryOf = (page: number) => ({
     queryKey: ['map devices', body, page],
     placeholderData: keepPreviousData,
@@ -82,13 +119,27 @@ function useRows(workspaceId: string, search: MapSearch) {
   const wanted = Math.min(pagesMax, Math.max(1, found.pages));
   // The first page says how many there are.
   if (wanted !== known && found.pages > 0) setKnown(wanted);
+  const { answers, rows, total, isLoading, error } = found;
   return {
-    ...found,
+    rows,
+    total,
+    isLoading,
+    error,
     pages: known,
-    retry: () => {
-      for (const one of found.answers) void one.refetch();
+    retry() {
+      for (const one of answers) void one.refetch();
     },
   };
+}
+
+/** Of what changed while an earlier moment was shown nothing was heard. */
+function useReread(at: string | undefined): void {
+  const known = useQueryClient();
+  const isPast = at !== undefined;
+  useEffect(() => {
+    if (!isPast) return undefined;
+    return () => void known.invalidateQueries({ queryKey: ['map devices'] });
+  }, [isPast, known]);
 }
 
 interface PageAnswer {
@@ -145,14 +196,45 @@ function pointOf(
   };
 }
 
+/** By stored samples, and a position that the platform knew already at the moment. */
+function pointThen(
+  row: DeviceRow,
+  stored: StoredState | undefined,
+  at: string,
+): DevicePoint | undefined {
+  const { id, name, uplinkMetrics } = row;
+  const knownAt = uplinkMetrics?.knownAt?.['latitude'] ?? uplinkMetrics?.timestamp;
+  const isOlder = knownAt !== undefined && Date.parse(knownAt) <= Date.parse(at);
+  const known = stored?.position ?? (isOlder ? uplinkMetrics : null);
+  const { latitude = null, longitude = null } = known ?? {};
+  if (latitude === null || longitude === null) return undefined;
+  return {
+    id,
+    name,
+    latitude,
+    longitude,
+    at: worldOf({ latitude, longitude }),
+    state: stateNames[stateThen(row, stored?.lastData, at)] ?? 'never',
+    knownAt: stored?.position?.at ?? knownAt ?? null,
+    lastHeard: stored?.lastData ?? null,
+  };
+}
+
 interface Changes {
   readonly states: ReadonlyMap<string, ListedState>;
   readonly places: ReadonlyMap<string, Reported>;
 }
 
-/** States and positions that changed since the page was opened, drawn several at a time. */
-function useChanges(workspaceId: string): Changes {
-  const [changes, setChanges] = useState<Changes>({ states: new Map(), places: new Map() });
+const unchanged: Changes = { states: new Map(), places: new Map() };
+
+/** States and positions that changed since the page was opened, drawn several at a time; none while not followed. */
+function useChanges(workspaceId: string, isFollowed: boolean): Changes {
+  const [changes, setChanges] = useState(unchanged);
+  const [wasFollowed, setWasFollowed] = useState(isFollowed);
+  if (isFollowed !== wasFollowed) {
+    setWasFollowed(isFollowed);
+    setChanges(unchanged);
+  }
   const waiting = useRef({
     states: new Map<string, ListedState>(),
     places: new Map<string, Reported>(),
@@ -171,25 +253,22 @@ function useChanges(workspaceId: string): Changes {
     }, batchMs);
   };
   const kinds = ['SAMPLE', 'DEVICE_STATE'];
-  useStream(
-    { workspaceId, kinds, perSecond: samplesPerSecond },
-    {
-      onEvent(event: LiveEvent) {
-        const { deviceId, state } = contentOf(event);
-        const name = stateNames[state];
-        if (event.kind !== 'DEVICE_STATE' || name === undefined) return;
-        waiting.current.states.set(deviceId, name);
-        plan();
-      },
-      onSample({ deviceId, timestamp, data }: LiveSample) {
-        const { latitude, longitude } = data;
-        if (typeof latitude !== 'number' || typeof longitude !== 'number') return;
-        if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return;
-        waiting.current.places.set(deviceId, { latitude, longitude, at: timestamp });
-        plan();
-      },
+  useStream(isFollowed ? { workspaceId, kinds, perSecond: samplesPerSecond } : undefined, {
+    onEvent(event: LiveEvent) {
+      const { deviceId, state } = contentOf(event);
+      const name = stateNames[state];
+      if (event.kind !== 'DEVICE_STATE' || name === undefined) return;
+      waiting.current.states.set(deviceId, name);
+      plan();
     },
-  );
+    onSample({ deviceId, timestamp, data }: LiveSample) {
+      const { latitude, longitude } = data;
+      if (typeof latitude !== 'number' || typeof longitude !== 'number') return;
+      if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return;
+      waiting.current.places.set(deviceId, { latitude, longitude, at: timestamp });
+      plan();
+    },
+  });
   return changes;
 }
 

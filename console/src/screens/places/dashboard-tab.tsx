@@ -5,7 +5,7 @@ import { readConfiguration } from '../../../../src/dashboards/configuration.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { useWorkspaces } from '../../session/session.ts';
 import { Sheet } from '../../ui/card.tsx';
-import { TimeMachine } from '../../ui/late-time-machine.ts';
+import { TimeMachine, withMoment } from '../../ui/late-time-machine.ts';
 import { Answered } from '../../ui/states.tsx';
 import { TimeMachineButton } from '../../ui/time-machine-button.tsx';
 import { useWords } from '../../words/language.tsx';
@@ -17,9 +17,6 @@ import { ownDashboardWords } from '../dashboards/own-dashboard-words.ts';
 import { RangeBar } from '../dashboards/range-bar.tsx';
 import { type Place, placeOf, placesKey } from './place-requests.ts';
 import { placesWords } from './places-words.ts';
-
-/** Length of the slider of the time machine: a week. */
-const spanMs = 7 * 86_400_000;
 
 const dashboardOfPlace = (workspaceId: string, id: string) =>
   queryOptions({
@@ -64,7 +61,7 @@ function Shown({ place, shown }: ShownProps) {
   const zone = zoneShown(search, readConfiguration(shown.configuration) ?? {}, ofWorkspace);
   const change = (next: DashboardSearch) =>
     void navigate({ to: '.', search: next as never, resetScroll: false });
-  const { at, ...now } = search;
+  const { at } = search;
   const { from: _, to: __, ...whole } = search;
   const stored = kind === null ? '' : words.storedOfPlace(kind);
   return (
@@ -72,11 +69,9 @@ function Shown({ place, shown }: ShownProps) {
       {at !== undefined && (
         <TimeMachine
           at={at}
-          spanMs={spanMs}
           zone={zone}
           note={texts.past}
-          show={(moment) => change({ ...search, at: moment })}
-          leave={() => change(now)}
+          show={(moment) => change(withMoment(search, moment))}
         />
       )}
       <OwnDashboard

@@ -59,7 +59,8 @@ export function usePlanState(place: Place, color: string | undefined, at?: strin
   const of = { placeId: place.id };
   const lasts = useQuery(lastSamplesOf({ of, at, most: planDevicesMax })).data;
   const stateOf = useCallback(
-    (device: PlanDevice) => (at === undefined ? device.onlineState : stateThen(device, lasts, at)),
+    (device: PlanDevice) =>
+      at === undefined ? device.onlineState : stateThen(device, lasts?.get(device.id), at),
     [lasts, at],
   );
   return { values, stateOf };

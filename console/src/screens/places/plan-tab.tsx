@@ -15,7 +15,6 @@ import { Answered, Bone, Empty } from '../../ui/states.tsx';
 import { TimeMachineButton } from '../../ui/time-machine-button.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import { browserZone } from '../../words/formats.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import {
   changeDevicesAt,
@@ -119,9 +118,6 @@ function PictureChoice({ place, label }: { readonly place: Place; readonly label
   );
 }
 
-/** Length of the slider of the time machine: a week. */
-const spanMs = 7 * 86_400_000;
-
 interface PlanProps {
   readonly place: Place;
   readonly plan: NonNullable<Place['plan']>;
@@ -158,14 +154,7 @@ function Plan({ place, plan }: PlanProps) {
   return (
     <>
       {isPast && (
-        <TimeMachine
-          at={at}
-          spanMs={spanMs}
-          zone={browserZone}
-          note={words.past}
-          show={(moment) => change({ at: moment })}
-          leave={() => change({ at: undefined })}
-        />
+        <TimeMachine at={at} note={words.past} show={(moment) => change({ at: moment })} />
       )}
       <div className="row wrap gap-12 align-end">
         <ColorChoice

@@ -10,7 +10,8 @@ const skeletonRows = 12;
 interface SelectableTableProps<T extends { readonly id: string }>
   extends Pick<WindowedTableProps<T>, 'label' | 'columns' | 'open' | 'keys' | 'box'> {
   readonly pages: Pages<T>;
-  readonly selection: Selection<T>;
+  /** Without it no row can be selected. */
+  readonly selection?: Selection<T> | undefined;
   /** Of a row on a phone, in pixels. */
   readonly narrowRowPx: number;
   readonly leastPx: number;
@@ -25,8 +26,7 @@ export function SelectableTable<T extends { readonly id: string }>(props: Select
       total={pages.total ?? skeletonRows}
       rowAt={pages.rowAt}
       onView={pages.onView}
-      isSelected={selection.has}
-      toggle={selection.toggle}
+      {...(selection && { isSelected: selection.has, toggle: selection.toggle })}
       leastPx={isNarrow ? 0 : leastPx}
       {...(isNarrow ? { rowPx: narrowRowPx, hasHeader: false } : {})}
     />

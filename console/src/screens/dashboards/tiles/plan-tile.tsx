@@ -188,7 +188,8 @@ function useMarks(tile: BoundTile): readonly PlanMark[] {
       const value = isNewer ? valueAt(arrived.data, dataKey) : asked?.value;
       const text = typeof value === 'number' ? formats.value(value) : String(value);
       const label = value === undefined ? undefined : text;
-      const state = at === undefined ? device.onlineState : stateThen(device, found.lasts, at);
+      const state =
+        at === undefined ? device.onlineState : stateThen(device, found.lasts.get(deviceId), at);
       const isColored = colorOf({ topic, dataKey }) === colorOf(tile.colorBy);
       const heat = isColored && typeof value === 'number' ? { value } : {};
       return [{ id: deviceId, name: device.name, x, y, state, label, ...heat }];

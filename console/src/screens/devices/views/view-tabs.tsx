@@ -20,7 +20,12 @@ interface ViewTabsProps {
   readonly change: (search: DeviceSearch) => void;
 }
 
-export function ViewTabs({ workspaceId, search, change }: ViewTabsProps) {
+interface AllTabsProps extends ViewTabsProps {
+  /** Whether views can be saved and changed. */
+  readonly isEditable: boolean;
+}
+
+export function ViewTabs({ workspaceId, search, change, isEditable }: AllTabsProps) {
   const words = useWords(viewsWords);
   const views = useQuery(viewsOf(workspaceId));
   const current = views.data?.find(({ id }) => id === search.view);
@@ -46,13 +51,15 @@ export function ViewTabs({ workspaceId, search, change }: ViewTabsProps) {
           </span>
         )}
       </nav>
-      <ViewButtons
-        workspaceId={workspaceId}
-        search={search}
-        change={change}
-        current={current}
-        isPlain={isPlain}
-      />
+      {isEditable && (
+        <ViewButtons
+          workspaceId={workspaceId}
+          search={search}
+          change={change}
+          current={current}
+          isPlain={isPlain}
+        />
+      )}
     </div>
   );
 }
