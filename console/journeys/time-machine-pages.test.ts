@@ -1,4 +1,4 @@
-// Time machine of pages in a real browser: alarms, devices and the map as of an earlier moment, by mouse, keyboard and phone.
+// Time machine of pages in a real browser: alarms, devices, the map and places as of an earlier moment, by mouse, keyboard and phone.
 import { expect, test } from 'vitest';
 import { alarmRules } from '../../tests/world/alarm-rules.ts';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
@@ -9,6 +9,7 @@ const ago = (minutes: number) => new Date(Date.now() - minutes * minuteMs).toISO
 
 /** While the alarm was open, which is cleared since. */
 let whileOpen = '';
+let cellarId = '';
 
 async function prepare(world: World): Promise<void> {
   const room = await world.device({ name: 'Cold room' });
@@ -28,6 +29,10 @@ async function prepare(world: World): Promise<void> {
   ]);
   await world.capture(attic, { temperature: 23, batteryLevel: 90, latitude: 46, longitude: 7 });
   await world.capture(room, { latitude: 45, longitude: 9 });
+  const { workspaceId } = world;
+  const { id } = await world.must('POST', '/v3/places', { workspaceId, name: 'Cellar' });
+  await world.must('POST', `/v3/places/${id}/devices`, { add: [room.id, attic.id] });
+  cellarId = id;
   await openAndClear(world, room);
 }
 
@@ -162,5 +167,37 @@ journey('time machine of pages', { start: startWorld, prepare }, (stage) => {
     await stage.visit('devices?at=2026-13-01');
     await page.getByRole('link', { name: 'Add device' }).waitFor();
     expect(await bar().count()).toBe(0);
+  });
+
+  test('devices and alarms of a place are those of then, from tab to tab and in the tree', async () => {
+    const { page } = stage;
+    await stage.visit(`places/${cellarId}/devices?at=${ago(299)}`);
+    await row('Cold room').getByText('online').waitFor();
+    await row('Attic').getByText('offline').waitFor();
+    await row('Attic').getByText('5 hours ago').waitFor();
+    await page.getByText('2 devices, no open alarms').waitFor();
+    for (const name of ['Add device', 'Add place here', 'Remove Attic from this place'])
+      expect(await button(name).count()).toBe(0);
+    await stage.inspect('place-devices-then');
+    await onPhone(() => row('Attic').getByText('5 hours ago').waitFor());
+    await page.getByRole('link', { name: 'Alarms' }).last().click();
+    await page.getByText('Open alarms of devices at this place').waitFor();
+    await bar().waitFor();
+    await stage.visit(`places/${cellarId}/alarms?at=${whileOpen}`);
+    await row('Cold room is hot').getByText('Open', { exact: true }).waitFor();
+    await page.getByText('2 devices, 1 open alarm').waitFor();
+    await stage.inspect('place-alarms-then');
+    await page.getByRole('treeitem', { name: 'Cellar' }).click();
+    await page.getByText('No plan yet').waitFor();
+    expect(moment()).toBe(whileOpen);
+    await page.getByRole('link', { name: 'Settings' }).last().click();
+    await button('Edit').waitFor();
+    expect(moment()).toBeNull();
+    await page.getByRole('link', { name: 'Devices' }).last().click();
+    await button('Remove Attic from this place').waitFor();
+    await button('Time machine').click();
+    await bar().waitFor();
+    await goBack();
+    await button('Add device').waitFor();
   });
 });

@@ -1,6 +1,7 @@
-// State then: whether devices were online at an earlier moment, told by their newest sample at or before it.
+// State then: whether devices were online at an earlier moment, told by their newest sample at or before it, and whether alarms were acknowledged.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { components } from '../../generated/interface-types.ts';
+import type { Alarm, AlarmState } from './alarms.ts';
 import { ask, platform } from './platform.ts';
 
 type Device = components['schemas']['Device'];
@@ -20,6 +21,12 @@ export function stateThen(
 ): StateThen {
   if (last === undefined) return 'UNKNOWN';
   return Date.parse(at) - Date.parse(last) < onlineTimeout * 1_000 ? 'ONLINE' : 'OFFLINE';
+}
+
+/** Of an alarm that was not cleared at the moment (ISO-8601). */
+export function alarmStateThen({ acknowledged }: Alarm, at: string): AlarmState {
+  if (acknowledged === null || Date.parse(acknowledged.at) > Date.parse(at)) return 'OPEN';
+  return 'ACKNOWLEDGED';
 }
 
 /** Devices of one request. */

@@ -172,7 +172,7 @@ const noTracks: readonly (readonly WorldPoint[])[] = [];
 
 /** Fitted to the devices and their tracks until someone moves the map; more devices that arrive are fitted too. */
 function useView({ points, tracks = noTracks, wanted, onView }: WorldMapProps, size: Size) {
-  const [moved, setMoved] = useState<View>();
+  const [moved, setMoved] = useState(wanted);
   const [taken, setTaken] = useState(wanted);
   if (wanted !== taken) {
     setTaken(wanted);

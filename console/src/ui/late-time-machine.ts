@@ -7,7 +7,10 @@ export const TimeMachine = late(
 );
 
 /** The address at another moment, or without one for now. */
-export function withMoment<T extends { readonly at?: string }>(search: T, at: string | undefined) {
+export function withMoment<T extends object>(
+  search: T & { readonly at?: string },
+  at: string | undefined,
+) {
   const { at: _, ...now } = search;
   return at === undefined ? now : { ...now, at };
 }

@@ -4,6 +4,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Check, CircleCheckBig, MessageSquare, X } from 'lucide-react';
 import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from 'react';
 import { type Alarm, alarmsKey, type AlarmState, newestOpen } from '../../api/alarms.ts';
+import { alarmStateThen } from '../../api/state-then.ts';
 import { Ago, ShownMoment } from '../../ui/ago.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
@@ -323,7 +324,7 @@ function useAlarmColumns(parts: ColumnParts): readonly Column<Alarm>[] {
   const { state, at } = search;
   return useMemo(() => {
     const stateOf = (alarm: Alarm) => {
-      if (at !== undefined) return stateThen(alarm, at);
+      if (at !== undefined) return alarmStateThen(alarm, at);
       return state === 'all' ? alarm.state : undefined;
     };
     // The count and the last trigger of then are not known.
@@ -346,12 +347,6 @@ function useAlarmColumns(parts: ColumnParts): readonly Column<Alarm>[] {
     const actions = actionsColumn(words, isNarrow, { acknowledge, clear });
     return [selectColumn(selection, words), ...shown, actions];
   }, [words, count, selection, state, at, isNarrow, acknowledge, clear]);
-}
-
-/** Of an alarm that was not cleared at the moment (ISO-8601). */
-function stateThen({ acknowledged }: Alarm, at: string): AlarmState {
-  if (acknowledged === null || Date.parse(acknowledged.at) > Date.parse(at)) return 'OPEN';
-  return 'ACKNOWLEDGED';
 }
 
 type StateOf = (alarm: Alarm) => AlarmState | undefined;

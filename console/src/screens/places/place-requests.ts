@@ -76,6 +76,7 @@ const deviceFields = [
   'deviceId',
   'name',
   'onlineState',
+  'onlineTimeout',
   'uplinkMetrics',
   'placeId',
   'place',
@@ -113,13 +114,20 @@ function deviceRows(
   return ask(platform.GET('/v3/assets', { signal, params: { query } }));
 }
 
-export const alarmsAt = (workspaceId: string, placeId: string, { page = 0 }: ListSearch) =>
+interface AlarmsSearch extends Pick<ListSearch, 'page'> {
+  /** ISO-8601; now without it. */
+  readonly at?: string | undefined;
+}
+
+/** Alarms that are not cleared, or were not at the moment. */
+export const alarmsAt = (workspaceId: string, placeId: string, { page = 0, at }: AlarmsSearch) =>
   queryOptions({
-    queryKey: [...alarmsKey(workspaceId), 'place', placeId, page],
+    queryKey: [...alarmsKey(workspaceId), 'place', placeId, page, at],
     placeholderData: keepPreviousData,
-    refetchInterval: refreshMs,
+    refetchInterval: at === undefined ? refreshMs : (false as const),
     queryFn: ({ signal }) => {
-      const query = { workspaceId, placeId, state: 'OPEN,ACKNOWLEDGED', page, size: rowsMax };
+      const open = at === undefined ? { state: 'OPEN,ACKNOWLEDGED' } : { openAt: at };
+      const query = { workspaceId, placeId, ...open, page, size: rowsMax };
       return ask(platform.GET('/v3/alarms', { signal, params: { query } }));
     },
   });

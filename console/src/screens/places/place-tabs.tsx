@@ -1,20 +1,23 @@
-// Place tabs: devices and open alarms at a place and below it, and the settings of the place.
+// Place tabs: devices and open alarms at a place and below it, now or at an earlier moment, and the settings of the place.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Pencil, Plus, X } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Alarm } from '../../api/alarms.ts';
-import { Ago } from '../../ui/ago.tsx';
+import { alarmStateThen, stateThen } from '../../api/state-then.ts';
+import { storedStates } from '../../api/stored-state.ts';
+import { Ago, ShownMoment } from '../../ui/ago.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Dot, type DotTone } from '../../ui/chip.tsx';
 import { DevicePick } from '../../ui/device-pick.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { late } from '../../ui/late.tsx';
-import { readListSearch } from '../../ui/list-search.ts';
+import { TimeMachine, withMoment } from '../../ui/late-time-machine.ts';
 import { PagedList } from '../../ui/paged-list.tsx';
 import { AlarmStateChip, Severity } from '../../ui/severity.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';
+import { TimeMachineButton } from '../../ui/time-machine-button.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { coordinates } from '../../words/coordinates.ts';
 import { useLanguage, useWords } from '../../words/language.tsx';
@@ -27,6 +30,7 @@ import {
   placeOf,
   placesKey,
 } from './place-requests.ts';
+import { type PlacesSearch, readPlacesSearch } from './places-search.ts';
 import { placesWords } from './places-words.ts';
 
 const dialogs = () => import('./place-dialogs.tsx');
@@ -37,6 +41,41 @@ const DeleteDialog = late('DeleteDialog', async () => (await dialogs()).DeleteDi
 interface OfPlace {
   readonly workspaceId: string;
   readonly placeId: string;
+}
+
+// Lists at an earlier moment: a bar in place of what can be done now.
+
+interface MomentProps {
+  readonly search: PlacesSearch;
+  /** What can be done now. */
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+function AtMoment({ search, actions, children }: MomentProps) {
+  const words = useWords(placesWords);
+  const navigate = useNavigate();
+  const { at, page: _, ...others } = search;
+  // Another moment may have fewer pages.
+  const show = (moment: string | undefined) =>
+    void navigate({ to: '.', search: withMoment(others, moment) as never, replace: true });
+  if (at !== undefined)
+    return (
+      <>
+        <TimeMachine at={at} note={words.past} show={show} />
+        <ShownMoment value={Date.parse(at)}>{children}</ShownMoment>
+      </>
+    );
+  return (
+    <>
+      <div className="row wrap gap-12">
+        <span className="grow" />
+        <TimeMachineButton show={show} />
+        {actions}
+      </div>
+      {children}
+    </>
+  );
 }
 
 // Devices at the place and below it.
@@ -50,8 +89,21 @@ const dots: Readonly<Record<PlacedDevice['onlineState'], DotTone>> = {
 
 export function PlaceDevices({ workspaceId, placeId }: OfPlace) {
   const words = useWords(placesWords);
-  const search = readListSearch(useSearch({ strict: false }));
+  const search = readPlacesSearch(useSearch({ strict: false }));
+  const { at } = search;
   const devices = useQuery(devicesOf(workspaceId, placeId, search));
+  const ids = devices.data?.content.map(({ id }) => id) ?? [];
+  const stored = useQuery({
+    ...storedStates(ids, at),
+    enabled: at !== undefined && ids.length > 0,
+  }).data;
+  const deviceThen = (device: PlacedDevice): Then => {
+    if (at === undefined) return device;
+    if (stored === undefined) return { onlineState: undefined, uplinkMetrics: null };
+    const last = stored.get(device.id)?.lastData;
+    const uplinkMetrics = last === undefined ? null : { timestamp: last };
+    return { onlineState: stateThen(device, last, at), uplinkMetrics };
+  };
   const [isAdding, setAdding] = useState(false);
   const change = useChangeDevices(workspaceId, placeId);
   const add = (
@@ -61,16 +113,12 @@ export function PlaceDevices({ workspaceId, placeId }: OfPlace) {
     </Button>
   );
   return (
-    <>
-      <div className="row wrap gap-12">
-        <span className="grow" />
-        {add}
-      </div>
+    <AtMoment search={search} actions={add}>
       <PagedList
         answer={devices}
         path={`/v3/assets?workspaceId=${workspaceId}&places.ids=${placeId}`}
         headers={[words.device, words.state, words.lastSeen, words.at]}
-        actions={words.actions}
+        {...(at === undefined && { actions: words.actions })}
         words={{
           empty: words.noDevices,
           emptyNote: words.noDevicesNote,
@@ -83,7 +131,12 @@ export function PlaceDevices({ workspaceId, placeId }: OfPlace) {
             workspaceId={workspaceId}
             placeId={placeId}
             device={device}
-            takeOut={() => void change({ remove: [device.id] }, words.takenOut(device.name))}
+            then={deviceThen(device)}
+            takeOut={
+              at === undefined
+                ? () => void change({ remove: [device.id] }, words.takenOut(device.name))
+                : undefined
+            }
           />
         )}
       />
@@ -99,20 +152,29 @@ export function PlaceDevices({ workspaceId, placeId }: OfPlace) {
           </div>
         </Dialog>
       )}
-    </>
+    </AtMoment>
   );
+}
+
+/** What a row shows of the moment; without a state while it is on the way. */
+interface Then {
+  readonly onlineState: PlacedDevice['onlineState'] | undefined;
+  readonly uplinkMetrics: { readonly timestamp: string } | null;
 }
 
 interface DeviceRowProps {
   readonly workspaceId: string;
   readonly placeId: string;
   readonly device: PlacedDevice;
-  readonly takeOut: () => void;
+  readonly then: Then;
+  /** Undefined at an earlier moment, where nothing is changed. */
+  readonly takeOut: (() => void) | undefined;
 }
 
-function DeviceRow({ workspaceId, placeId, device, takeOut }: DeviceRowProps) {
+function DeviceRow({ workspaceId, placeId, device, then, takeOut }: DeviceRowProps) {
   const words = useWords(placesWords);
-  const { id, name, deviceId, onlineState, uplinkMetrics, place } = device;
+  const { id, name, deviceId, place } = device;
+  const { onlineState, uplinkMetrics } = then;
   return (
     <tr>
       <th scope="row">
@@ -125,10 +187,14 @@ function DeviceRow({ workspaceId, placeId, device, takeOut }: DeviceRowProps) {
         <small className="faint mono">{deviceId}</small>
       </th>
       <td>
-        <span className="row gap-8">
-          <Dot tone={dots[onlineState]} />
-          {words.states[onlineState]}
-        </span>
+        {onlineState === undefined ? (
+          <Bone width="5em" />
+        ) : (
+          <span className="row gap-8">
+            <Dot tone={dots[onlineState]} />
+            {words.states[onlineState]}
+          </span>
+        )}
       </td>
       <td>
         {uplinkMetrics === null ? (
@@ -144,16 +210,18 @@ function DeviceRow({ workspaceId, placeId, device, takeOut }: DeviceRowProps) {
           </Link>
         )}
       </td>
-      <td>
-        {place?.id === placeId && (
-          <IconButton
-            label={words.takeOut(name)}
-            icon={X}
-            needs="asset: update"
-            onClick={takeOut}
-          />
-        )}
-      </td>
+      {takeOut !== undefined && (
+        <td>
+          {place?.id === placeId && (
+            <IconButton
+              label={words.takeOut(name)}
+              icon={X}
+              needs="asset: update"
+              onClick={takeOut}
+            />
+          )}
+        </td>
+      )}
     </tr>
   );
 }
@@ -178,26 +246,37 @@ export function useChangeDevices(workspaceId: string, placeId: string) {
 
 export function PlaceAlarms({ workspaceId, placeId }: OfPlace) {
   const words = useWords(placesWords);
-  const search = readListSearch(useSearch({ strict: false }));
+  const search = readPlacesSearch(useSearch({ strict: false }));
+  const { at } = search;
+  const last = at === undefined ? words.triggered : words.opened;
+  const path = `/v3/alarms?workspaceId=${workspaceId}&placeId=${placeId}`;
   return (
-    <PagedList
-      answer={useQuery(alarmsAt(workspaceId, placeId, search))}
-      path={`/v3/alarms?workspaceId=${workspaceId}&placeId=${placeId}`}
-      headers={[words.alarm, words.severity, words.state, words.device, words.triggered]}
-      words={{
-        empty: words.noAlarms,
-        emptyNote: words.noAlarmsNote,
-        noMatch: words.noAlarms,
-        noMatchNote: words.noAlarmsNote,
-      }}
-      add={null}
-      row={(alarm) => <AlarmRow workspaceId={workspaceId} alarm={alarm} />}
-    />
+    <AtMoment search={search}>
+      <PagedList
+        answer={useQuery(alarmsAt(workspaceId, placeId, search))}
+        path={at === undefined ? path : `${path}&openAt=${at}`}
+        headers={[words.alarm, words.severity, words.state, words.device, last]}
+        words={{
+          empty: words.noAlarms,
+          emptyNote: words.noAlarmsNote,
+          noMatch: words.noAlarms,
+          noMatchNote: words.noAlarmsNote,
+        }}
+        add={null}
+        row={(alarm) => <AlarmRow workspaceId={workspaceId} alarm={alarm} at={at} />}
+      />
+    </AtMoment>
   );
 }
 
-function AlarmRow({ workspaceId, alarm }: { readonly workspaceId: string; readonly alarm: Alarm }) {
-  const { id, name, severity, state, device, lastTriggered } = alarm;
+interface AlarmRowProps {
+  readonly workspaceId: string;
+  readonly alarm: Alarm;
+  readonly at: string | undefined;
+}
+
+function AlarmRow({ workspaceId, alarm, at }: AlarmRowProps) {
+  const { id, name, severity, device, firstTriggered, lastTriggered } = alarm;
   return (
     <tr>
       <th scope="row">
@@ -209,11 +288,11 @@ function AlarmRow({ workspaceId, alarm }: { readonly workspaceId: string; readon
         <Severity of={severity} />
       </td>
       <td>
-        <AlarmStateChip of={state} />
+        <AlarmStateChip of={at === undefined ? alarm.state : alarmStateThen(alarm, at)} />
       </td>
       <td>{device?.name}</td>
       <td>
-        <Ago at={lastTriggered} />
+        <Ago at={at === undefined ? lastTriggered : firstTriggered} />
       </td>
     </tr>
   );

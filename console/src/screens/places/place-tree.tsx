@@ -4,6 +4,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { ChevronRight } from 'lucide-react';
 import { type DragEvent, type KeyboardEvent, useState } from 'react';
 import { useMayDo } from '../../session/permissions.ts';
+import { withMoment } from '../../ui/late-time-machine.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { severityWords } from '../../ui/severity-words.ts';
 import { Answered, Bone } from '../../ui/states.tsx';
@@ -23,6 +24,8 @@ import styles from './places.module.css';
 interface TreeProps {
   readonly workspaceId: string;
   readonly chosenId: string | undefined;
+  /** The moment that is shown; now without it. */
+  readonly at: string | undefined;
 }
 
 /** Open places survive a visit of another screen. */
@@ -51,7 +54,7 @@ function useOpen(workspaceId: string, path: readonly string[]) {
   return { open, toggle };
 }
 
-export function PlaceTree({ workspaceId, chosenId }: TreeProps) {
+export function PlaceTree({ workspaceId, chosenId, at }: TreeProps) {
   const words = useWords(placesWords);
   const chosen = useQuery({
     ...placeOf(workspaceId, chosenId ?? ''),
@@ -60,8 +63,8 @@ export function PlaceTree({ workspaceId, chosenId }: TreeProps) {
   const path = chosen?.path.slice(0, -1).map(({ id }) => id) ?? [];
   const { open, toggle } = useOpen(workspaceId, path);
   const [focused, setFocused] = useState<string>();
-  const drop = useMove(workspaceId);
-  const node = { workspaceId, chosenId, open, toggle, focused, setFocused, drop };
+  const drop = useMove(workspaceId, at === undefined);
+  const node = { workspaceId, chosenId, at, open, toggle, focused, setFocused, drop };
   return (
     <ul
       className={styles['tree']}
@@ -134,7 +137,7 @@ interface TreeNodeProps {
 
 function TreeNode({ place, depth, node, isFirst }: TreeNodeProps) {
   const { id, name, health } = place;
-  const { workspaceId, chosenId, open, toggle, focused, setFocused, drop } = node;
+  const { workspaceId, chosenId, at, open, toggle, focused, setFocused, drop } = node;
   const navigate = useNavigate();
   const [isOver, setOver] = useState(false);
   const hasMore = (health?.places ?? 0) > 0;
@@ -142,7 +145,11 @@ function TreeNode({ place, depth, node, isFirst }: TreeNodeProps) {
   const isReached =
     (focused ?? chosenId) === id || (focused === undefined && chosenId === undefined && isFirst);
   const show = () =>
-    void navigate({ to: '/w/$workspaceId/places/$placeId', params: { workspaceId, placeId: id } });
+    void navigate({
+      to: '/w/$workspaceId/places/$placeId',
+      params: { workspaceId, placeId: id },
+      search: withMoment({}, at),
+    });
   return (
     <li role="none">
       {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the keys of the tree do the same */}
@@ -185,7 +192,7 @@ function TreeNode({ place, depth, node, isFirst }: TreeNodeProps) {
           {hasMore && <ChevronRight />}
         </span>
         <span className="cut grow">{name}</span>
-        <Alarms place={place} />
+        {at === undefined && <Alarms place={place} />}
         <DeviceCount place={place} />
       </div>
       {isOpen && (
@@ -263,10 +270,10 @@ interface Drop {
 
 let dragged: Place | undefined;
 
-function useMove(workspaceId: string): Drop {
+function useMove(workspaceId: string, isNow: boolean): Drop {
   const words = useWords(placesWords);
   const known = useQueryClient();
-  const isAllowed = useMayDo('asset: update');
+  const isAllowed = useMayDo('asset: update') && isNow;
   const refresh = () => known.invalidateQueries({ queryKey: placesKey(workspaceId) });
   const move = async (place: Place, onto: Place) => {
     const moved = await changePlace(place, { parentId: onto.id });
@@ -296,13 +303,11 @@ function useMove(workspaceId: string): Drop {
 
 // Found places: those that a search finds, with their paths.
 
-export function FoundPlaces({
-  workspaceId,
-  search,
-}: {
-  readonly workspaceId: string;
+interface FoundProps extends Pick<TreeProps, 'workspaceId' | 'at'> {
   readonly search: string;
-}) {
+}
+
+export function FoundPlaces({ workspaceId, search, at }: FoundProps) {
   const words = useWords(placesWords);
   const navigate = useNavigate();
   const { placeId: chosenId } = useParams({ strict: false });
@@ -324,7 +329,7 @@ export function FoundPlaces({
                     void navigate({
                       to: '/w/$workspaceId/places/$placeId',
                       params: { workspaceId, placeId: place.id },
-                      search: { q: search },
+                      search: withMoment({ q: search }, at),
                     })
                   }
                 >
@@ -337,7 +342,7 @@ export function FoundPlaces({
                         .join(' / ')}
                     </small>
                   </span>
-                  <Alarms place={place} />
+                  {at === undefined && <Alarms place={place} />}
                   <DeviceCount place={place} />
                 </button>
               </li>

@@ -8,12 +8,13 @@ import { Sheet } from '../../ui/card.tsx';
 import { Tabs } from '../../ui/choice.tsx';
 import { CurlButton } from '../../ui/copy-button.tsx';
 import { late } from '../../ui/late.tsx';
+import { withMoment } from '../../ui/late-time-machine.ts';
 import { Page } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Answered, Bone, Empty, Failure } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { FoundPlaces, PlaceTree } from './place-tree.tsx';
-import { figuresOf, levelOf, placeOf, type Place } from './place-requests.ts';
+import { alarmsAt, figuresOf, levelOf, placeOf, type Place } from './place-requests.ts';
 import { placesWords } from './places-words.ts';
 import styles from './places.module.css';
 
@@ -37,6 +38,7 @@ export function Places() {
 function PlacesOf({ workspaceId }: { readonly workspaceId: string }) {
   const words = useWords(placesWords);
   const { placeId } = useParams({ strict: false });
+  const { at } = route.useSearch();
   const chosen = useQuery({
     ...placeOf(workspaceId, placeId ?? ''),
     enabled: placeId !== undefined,
@@ -56,11 +58,11 @@ function PlacesOf({ workspaceId }: { readonly workspaceId: string }) {
       name={name}
       path={placeId === undefined ? [words.title] : [back, name]}
       isWide
-      lead={chosen.data !== undefined && <Lead workspaceId={workspaceId} place={chosen.data} />}
+      lead={chosen.data !== undefined && <Lead place={chosen.data} at={at} />}
       actions={
         <>
           <CurlButton request={{ path }} />
-          <Actions workspaceId={workspaceId} place={chosen.data} />
+          {at === undefined && <Actions workspaceId={workspaceId} place={chosen.data} />}
         </>
       }
     >
@@ -84,7 +86,7 @@ interface ChosenProps {
 
 function Both({ workspaceId, placeId }: ChosenProps) {
   const words = useWords(placesWords);
-  const { q } = route.useSearch();
+  const { q, at } = route.useSearch();
   const navigate = useNavigate();
   return (
     <div className={styles['both']} data-chosen={placeId !== undefined}>
@@ -95,15 +97,15 @@ function Both({ workspaceId, placeId }: ChosenProps) {
           change={(typed) =>
             void navigate({
               to: '.',
-              search: (typed === '' ? {} : { q: typed }) as never,
+              search: withMoment(typed === '' ? {} : { q: typed }, at) as never,
               replace: true,
             })
           }
         />
         {q === undefined ? (
-          <PlaceTree workspaceId={workspaceId} chosenId={placeId} />
+          <PlaceTree workspaceId={workspaceId} chosenId={placeId} at={at} />
         ) : (
-          <FoundPlaces workspaceId={workspaceId} search={q} />
+          <FoundPlaces workspaceId={workspaceId} search={q} at={at} />
         )}
       </nav>
       <div className={`stack fit gap-16 ${styles['place']}`}>
@@ -113,13 +115,24 @@ function Both({ workspaceId, placeId }: ChosenProps) {
   );
 }
 
-function Lead({ workspaceId, place }: { readonly workspaceId: string; readonly place: Place }) {
+interface LeadProps {
+  readonly place: Place;
+  readonly at: string | undefined;
+}
+
+function Lead({ place, at }: LeadProps) {
   const words = useWords(placesWords);
   const { count } = useFormats();
-  const figures = useQuery(figuresOf(workspaceId, place.id)).data;
-  if (figures === undefined) return <Bone width="14em" />;
-  const { total, offline } = figures.devices;
-  const open = Object.values(figures.alarms.open).reduce((sum, many) => sum + many, 0);
+  const { id, workspaceId } = place;
+  const figures = useQuery(figuresOf(workspaceId, id)).data;
+  const alarms = useQuery({ ...alarmsAt(workspaceId, id, { at }), enabled: at !== undefined }).data;
+  if (figures === undefined || (at !== undefined && alarms === undefined))
+    return <Bone width="14em" />;
+  const { total } = figures.devices;
+  const openNow = Object.values(figures.alarms.open).reduce((sum, many) => sum + many, 0);
+  const open = alarms?.totalElements ?? openNow;
+  // How many were offline then, the device list tells.
+  const offline = at === undefined ? figures.devices.offline : 0;
   return (
     <span className="num">
       {place.kind !== null && <span className="faint">{place.kind} · </span>}
@@ -236,13 +249,22 @@ export function PlacePages() {
   const { workspaceId } = route.useParams();
   const { placeId = '', tab } = useParams({ strict: false });
   const place = useQuery(placeOf(workspaceId, placeId));
+  const { at } = route.useSearch();
   const params = { workspaceId, placeId };
   const [first = 'plan', ...others] = pageNames;
   const links = [
-    { label: words.tabs[first], link: { to: address, params } as const },
+    {
+      label: words.tabs[first],
+      link: { to: address, params, search: withMoment({}, at) } as const,
+    },
     ...others.map((name) => ({
       label: words.tabs[name],
-      link: { to: `${address}/$tab`, params: { ...params, tab: name } } as const,
+      link: {
+        to: `${address}/$tab`,
+        params: { ...params, tab: name },
+        // Settings are those of now.
+        search: name === 'settings' ? {} : withMoment({}, at),
+      } as const,
     })),
   ];
   const Shown = pages[pageNames.find((name) => name === tab) ?? first];

@@ -42,13 +42,19 @@ interface OfPlace {
 }
 
 export function PlacePlan({ workspaceId, placeId }: OfPlace) {
+  const words = useWords(placesWords);
   const place = useQuery(placeOf(workspaceId, placeId));
+  const { at } = readPlacesSearch(useSearch({ strict: false }));
+  const change = useChange();
   return (
     <Answered answer={place} skeleton={<Bone width="100%" />}>
       {(found) => (
         <>
+          {at !== undefined && (
+            <TimeMachine at={at} note={words.past} show={(moment) => change({ at: moment })} />
+          )}
           {found.plan === null ? (
-            <NoPlan place={found} />
+            <NoPlan place={found} isPast={at !== undefined} />
           ) : (
             <Plan place={found} plan={found.plan} />
           )}
@@ -59,14 +65,32 @@ export function PlacePlan({ workspaceId, placeId }: OfPlace) {
   );
 }
 
-function NoPlan({ place }: { readonly place: Place }) {
+type Change = (part: { readonly [Name in 'color' | 'at']?: string | undefined }) => void;
+
+/** Changes the address, so that one step back leaves the plan. */
+function useChange(): Change {
+  const navigate = useNavigate();
+  return (part) =>
+    void navigate({
+      to: '.',
+      search: ((before: object) => ({ ...before, ...part })) as never,
+      replace: true,
+    });
+}
+
+interface NoPlanProps {
+  readonly place: Place;
+  readonly isPast: boolean;
+}
+
+function NoPlan({ place, isPast }: NoPlanProps) {
   const words = useWords(placesWords);
   return (
     <Sheet>
       <Empty
         title={words.noPlan}
         note={words.noPlanNote}
-        actions={<PictureChoice place={place} label={words.uploadPlan} />}
+        actions={!isPast && <PictureChoice place={place} label={words.uploadPlan} />}
       />
     </Sheet>
   );
@@ -126,7 +150,7 @@ interface PlanProps {
 function Plan({ place, plan }: PlanProps) {
   const words = useWords(placesWords);
   const { count } = useFormats();
-  const navigate = useNavigate();
+  const change = useChange();
   const { color, at } = readPlacesSearch(useSearch({ strict: false }));
   const [isArranging, setArranging] = useState(false);
   const [chosenId, choose] = useState<string>();
@@ -145,17 +169,8 @@ function Plan({ place, plan }: PlanProps) {
     width: plan.width,
     height: plan.height,
   };
-  const change = (part: { readonly [Name in 'color' | 'at']?: string | undefined }) =>
-    void navigate({
-      to: '.',
-      search: ((before: object) => ({ ...before, ...part })) as never,
-      replace: true,
-    });
   return (
     <>
-      {isPast && (
-        <TimeMachine at={at} note={words.past} show={(moment) => change({ at: moment })} />
-      )}
       <div className="row wrap gap-12 align-end">
         <ColorChoice
           place={place}
