@@ -1,4 +1,4 @@
-// Time machine of pages in a real browser: alarms, devices, the map and places as of an earlier moment, by mouse, keyboard and phone.
+// Time machine of pages in a real browser: every page that has it as of an earlier moment, by mouse, keyboard and phone.
 import { expect, test } from 'vitest';
 import { alarmRules } from '../../tests/world/alarm-rules.ts';
 import { startWorld, type TestDevice, type World } from '../../tests/world/world.ts';
@@ -199,5 +199,50 @@ journey('time machine of pages', { start: startWorld, prepare }, (stage) => {
     await bar().waitFor();
     await goBack();
     await button('Add device').waitFor();
+  });
+
+  test('the home page sums up then, and leads to the alarms and devices of then', async () => {
+    const { page } = stage;
+    const heading = (name: string) => page.getByRole('heading', { level: 1, name });
+    await stage.visit(`?at=${ago(299)}`);
+    await heading('1 device is offline').waitFor();
+    await page.getByText('1 of 3 devices online').waitFor();
+    await page.getByText('Offline: Attic').waitFor();
+    const sample = page.getByRole('listitem').filter({ hasText: 'temperature 11' });
+    await sample.getByRole('link', { name: 'Cold room' }).waitFor();
+    await sample.getByText('1 minute ago').waitFor();
+    expect(await page.getByRole('link', { name: 'Add device' }).count()).toBe(0);
+    await stage.inspect('home-then');
+    await onPhone(() => page.getByText('Offline: Attic').waitFor());
+    await stage.visit(`?at=${whileOpen}`);
+    await heading('1 open alarm').waitFor();
+    await page.getByRole('link', { name: 'View alarms at that time' }).click();
+    await row('Cold room is hot').getByText('Open', { exact: true }).waitFor();
+    expect(moment()).toBe(whileOpen);
+  });
+
+  test('from the home page of now one key leads to then, and another back', async () => {
+    const { page } = stage;
+    await stage.visit('');
+    await button('Time machine').focus();
+    await page.keyboard.press('Enter');
+    await bar().waitFor();
+    await page.getByText('Newest samples').waitFor();
+    await bar().getByRole('button', { name: 'Back to now' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Live samples').waitFor();
+    expect(moment()).toBeNull();
+  });
+
+  test('in German too', async () => {
+    const { page } = stage;
+    await stage.visit(`?at=${ago(299)}`);
+    await page.evaluate(() => localStorage.setItem('language', 'de'));
+    await page.reload();
+    await page.getByRole('region', { name: /^Stand von / }).waitFor();
+    await page.getByRole('heading', { level: 1, name: '1 Gerät ist offline' }).waitFor();
+    await page.getByText('vor 1 Minute').first().waitFor();
+    await stage.inspect('home-then-german');
+    await onPhone(() => page.getByText('Offline: Attic').waitFor());
   });
 });

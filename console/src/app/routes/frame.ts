@@ -14,6 +14,7 @@ import {
 } from '../../session/session.ts';
 import { NotFound, NoWorkspace } from '../shell/not-found.tsx';
 import { Shell } from '../shell/shell.tsx';
+import { readMoment } from '../../ui/list-search.ts';
 import { laterRoutes } from './later-routes.ts';
 
 // Screen: a component whose code is loaded when its route is opened; what is missing is told in its place.
@@ -155,6 +156,7 @@ export const homeScreen = screen(() => import('../../screens/home/home.tsx'), 'H
 export const home = createRoute({
   getParentRoute: () => workspace,
   path: '/',
+  validateSearch: onlyRead(readMoment),
   component: homeScreen,
 });
 

@@ -2,9 +2,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
-import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
+import { type ReactNode, use, useCallback, useMemo, useRef, useState } from 'react';
 import { ask, platform } from '../../api/platform.ts';
 import { type LiveSample, useStream } from '../../api/stream.ts';
+import { Ago, ShownMoment } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Dot } from '../../ui/chip.tsx';
@@ -103,20 +104,28 @@ function withEarlier(arrived: readonly Arrived[], earlier: readonly LiveSample[]
 
 interface SampleRowProps {
   readonly sample: LiveSample;
-  readonly isFresh: boolean;
+  readonly isFresh?: boolean;
   readonly workspaceId: string;
   readonly name: string | undefined;
 }
 
-function SampleRow({ sample, isFresh, workspaceId, name }: SampleRowProps) {
+/** With its age where the page shows an earlier moment, from which it may be days away. */
+export function SampleRow({ sample, isFresh = false, workspaceId, name }: SampleRowProps) {
   const formats = useFormats();
+  const isPast = use(ShownMoment) !== undefined;
   const { deviceId, topic, timestamp, data } = sample;
   const values = Object.entries(data).filter(([, value]) => typeof value !== 'object');
   return (
-    <li className={isFresh ? styles['fresh'] : undefined}>
-      <time className="num faint" dateTime={timestamp}>
-        {formats.clock(timestamp)}
-      </time>
+    <li className={isFresh ? styles['fresh'] : undefined} data-past={isPast}>
+      {isPast ? (
+        <span className="faint">
+          <Ago at={timestamp} />
+        </span>
+      ) : (
+        <time className="num faint" dateTime={timestamp}>
+          {formats.clock(timestamp)}
+        </time>
+      )}
       <DeviceLink id={deviceId} workspaceId={workspaceId}>
         {name ?? deviceId}
       </DeviceLink>

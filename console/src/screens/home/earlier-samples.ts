@@ -12,10 +12,23 @@ export async function earlierSamples(
   const list = { signal, params: { query }, body: { workspaceIds: [workspaceId] } };
   const heard = await ask(platform.POST('/v3/assets/list', list));
   const deviceIds = heard.content.map(({ id }) => id);
-  if (deviceIds.length === 0) return [];
-  const latest = await ask(
-    platform.POST('/v3/devices/query/latest', { signal, body: { deviceIds } }),
-  );
+  return newestSamples({ deviceIds }, count, signal);
+}
+
+interface OfDevices {
+  readonly deviceIds: string[];
+  /** ISO-8601; now without it. */
+  readonly at?: string;
+}
+
+/** The newest first, at most `count`, of at most 1,000 devices. */
+export async function newestSamples(
+  body: OfDevices,
+  count: number,
+  signal: AbortSignal,
+): Promise<readonly LiveSample[]> {
+  if (body.deviceIds.length === 0) return [];
+  const latest = await ask(platform.POST('/v3/devices/query/latest', { signal, body }));
   return latest.content
     .flatMap(({ deviceId, samples }) =>
       samples.map((sample) => ({ ...(sample as Omit<LiveSample, 'deviceId'>), deviceId })),

@@ -1,16 +1,16 @@
 // Home: what is true now in a sentence, the figures, what arrives, and what needs attention.
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Dot, type DotTone } from '../../ui/chip.tsx';
 import { late } from '../../ui/late.tsx';
+import { LateTimeMachineButton, withMoment } from '../../ui/late-time-machine.ts';
 import { Page } from '../../ui/page.tsx';
 import { Spark } from '../../ui/spark.tsx';
 import { Bone, Failure } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { OutputItem } from '../outputs/output-requests.ts';
 import { Arriving } from './arriving.tsx';
+import { Figure } from './figure.tsx';
 import { homeWords } from './home-words.ts';
 import styles from './home.module.css';
 import {
@@ -25,9 +25,27 @@ import {
 const load = import('./needs.tsx');
 const Needs = late('Needs', async () => (await load).Needs);
 
+const HomeThen = late('HomeThen', async () => (await import('./home-then.tsx')).HomeThen);
+const route = '/signed-in/shell/w/$workspaceId/';
+
 export function Home() {
+  const { workspaceId } = useParams({ from: route });
+  const { at } = useSearch({ from: route });
+  const navigate = useNavigate({ from: '/w/$workspaceId/' });
+  const show = (moment: string | undefined) =>
+    void navigate({ search: withMoment({}, moment), replace: true });
+  if (at !== undefined)
+    return <HomeThen key={workspaceId} workspaceId={workspaceId} at={at} show={show} />;
+  return <HomeNow workspaceId={workspaceId} showMoment={show} />;
+}
+
+interface HomeNowProps {
+  readonly workspaceId: string;
+  readonly showMoment: (at: string) => void;
+}
+
+function HomeNow({ workspaceId, showMoment }: HomeNowProps) {
   const words = useWords(homeWords);
-  const { workspaceId } = useParams({ from: '/signed-in/shell/w/$workspaceId/' });
   const { data, error, refetch } = useOverview(workspaceId);
   const failing = useFailingOutputs(workspaceId, data);
   const hasRefusals = useRefusals(workspaceId).length > 0;
@@ -53,6 +71,7 @@ export function Home() {
               {words.firstReading}
             </ButtonLink>
           )}
+          {(data?.devices.total ?? 0) > 0 && <LateTimeMachineButton show={showMoment} />}
           <ButtonLink to="/w/$workspaceId/devices/new" params={{ workspaceId }} look="primary">
             <Plus aria-hidden="true" />
             {words.register}
@@ -125,29 +144,5 @@ function Figures({ overview }: { readonly overview: Overview | undefined }) {
         }
       />
     </dl>
-  );
-}
-
-interface FigureProps {
-  readonly label: string;
-  readonly tone?: DotTone;
-  readonly value: string | undefined;
-  readonly note?: string | undefined;
-  readonly line?: ReactNode;
-}
-
-function Figure({ label, tone, value, note, line }: FigureProps) {
-  return (
-    <div className={styles['figure']}>
-      <dt>
-        {tone !== undefined && <Dot tone={tone} />}
-        {label}
-      </dt>
-      <dd>
-        {value ?? <Bone width="2.5em" />}
-        {value !== undefined && note !== undefined && <small>{note}</small>}
-      </dd>
-      {line !== undefined && <dd className={styles['line']}>{line}</dd>}
-    </div>
   );
 }
