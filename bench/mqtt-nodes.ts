@@ -3,8 +3,7 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { leaseOfWorkspace } from '../src/cluster/leases/lease-tasks.ts';
-import { leaseOfDevice } from '../src/cluster/leases/leases.ts';
+import { leaseOfWorkspace } from '../src/cluster/leases/leases.ts';
 import type { TestCluster } from '../tests/world/cluster.ts';
 import type { MqttDevice } from '../tests/world/mqtt-world.ts';
 import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
@@ -59,7 +58,7 @@ process.exit();
 async function devicesOfHolder({ world, recordsUrl, nodeUrls, mqttPorts }: TestCluster) {
   const first = await createMqttDevice(world, 1, { script: hexDecoder });
   const devices = [first];
-  for (let n = 2; n <= 2 * Number(flags.devices); n++)
+  for (let n = 2; n <= Number(flags.devices); n++)
     devices.push(await createMqttDevice(world, n, { beside: first, script: hexDecoder }));
   const client = new pg.Client({ connectionString: recordsUrl });
   await client.connect();
@@ -70,7 +69,7 @@ async function devicesOfHolder({ world, recordsUrl, nodeUrls, mqttPorts }: TestC
   const urlOf = new Map(rows.map(({ name, url }) => [name, url]));
   const holder = urlOf.get(leaseOfWorkspace(world.workspaceId)) ?? '';
   return {
-    devices: devices.filter(({ id }) => urlOf.get(leaseOfDevice(id)) === holder),
+    devices,
     ports: nodeUrls[0] === holder ? mqttPorts : mqttPorts.toReversed(),
   };
 }

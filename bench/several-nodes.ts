@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { leaseOfDevice } from '../src/cluster/leases/leases.ts';
+import { leaseOfWorkspace } from '../src/cluster/leases/leases.ts';
 import { startClickHouseCluster } from '../tests/servers/clickhouse-cluster.ts';
 import { startRecordsCluster } from '../tests/servers/records-cluster.ts';
 import { hexDecoder } from './load/hex-decoder.ts';
@@ -80,12 +80,14 @@ async function measure(folder: string, ends: (() => Promise<void>)[]): Promise<v
   }
   const [first, second] = nodes as [Platform, Platform];
   const one = await sideOf(embedded);
-  const several = await sideOf(first);
-  const isOfFirst = await devicesOf(records.url, urls[0] ?? '', several.ids);
-  const uplinks = await uplinkRows(one, several, isOfFirst, [first, second]);
+  const made = await sideOf(first);
+  const isOfFirst = await holds(records.url, urls, leaseOfWorkspace(first.workspaceId));
+  const [owner, other] = isOfFirst ? [first, second] : [second, first];
+  const several = { ...made, platform: owner };
+  const uplinks = await uplinkRows(one, several, other);
   for (const { platform, ids } of [one, several]) await loadHistory(platform, ids);
   await shipped(nodes);
-  const queries = await queryRows(one, several, { isOfFirst, second, queryRounds });
+  const queries = await queryRows(one, several, { other, queryRounds });
   const direct = await directRows(several, { url: samples.url, queryRounds });
   const text = `PostgreSQL 15 with its standard durability, ClickHouse 18.16 (one replica), two nodes with JOURNAL_COPIES=${flags.copies} and one embedded platform, all on this machine and started from the same program; ${deviceCount} devices on each side. Uplinks: single captures with a decoder, ${flags['in-flight']} in flight, ${rounds} rounds of ${flags.seconds} s in turns, medians; processor time is of the processes of the platform, with what they ship meanwhile. Queries: ${historyDays} days of ${samplesPerDay} samples a day and device, ${queryRounds} requests at most in turns, medians; first of devices that were not asked for before, then again of ${keptDevices} devices whose rows the owner keeps.
 
@@ -104,25 +106,20 @@ async function sideOf(platform: Platform): Promise<Side> {
   return { platform, secret: flow.uplinkSecret, names, ids };
 }
 
-/** Whether the first node owns a device, when both have their share. */
-async function devicesOf(
-  recordsUrl: string,
-  url: string,
-  ids: readonly string[],
-): Promise<(id: string) => boolean> {
+/** Whether the first node holds the lease, when both have their share. */
+async function holds(recordsUrl: string, urls: readonly string[], lease: string): Promise<boolean> {
   const client = new pg.Client(recordsUrl);
   await client.connect();
   try {
     const giveUpAt = performance.now() + movedMsMax;
     for (;;) {
-      const { rows } = await client.query<{ name: string }>(
-        `select l."name" from "leases" l join "nodes" n on n."id" = l."node" where n."url" = $1`,
-        [url],
+      const { rows } = await client.query<{ name: string; url: string }>(
+        `select l."name", n."url" from "leases" l join "nodes" n on n."id" = l."node"`,
       );
-      const held = new Set(rows.map(({ name }) => name));
-      const share = ids.filter((id) => held.has(leaseOfDevice(id))).length / ids.length;
-      if (share > 0.3 && share < 0.7) return (id) => held.has(leaseOfDevice(id));
-      if (performance.now() > giveUpAt) throw new Error(`A node holds ${share} of the devices`);
+      const held = urls.map((url) => rows.filter((row) => row.url === url).length);
+      if (held.every((count) => count > rows.length / 3))
+        return rows.some(({ name, url }) => name === lease && url === urls[0]);
+      if (performance.now() > giveUpAt) throw new Error(`The nodes hold ${held.join(' and ')}`);
       await wait(500);
     }
   } finally {
@@ -135,23 +132,17 @@ interface Measured {
   readonly us: number;
 }
 
-async function uplinkRows(
-  one: Side,
-  several: Side,
-  isOfFirst: (id: string) => boolean,
-  nodes: readonly Platform[],
-): Promise<string[][]> {
-  const all = () => true;
-  const kinds: readonly (readonly [string, Side, (id: string) => boolean, readonly Platform[]])[] =
-    [
-      ['embedded', one, all, [one.platform]],
-      ['at the owner', several, isOfFirst, nodes],
-      ['through another node', several, (id) => !isOfFirst(id), nodes],
-    ];
+async function uplinkRows(one: Side, several: Side, other: Platform): Promise<string[][]> {
+  const nodes = [several.platform, other];
+  const kinds: readonly (readonly [string, Side, readonly Platform[]])[] = [
+    ['embedded', one, [one.platform]],
+    ['at the owner', several, nodes],
+    ['through another node', { ...several, platform: other }, nodes],
+  ];
   const seen = kinds.map((): Measured[] => []);
   for (let round = 0; round < rounds; round++)
-    for (const [place, [, side, isSent, servers]] of kinds.entries())
-      seen[place]?.push(await stormOn(side, isSent, servers));
+    for (const [place, [, side, servers]] of kinds.entries())
+      seen[place]?.push(await stormOn(side, servers));
   const of = (place: number, what: keyof Measured): number =>
     median((seen[place] ?? []).map((each) => each[what]));
   return kinds.map(([name], place) => [
@@ -163,17 +154,14 @@ async function uplinkRows(
 }
 
 async function stormOn(
-  { platform, secret, names, ids }: Side,
-  isSent: (id: string) => boolean,
+  { platform, secret, names }: Side,
   servers: readonly Platform[],
 ): Promise<Measured> {
   const headers = { 'content-type': 'application/json' };
-  const requests = names
-    .filter((_, place) => isSent(ids[place] ?? ''))
-    .map((name) => {
-      const path = `/v3/capture?secret=${secret}&deviceId=${name}`;
-      return httpRequest('POST', path, headers, '{"port":1,"payloadHex":"0108fd64"}');
-    });
+  const requests = names.map((name) => {
+    const path = `/v3/capture?secret=${secret}&deviceId=${name}`;
+    return httpRequest('POST', path, headers, '{"port":1,"payloadHex":"0108fd64"}');
+  });
   const used = () => servers.reduce((sum, { server }) => sum + server.processorUs(), 0);
   const before = used();
   const result = await runStorm({

@@ -93,9 +93,8 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 interface QueriedNodes {
-  /** Whether the node of the side owns the device; the second one owns the others. */
-  readonly isOfFirst: (id: string) => boolean;
-  readonly second: Platform;
+  /** The node that does not own the devices. */
+  readonly other: Platform;
   readonly queryRounds: number;
 }
 
@@ -112,9 +111,9 @@ const keptAfterMs = 1_000;
 export async function queryRows(
   one: Side,
   several: Side,
-  { isOfFirst, second, queryRounds }: QueriedNodes,
+  { other, queryRounds }: QueriedNodes,
 ): Promise<string[][]> {
-  const owned = several.ids.filter(isOfFirst);
+  const owned = several.ids;
   // No device is asked for twice before the owner is to keep it.
   const turnsEach = Math.min(queryRounds + warmTurns, owned.length / deviceQueries.length);
   async function measured(platforms: readonly Platform[], places: (turn: number) => number) {
@@ -135,11 +134,11 @@ export async function queryRows(
     }
     return found;
   }
-  const first = await measured([one.platform, several.platform, second], (turn) => turn);
+  const first = await measured([one.platform, several.platform, other], (turn) => turn);
   await measured([several.platform], (turn) => turn % keptDevices);
   await wait(keptAfterMs);
   const again = await measured(
-    [one.platform, several.platform, second],
+    [one.platform, several.platform, other],
     (turn) => turn % keptDevices,
   );
   return deviceQueries.map(([name], number) => {

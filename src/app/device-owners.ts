@@ -21,11 +21,12 @@ import {
   sampleChangesReceiver,
 } from '../cluster/remote-sample-changes.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
+import type { DeviceHomes } from '../cluster/device-homes.ts';
 import {
   type LeaseName,
-  leaseOfDevice,
+  leaseOfWorkspace,
   type Leases,
-  partitionLeases,
+  workspaceLeases,
 } from '../cluster/leases/leases.ts';
 import {
   createUsageElsewhere,
@@ -55,16 +56,17 @@ type Stages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'calculate' | 
 
 export function composeRemoteStoring(
   { newId, node }: Parts,
-  { heldFor, askOwners }: DeviceOwnership,
+  ownership: DeviceOwnership,
   { list, sampleChanges, ...stages }: Stages,
 ): RemoteStoring {
+  const { askOwners, heldFor } = ownership;
   const own = { ...stages, newId, heldFor };
   const owner = { heldFor, node: node?.id ?? '' };
   return {
     storeElsewhere: createRemoteSamples(askOwners, own),
-    listRawUplinks: listAtOwner(askOwners, list),
-    appendEntry: createRemoteEntries(askOwners, own),
-    sampleChanges: sampleChangesOfAll(askOwners, owner, sampleChanges),
+    listRawUplinks: listAtOwner(ownership, list),
+    appendEntry: createRemoteEntries(ownership, own),
+    sampleChanges: sampleChangesOfAll(ownership, owner.node, sampleChanges),
     handlers: new Map([
       [samplesCall, samplesReceiver(own)],
       [entriesCall, entriesReceiver(own)],
@@ -88,9 +90,10 @@ export function readElsewhere(
   { sharedSamples }: Parts,
   leases: Leases,
   nodes: Nodes,
+  homes: DeviceHomes,
 ): ReadsElsewhere {
   if (sharedSamples === undefined) return { gained: () => undefined, handlers: new Map() };
-  const owners = ownersBy(leases);
+  const owners = ownersBy(leases, homes);
   const call = (to: NodeAddress, name: string, request: unknown) =>
     nodes.call(to, name, request).catch((error: unknown) => {
       if (!(error instanceof NodeUnreachable)) throw error;
@@ -119,15 +122,18 @@ export function readElsewhere(
   return { gained, handlers };
 }
 
-function ownersBy(leases: Leases): DeviceOwners {
+function ownersBy(leases: Leases, homes: DeviceHomes): DeviceOwners {
   let read: ReturnType<Leases['owners']> | undefined;
   let known: ReadonlyMap<string, NodeAddress> = new Map();
   return {
-    leaseOf: leaseOfDevice,
+    async leasesOf(deviceIds) {
+      const found = await homes.ofAll(deviceIds);
+      return new Map([...found].map(([id, home]) => [id, leaseOfWorkspace(home.workspaceId)]));
+    },
     isOwn: (lease) => leases.held(lease as LeaseName) !== undefined,
     owners() {
       const owners = leases.owners();
-      if (owners !== read) known = ofDevices(owners);
+      if (owners !== read) known = ofWorkspaces(owners);
       read = owners;
       return known;
     },
@@ -135,9 +141,9 @@ function ownersBy(leases: Leases): DeviceOwners {
   };
 }
 
-function ofDevices(owners: ReturnType<Leases['owners']>): ReadonlyMap<string, NodeAddress> {
+function ofWorkspaces(owners: ReturnType<Leases['owners']>): ReadonlyMap<string, NodeAddress> {
   const known = new Map<string, NodeAddress>();
-  for (const lease of partitionLeases) {
+  for (const lease of workspaceLeases) {
     const owner = owners.get(lease);
     if (owner !== undefined) known.set(lease, owner.node);
   }
@@ -150,9 +156,9 @@ type TakeUplink = (uplink: Uplink) => Promise<KeptSamples | undefined>;
 
 /** Without other nodes, the work itself. */
 export function createDeviceLeaseGuard({ ownership }: Parts) {
-  return <T>(deviceId: string, work: () => Promise<T>): Promise<T> => {
+  return <T>(workspaceId: string, work: () => Promise<T>): Promise<T> => {
     if (ownership === undefined) return work();
-    return withDeviceLease(ownership.heldFor, deviceId, work);
+    return withDeviceLease(ownership.heldFor, workspaceId, work);
   };
 }
 
@@ -161,7 +167,7 @@ export async function uplinksOfAll({ messages }: Parts, takeOwn: TakeUplink): Pr
   if (messages === undefined) return takeOwn;
   const { sendUplink } = await import('../cluster/remote-uplinks.ts');
   return async (uplink) => {
-    if (messages.beginsHere(uplink.device.id)) return takeOwn(uplink);
+    if (messages.beginsHere(uplink.device.workspaceId)) return takeOwn(uplink);
     return sendUplink(uplink, messages, takeOwn);
   };
 }

@@ -47,6 +47,7 @@ import {
 import { planDownlinks } from '../uplinks/decode/downlink-command.ts';
 import { createDeviceNotes, type EventSources, type NoteDevice } from '../uplinks/device-events.ts';
 import type { Mqtt } from './mqtt.ts';
+import type { DeviceHome } from '../cluster/device-homes.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 
@@ -214,8 +215,8 @@ async function sendAtOwners(
   queue: DownlinkQueue,
   send: Downlinks['send'],
 ): Promise<Downlinks['send']> {
-  const { messages } = parts;
-  if (messages === undefined) return send;
+  const { messages, ownership } = parts;
+  if (messages === undefined || ownership === undefined) return send;
   const { failed } = queueEvents(parts);
   const { sendAtOwner } = await import('../cluster/remote-downlinks.ts');
   let cancel: (() => void) | undefined;
@@ -224,7 +225,8 @@ async function sendAtOwners(
     cancel = setTimer(() => void queue.wakeAll().catch(failed), wakeAfterMs);
   };
   messages.onGained(wakeSoon);
-  return sendAtOwner({ messages, queue: { wake: queue.wakeOwn }, send });
+  const { homes } = ownership;
+  return sendAtOwner({ messages, homes, queue: { wake: queue.wakeOwn }, send });
 }
 
 async function openQueue(
@@ -261,11 +263,20 @@ async function ownersOf(
   parts: Parts,
   wakeOwn: DownlinkQueue['wake'],
 ): Promise<DownlinkOwners | undefined> {
-  const { messages } = parts;
-  if (messages === undefined) return undefined;
+  const { messages, ownership } = parts;
+  if (messages === undefined || ownership === undefined) return undefined;
   const { wakeOwner } = await import('../cluster/remote-downlinks.ts');
   const { failed } = queueEvents(parts);
-  return { isOwn: messages.isOwn, wake: wakeOwner(messages, wakeOwn, failed) };
+  const { homes } = ownership;
+  return {
+    isOwn(deviceId) {
+      const isHeld = (home: DeviceHome | undefined): boolean =>
+        home !== undefined && messages.holds(home.workspaceId);
+      const home = homes.of(deviceId);
+      return home instanceof Promise ? home.then(isHeld) : isHeld(home);
+    },
+    wake: wakeOwner(messages, homes, wakeOwn, failed),
+  };
 }
 
 function queueEvents({ telemetry }: Parts) {

@@ -1,7 +1,7 @@
 // Connects MQTT of several nodes: each client is served by the node that holds its workspace.
 import type { ForwardedClients } from '../cluster/forwarded-clients.ts';
-import { leaseOfWorkspace, type SharedWork } from '../cluster/leases/lease-tasks.ts';
-import type { LeaseName } from '../cluster/leases/leases.ts';
+import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
+import { type LeaseName, leaseOfWorkspace } from '../cluster/leases/leases.ts';
 import { SharedMqtt } from '../cluster/shared-mqtt.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
 import type { ChangeFollower } from '../model/record.ts';

@@ -1,20 +1,22 @@
-// Connects the nodes of a cluster: leases of devices, the internal port, and the router of requests.
+// Connects the nodes of a cluster: leases of workspaces, the internal port, and the router of requests.
 import { randomUUID } from 'node:crypto';
 import type { RequestListener, Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { clockWatch, ClockWatch } from '../cluster/clock-watch.ts';
 import { entryFeed } from '../cluster/entry-feed.ts';
-import { leaseOfWorkspace, type SharedWork } from '../cluster/leases/lease-tasks.ts';
+import { DeviceHomes } from '../cluster/device-homes.ts';
+import { MovedDevices } from '../cluster/moved-devices.ts';
+import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import {
-  isOfDevices,
+  isOfWorkspaces,
   type Lease,
   LeaseEpochs,
   type LeaseName,
-  leaseOfDevice,
+  leaseOfWorkspace,
   type Leases,
   otherNodes,
-  partitionLeases,
+  workspaceLeases,
 } from '../cluster/leases/leases.ts';
 import { postgresLeaseTable } from '../cluster/leases/postgres/postgres-lease-table.ts';
 import { SharedLeases } from '../cluster/leases/shared-leases.ts';
@@ -38,15 +40,15 @@ import {
   type Ownership,
 } from '../cluster/nodes/owner-search.ts';
 import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/unresponsive-nodes.ts';
-import { type DeviceOwnership, OwnedWork } from '../cluster/owned-devices.ts';
+import { type DeviceOwnership, epochsOfDevices, OwnedWork } from '../cluster/owned-devices.ts';
 import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
 import type { ClusterConfig } from './config/cluster-settings.ts';
 import type { Route } from '../http/edge/route.ts';
 import {
   createRouter,
-  deviceFinder,
   nodeOfPlace,
   PassedCaptures,
+  placeFinder,
   placeOfNode,
   refusalWith,
 } from '../http/router/router.ts';
@@ -59,15 +61,17 @@ import {
 import { FanOut } from '../live/sessions/fan-out.ts';
 import { inJournal, JournalStream } from '../live/sessions/journal-stream.ts';
 import { LiveInterests } from '../live/sessions/live-interests.ts';
+import { hasFormOfId } from '../model/ids.ts';
 import type { MessageHandler, NodeAddress, NodeMessages } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
 import { nodeIdOf } from '../storage/data-folder/data-folder.ts';
 import { openOwnSession } from '../storage/records/postgres/server.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { sampleExportRows } from '../storage/records/rows/operations.ts';
-import { leasesOfNode } from '../storage/records/rows/shared-records.ts';
+import { homesOfDevices, leasesOfNode } from '../storage/records/rows/shared-records.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import type { DeviceOfState } from '../uplinks/followers/status-follower.ts';
 import { CaptureSenders } from '../uplinks/capture/capture-senders.ts';
 import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
 import { composeSharedWork, shareChanges } from './shared-work.ts';
@@ -83,15 +87,15 @@ export interface Cluster {
   >;
   readonly work: SharedWork;
   /**
-   * Takes a share of the devices, and serves them to other nodes. The server does not listen yet;
-   * from now on it forwards requests for other devices.
+   * Takes a share of the workspaces, and serves them to other nodes. The server does not listen yet;
+   * from now on it forwards requests for devices of other workspaces.
    */
   join(served: ServedNode): Promise<void>;
-  /** Gives all devices to the other nodes, within a time; requests for them are forwarded from then on. */
+  /** Gives all workspaces to the other nodes, within a time; requests for them are forwarded from then on. */
   drain(msMax: number): Promise<void>;
 }
 
-/** How long devices wait for rules before they move. */
+/** How long workspaces wait for rules before they move. */
 const judgedMsMax = 2_000;
 
 export interface ServedNode {
@@ -106,7 +110,7 @@ export interface ServedNode {
   readonly acceptMqtt: InternalPortParts['acceptMqtt'];
   readonly servesMqtt: InternalPortParts['servesMqtt'];
   /** Writes the status of devices that move, and drops what is known of them. */
-  readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
+  readonly dropDevices: (isDropped: (device: DeviceOfState) => boolean) => Promise<void>;
 }
 
 export async function openCluster(
@@ -158,39 +162,57 @@ export async function openCluster(
   const leaving = new AbortController();
   const failed = (what: string) => (error: unknown) =>
     parts.telemetry.backgroundFailed(what, error);
-  const epochs = new LeaseEpochs(await leasesOfNode(parts.records.db, id));
+  const { db } = parts.records;
+  const epochs = new LeaseEpochs(await leasesOfNode(db, id));
+  const homes = new DeviceHomes((ids) => homesOfDevices(db, ids));
+  parts.followChanges(homes);
+  const epochsOf = epochsOfDevices(homes, epochs.of);
   return {
     work,
     parts: {
       openLiveNodes: () => openLiveNodes(nodeOfLive),
       messages,
       forwardedClients,
-      ownership: ownershipOver({ leases, nodes, underWay, leaving, epochOf: epochs.of }),
+      ownership: ownershipOver({ leases, nodes, underWay, leaving, homes, epochsOf }),
     },
     drain: (msMax) => drained(leases, failed('giving devices to other nodes'), msMax),
     async join(served) {
       rules.judge = served.judge;
-      const reads = readElsewhere(parts, leases, nodes);
+      const reads = readElsewhere(parts, leases, nodes, homes);
+      const shipping = failed('shipping samples of moved devices');
+      const sharing = failed('shipping raw uplinks of moved devices');
       leases.onChange(async (allGained, allLost) => {
-        const gained = allGained.filter(isOfDevices);
-        const lost = allLost.filter(isOfDevices);
+        const gained = allGained.filter(isOfWorkspaces);
+        const lost = allLost.filter(isOfWorkspaces);
         if (gained.length + lost.length === 0) return;
         if (gained.length > 0) reads.gained();
         // What was accepted for devices that leave belongs to their state.
         if (lost.length > 0) await underWay.ended();
         await judged(allLost);
-        await served.dropDevices(devicesOf([...gained, ...lost]));
-        const isGained = gained.length > 0 ? devicesOf(gained) : undefined;
-        const shipping = failed('shipping samples of moved devices');
+        const isMoved = workspacesOf([...gained, ...lost]);
+        await served.dropDevices(({ workspaceId }) => isMoved(workspaceId));
+        const isGained = gained.length > 0 ? devicesOf(homes, workspacesOf(gained)) : undefined;
         await parts.sharedSamples?.moveDevices(isGained).catch(shipping);
-        const sharing = failed('shipping raw uplinks of moved devices');
         if (lost.length > 0) await served.raw.share().catch(sharing);
         // What was written until now belongs to the time before.
         epochs.add(gained);
       });
-      leases.want(partitionLeases);
+      const holds = (workspaceId: string) =>
+        leases.held(leaseOfWorkspace(workspaceId)) !== undefined;
+      const movedDevices = new MovedDevices(holds, async (isMoved) => {
+        // Any node may be the former owner.
+        reads.gained();
+        const dropping = failed('writing the status of moved devices');
+        // What is still on its way here goes on to count until it has arrived.
+        const isDropped = (device: DeviceOfState) =>
+          isMoved(device.id) && !holds(device.workspaceId);
+        await served.dropDevices(isDropped).catch(dropping);
+        await parts.sharedSamples?.moveDevices(isMoved).catch(shipping);
+        await served.raw.share().catch(sharing);
+      });
+      parts.followChanges(movedDevices);
       const serve = requestListenerOf(served.server);
-      const route = routerOf(parts, served.routes, { leases, nodes, messages, serve });
+      const route = routerOf(parts, served.routes, { leases, nodes, messages, homes, serve });
       const copies = await shareCopies({ parts, leases, nodes, closers });
       const stored = [served.storingCalls ?? [], copies];
       const calls = [presenceHandlers, work.handlers, messages.calls, ...stored, reads.handlers];
@@ -212,9 +234,20 @@ export async function openCluster(
   };
 }
 
-function devicesOf(leases: readonly Lease[]): (deviceId: string) => boolean {
+function workspacesOf(leases: readonly Lease[]): (workspaceId: string) => boolean {
   const names = new Set<LeaseName>(leases.map(({ name }) => name));
-  return (deviceId) => names.has(leaseOfDevice(deviceId));
+  return (workspaceId) => names.has(leaseOfWorkspace(workspaceId));
+}
+
+/** Whether the device is, or may be, of the workspaces. */
+function devicesOf(
+  { cached }: DeviceHomes,
+  isOfWorkspace: (workspaceId: string) => boolean,
+): (deviceId: string) => boolean {
+  return (deviceId) => {
+    const home = cached(deviceId);
+    return home === undefined || isOfWorkspace(home.workspaceId);
+  };
 }
 
 function nodesOf(cluster: ClusterConfig, id: string, others: () => readonly NodeAddress[]): Nodes {
@@ -296,18 +329,21 @@ function leave(leases: Leases, leaving: AbortController): Promise<void> {
   return leases.close();
 }
 
+interface OwnershipParts extends Pick<DeviceOwnership, 'homes' | 'epochsOf'> {
+  readonly leases: Leases;
+  readonly nodes: Nodes;
+  readonly underWay: OwnedWork;
+  readonly leaving: AbortController;
+}
+
 function ownershipOver({
   leases,
   nodes,
   underWay,
   leaving: { signal },
-  epochOf,
-}: Pick<DeviceOwnership, 'epochOf'> & {
-  readonly leases: Leases;
-  readonly nodes: Nodes;
-  readonly underWay: OwnedWork;
-  readonly leaving: AbortController;
-}): DeviceOwnership {
+  homes,
+  epochsOf,
+}: OwnershipParts): DeviceOwnership {
   const ownershipOf = ownershipBy(leases);
   const search: OwnerSearch = {
     ...searchBy(leases),
@@ -317,15 +353,16 @@ function ownershipOver({
     },
   };
   return {
-    heldFor(deviceId) {
-      const lease = leases.held(leaseOfDevice(deviceId));
+    heldFor(workspaceId) {
+      const lease = leases.held(leaseOfWorkspace(workspaceId));
       return lease && underWay.heldBy(lease);
     },
-    epochOf,
+    homes,
+    epochsOf,
     askOwners: (items, ask) =>
       askOwners(
         items,
-        ({ deviceId }) => ownershipOf(deviceId),
+        ({ workspaceId }) => ownershipOf(workspaceId),
         search,
         (owner, ofNode) =>
           ask(ofNode, (name, request) => ignoreUnsent(nodes.call(owner, name, request))),
@@ -353,8 +390,8 @@ function leasesOf(parts: Parts, cluster: ClusterConfig, id: string): SharedLease
       changed: () => undefined,
     },
   });
-  const count = () => partitionLeases.filter((name) => leases.held(name) !== undefined).length;
-  telemetry.gauge('partitions_held', 'Device partitions served by this node.', count);
+  const count = () => workspaceLeases.filter((name) => leases.held(name) !== undefined).length;
+  telemetry.gauge('partitions_held', 'Partitions of workspaces served by this node.', count);
   return leases;
 }
 
@@ -426,12 +463,12 @@ function supersededError(id: string): Error {
 
 // Connects the router: which node a request is about, and how its owner is found.
 
-/** The owner of a device, or the node of a place. */
+/** The holder of a workspace, or the node of a place. */
 function ownershipBy(leases: Leases): (place: string) => Ownership {
   return (place) => {
     const node = nodeOfPlace(place);
     if (node !== undefined) return ownershipOfNode(leases, place, node);
-    const lease = leaseOfDevice(place);
+    const lease = leaseOfWorkspace(place);
     return {
       lease,
       isOwn: () => leases.held(lease) !== undefined,
@@ -461,15 +498,33 @@ function routerOf(
     leases,
     nodes,
     messages,
+    homes,
     serve,
-  }: { leases: Leases; nodes: Nodes; messages: NodeMessages; serve: RequestListener },
+  }: {
+    readonly leases: Leases;
+    readonly nodes: Nodes;
+    readonly messages: NodeMessages;
+    readonly homes: DeviceHomes;
+    readonly serve: RequestListener;
+  },
 ): RequestListener {
   const { publicUrl, trustedProxies } = config;
   const refuse = refusalWith({ publicUrl, trustedProxies, events: telemetry, routes, now });
   return createRouter({
-    findDevice: deviceFinder(routes, new CaptureSenders(directory).ofCapture, async (id) => {
-      const found = await sampleExportRows.find(records.db, id);
-      return otherNodes(leases).find((node) => node.id === found?.node);
+    findPlace: placeFinder(routes, {
+      findSender: new CaptureSenders(directory).ofCapture,
+      findWorkspace(deviceId) {
+        // Nothing is read for what is no id.
+        if (!hasFormOfId('device', deviceId)) return undefined;
+        const home = homes.of(deviceId);
+        return home instanceof Promise
+          ? home.then((found) => found?.workspaceId)
+          : home?.workspaceId;
+      },
+      async findExportNode(id) {
+        const found = await sampleExportRows.find(records.db, id);
+        return otherNodes(leases).find((node) => node.id === found?.node);
+      },
     }),
     ownershipOf: ownershipBy(leases),
     ...searchBy(leases),
@@ -554,7 +609,7 @@ function openLiveNodes(node: NodeOfLive): LiveNodes {
   };
 }
 
-// Connects messages between nodes: to the owner of a device or client, and to nodes, in batches.
+// Connects messages between nodes: to the holder of a workspace, and to nodes, in batches.
 
 interface ComposedMessages extends NodeMessages {
   /** What answers the messages of other nodes. */
@@ -582,19 +637,17 @@ function composeNodeMessages(leases: Leases, nodes: Nodes): ComposedMessages {
   const own = queueOfNode(node.id);
   return {
     node,
-    isOwn: (id) => leases.held(leaseOfDevice(id)) !== undefined,
-    holdsWorkspace: (id) => leases.held(leaseOfWorkspace(id)) !== undefined,
+    holds: (id) => holds(leaseOfWorkspace(id)),
     beginsHere(id) {
-      const lease = leaseOfDevice(id);
+      const lease = leaseOfWorkspace(id);
       return leases.held(lease) !== undefined && !sender.hasWaiting(lease);
     },
-    toOwner: (id, message) => sender.toOwner(leaseOfDevice(id), message),
     toHolder: (id, message) => sender.toOwner(leaseOfWorkspace(id), message),
     toNode: sender.toNode,
     handle: (kind, handler) => void handlers.set(kind, handler),
     onGained: (listener) => {
       leases.onChange(async (gained) => {
-        if (gained.some(isOfDevices)) listener();
+        if (gained.some(isOfWorkspaces)) listener();
       });
     },
     calls: createMessageReceiver({

@@ -565,13 +565,13 @@ function composeMaintenance(
       'saving uses of sessions and keys': () => access.saveUses(),
       'resuming operations': () => operations.resume(),
       'dropping outdated raw uplinks': () => uplinks.raw.runMaintenance(),
-      'dropping samples of deleted devices': () => purgeOwnDevices(parts, uplinks, deliveries),
       'dropping samples past their retention': () => dropExpired({ db, store, telemetry, now }),
       ...further.ofNode,
       ...tasksIf(isForAll, {
         'ending sessions and renewing keys': () => access.endOld(),
         'counting for the query planner': () => refreshStatistics(db),
         'dropping outdated records': () => uplinks.runMaintenance(),
+        'dropping samples of deleted devices': () => purgeDevices(parts, uplinks, deliveries),
         'dropping old record changes': async () => node?.runMaintenance(),
         ...further.ofAll,
       }),
@@ -582,9 +582,9 @@ function composeMaintenance(
   });
 }
 
-/** With several nodes, each looks after the devices that it owns, because it has their open rows. */
-async function purgeOwnDevices(
-  { records, store, telemetry, now, ownership }: Parts,
+/** All that was written for them has been shipped by now, so that any node can remove it. */
+async function purgeDevices(
+  { records, store, telemetry, now }: Parts,
   { raw, settled }: Uplinks,
   deliveries: Deliveries,
 ): Promise<void> {
@@ -595,7 +595,6 @@ async function purgeOwnDevices(
     now,
     settled,
     pause,
-    isOwn: (deviceId) => ownership === undefined || ownership.heldFor(deviceId) !== undefined,
     async dropRawUplinks(deviceIds) {
       await raw.dropDevices(deviceIds);
       await deliveries.dropDevices(deviceIds);

@@ -48,7 +48,7 @@ import {
 } from '../rules/calculations/calculation-registry.ts';
 import { zoneOf } from '../rules/calculations/group-results.ts';
 import { LateSamples } from '../rules/calculations/late-samples.ts';
-import { leaseOfWorkspace } from '../cluster/leases/lease-tasks.ts';
+import { leaseOfWorkspace } from '../cluster/leases/leases.ts';
 import type { CalculationRouteParts } from '../http/routes/calculations.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';

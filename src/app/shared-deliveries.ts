@@ -57,8 +57,8 @@ export async function composeSharedDeliveries(
   });
   const enqueueDeliveries = createEnqueue(parts, wakeHolders);
   const outputs = composeOutputs(parts, enqueueDeliveries);
-  // What a device had sent before it moves comes before what its next node makes of it.
-  work.follow({ family: 'devices/', gained: () => undefined, lost: outputs.settled });
+  // What a device had sent before its workspace moves comes before what its next node makes of it.
+  work.follow({ family: 'workspaces/', gained: () => undefined, lost: outputs.settled });
   const stopLooking = setRepeatingTimer(() => {
     wake();
     deliverer.wake();

@@ -1,6 +1,6 @@
 // Connects rules of several nodes: the holder of a workspace's lease evaluates the entries of all journals.
-import { leaseOfWorkspace, shardOfLease, type SharedWork } from '../cluster/leases/lease-tasks.ts';
-import { type LeaseName, leaseOfDevice } from '../cluster/leases/leases.ts';
+import { shardOfLease, type SharedWork } from '../cluster/leases/lease-tasks.ts';
+import { type LeaseName, leaseOfWorkspace } from '../cluster/leases/leases.ts';
 import { SharedRules, type SharedRulesParts } from '../cluster/shared-rules.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
@@ -82,9 +82,12 @@ export function searchedByOwner({ store, ownership }: Parts, work: SharedWork): 
   work.answer(samplesCall, (range) => store.samples(range as Parameters<typeof store.samples>[0]));
   return {
     async samples(range) {
-      if (ownership?.heldFor(range.deviceId) !== undefined) return store.samples(range);
+      const home = await ownership?.homes.of(range.deviceId);
+      // There is nothing elsewhere of an unknown device.
+      if (home === undefined || ownership?.heldFor(home.workspaceId) !== undefined)
+        return store.samples(range);
       const { unreadable: _, ...sent } = range;
-      const found = await work.askHolder(leaseOfDevice(range.deviceId), samplesCall, sent);
+      const found = await work.askHolder(leaseOfWorkspace(home.workspaceId), samplesCall, sent);
       if (found === undefined) throw problem('deviceWithoutOwner');
       return found as Sample[];
     },

@@ -40,6 +40,7 @@ import { samplesError } from '../storage/samples/clickhouse/store-parts.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
 import { Intake, intakeLimits } from '../transports/intake.ts';
+import type { DeviceOfState } from '../uplinks/followers/status-follower.ts';
 import { appendOwned } from '../uplinks/bulk/backfill-batches.ts';
 import {
   backfill,
@@ -148,7 +149,7 @@ export interface Uplinks {
   /** Decoders that may run where an uplink is received. */
   readonly quickScripts: QuickScripts;
   /** Writes the status of devices, then drops what is known of those that another node serves. */
-  readonly dropDevices: (isDropped: (deviceId: string) => boolean) => Promise<void>;
+  readonly dropDevices: (isDropped: (device: DeviceOfState) => boolean) => Promise<void>;
   readonly scripts: ScriptRunner;
   /** Runs scripts that users try out, after all others. */
   readonly scriptTrials: ScriptRunner;
@@ -175,8 +176,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     changed: liveEvents.deviceCameOnline,
   };
   const takesTurns = parts.node !== undefined;
-  const epochOf = parts.ownership?.epochOf;
-  const following = { db, log, followers, telemetry, online, takesTurns, epochOf };
+  const epochsOf = parts.ownership?.epochsOf;
+  const following = { db, log, followers, telemetry, online, takesTurns, epochsOf };
   const status = await openStatusFollower(following);
   const ownRaw = await composeRawUplinks(parts);
   const intake = new Intake(intakeLimits);
@@ -187,7 +188,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const { admit, append, announce } = stages;
   const owned = createDeviceLeaseGuard(parts);
   const takeOwnUplink = async (uplink: Uplink): Promise<KeptSamples> => {
-    const work = () => owned(uplink.device.id, () => handleUplink(uplink, stages));
+    const work = () => owned(uplink.device.workspaceId, () => handleUplink(uplink, stages));
     return keptOf(await countUplink(telemetry, work), uplink, uplink.receivedAt);
   };
   const takeUplink = await uplinksOfAll(parts, takeOwnUplink);
@@ -219,7 +220,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     handleUplink: takeUplink,
     takeOwnUplink,
     storingCalls: remote?.handlers,
-    appendEntry: remote?.appendEntry ?? ((entry) => appendOwned(entry, { append, announce })),
+    appendEntry: remote?.appendEntry ?? ((entry) => appendOwned(entry, '', { append, announce })),
     admit,
     sampleChanges: remote?.sampleChanges ?? ownChanges,
     encodeDownlink: encodeDownlink(scripts),
@@ -247,7 +248,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     async dropDevices(isDropped) {
       await status.settled();
       status.dropStates(isDropped);
-      calculated.forgetAll(isDropped);
+      calculated.forgetAll();
     },
     scripts,
     scriptTrials: scripts.trials,

@@ -10,8 +10,7 @@ import { looksLikeToken } from '../transports/mqtt/device-token.ts';
 import type { ClientPlace, PlaceOfClient } from '../transports/mqtt/mqtt-broker-state.ts';
 import { loginTurns } from '../transports/mqtt/mqtt-login-limiter.ts';
 import type { Login } from '../transports/mqtt/mqtt-login.ts';
-import { leaseOfWorkspace } from './leases/lease-tasks.ts';
-import type { LeaseName, Leases } from './leases/leases.ts';
+import { type LeaseName, type Leases, leaseOfWorkspace } from './leases/leases.ts';
 import {
   type ConnectedClient,
   type DialConnection,

@@ -1,5 +1,6 @@
-// Owned devices: entries are accepted for devices that this node owns, and are waited for before these move.
+// Owned devices: entries are accepted for devices of workspaces that this node holds, and are waited for before these move.
 import { isRefused, problem, problemOf, type Refusal } from '../model/problem.ts';
+import type { DeviceHomes } from './device-homes.ts';
 
 /** A right that can end while work is done. */
 interface Held {
@@ -8,8 +9,8 @@ interface Held {
   during<T>(work: Promise<T>): Promise<T>;
 }
 
-/** The right to a device; undefined when this node does not have it. */
-export type HeldFor = (deviceId: string) => Held | undefined;
+/** The right to the devices of a workspace; undefined when this node does not have it. */
+export type HeldFor = (workspaceId: string) => Held | undefined;
 
 /**
  * Calls a node. Undefined when it cannot be reached and has received nothing. Throws when it may
@@ -18,27 +19,34 @@ export type HeldFor = (deviceId: string) => Held | undefined;
 export type CallOwner = (name: string, request: unknown) => Promise<unknown>;
 
 /**
- * Asks the owners of devices, those of one node together. `ask` returns the items of devices that
- * the node does not hold; they are asked of the next owner. Returns those that are of this node.
+ * Asks the holders of workspaces, those of one node together. `ask` returns the items of workspaces
+ * that the node does not hold; they are asked of the next holder. Returns those that are of this node.
  * Throws the first Problem when all were asked.
  */
-export type AskOwners = <Item extends { readonly deviceId: string }>(
+export type AskOwners = <Item extends { readonly workspaceId: string }>(
   items: readonly Item[],
   ask: (items: readonly Item[], call: CallOwner) => Promise<readonly Item[]>,
 ) => Promise<readonly Item[]>;
 
+/** What of a device is done by its owner: `workspaceId` is that of the device. */
+export interface OwnedRequest<Request> {
+  readonly workspaceId: string;
+  readonly request: Request;
+}
+
 /**
- * Has the owner of the device answer, or this node when that is the owner. The owner answers `ask` with
- * an outcome or a refusal; undefined when it was not reached. Throws the owner's Problem, or `deviceWithoutOwner`.
+ * Has the owner of a device of the workspace answer, or this node when that is the owner. The owner
+ * answers `ask` with an outcome or a refusal; undefined when it was not reached. Throws the owner's
+ * Problem, or `deviceWithoutOwner`.
  */
 export async function atOwner<Outcome extends object>(
   askOwners: AskOwners,
-  deviceId: string,
+  workspaceId: string,
   ask: (call: CallOwner) => Promise<unknown>,
   here: () => Promise<Outcome>,
 ): Promise<Outcome> {
   let outcome: Outcome | undefined;
-  const own = await askOwners([{ deviceId }], async (items, call) => {
+  const own = await askOwners([{ workspaceId }], async (items, call) => {
     const given = await ask(call);
     if (given === undefined) return items;
     const answer = given as Outcome | Refusal;
@@ -53,21 +61,51 @@ export async function atOwner<Outcome extends object>(
 
 export interface DeviceOwnership {
   readonly heldFor: HeldFor;
-  /** The epoch in which this node has the device, or had it last; 0 for never. */
-  readonly epochOf: (deviceId: string) => number;
+  readonly homes: DeviceHomes;
+  /** See `EpochsOfDevices`. */
+  readonly epochsOf: EpochsOfDevices;
   readonly askOwners: AskOwners;
 }
 
 /**
- * Does the work while the device is owned. Throws `deviceMoved` when nothing was done, and
+ * The epoch in which this node has each device, or had it last; 0 for never. A device is given with
+ * the workspace that its newest entry names, if that names one.
+ */
+export type EpochsOfDevices = (
+  devices: ReadonlyMap<string, string | undefined>,
+) => Promise<(deviceId: string) => number>;
+
+/**
+ * A device that came from another workspace has the epoch of that move until its new workspace gets
+ * a later one: what its former owner still writes is older.
+ */
+export function epochsOfDevices(
+  homes: Pick<DeviceHomes, 'ofAll'>,
+  epochOf: (workspaceId: string) => number,
+): EpochsOfDevices {
+  return async (devices) => {
+    const found = await homes.ofAll(devices.keys());
+    return (deviceId) => {
+      const home = found.get(deviceId);
+      const workspaceId = devices.get(deviceId) ?? home?.workspaceId;
+      if (workspaceId === undefined) return 0;
+      const epoch = epochOf(workspaceId);
+      const isThere = epoch > 0 && workspaceId === home?.workspaceId;
+      return isThere ? Math.max(epoch, home.epoch) : epoch;
+    };
+  };
+}
+
+/**
+ * Does the work while the workspace is held. Throws `deviceMoved` when nothing was done, and
  * `deviceMovedMeanwhile` when the right ended during the work.
  */
 export async function withDeviceLease<T>(
   heldFor: HeldFor,
-  deviceId: string,
+  workspaceId: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const held = heldFor(deviceId);
+  const held = heldFor(workspaceId);
   if (held === undefined) throw problem('deviceMoved');
   const done = await held.during(work());
   // What another node may know nothing of must not be acknowledged, and not be done there again.

@@ -1,6 +1,7 @@
 // Remote downlinks: commands reach the owner of their device, whose queue sends them.
 import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
+import type { DeviceHomes } from './device-homes.ts';
 import type { DownlinkCause } from '../downlinks/downlink.ts';
 import type { DownlinkQueue } from '../downlinks/downlink-queue.ts';
 
@@ -27,30 +28,35 @@ interface WakeRequest {
 
 /** Runs the queue at the device's owner. When the request is lost, the next owner runs it. */
 export function wakeOwner(
-  messages: Pick<NodeMessages, 'toOwner'>,
+  messages: Pick<NodeMessages, 'toHolder'>,
+  homes: Pick<DeviceHomes, 'of'>,
   wakeOwn: DownlinkQueue['wake'],
   failed: (error: unknown) => void,
 ): DownlinkQueue['wake'] {
-  return (deviceId, isImmediate = false) => {
-    const request: WakeRequest = { deviceId, isImmediate };
-    const sent = request;
+  const wake = async (deviceId: string, isImmediate: boolean): Promise<void> => {
+    const home = await homes.of(deviceId);
+    // The downlinks of a deleted device are deleted too.
+    if (home === undefined) return;
+    const sent: WakeRequest = { deviceId, isImmediate };
     const own = async () => {
       wakeOwn(deviceId, isImmediate);
       return null;
     };
-    messages
-      .toOwner(deviceId, { kind: kinds.wake, request: sent, again: sent, bytes: wakeBytes, own })
-      .catch(failed);
+    const message = { kind: kinds.wake, request: sent, again: sent, bytes: wakeBytes, own };
+    await messages.toHolder(home.workspaceId, message);
   };
+  return (deviceId, isImmediate = false) => void wake(deviceId, isImmediate).catch(failed);
 }
 
 /** Queues the downlinks at the owner, whose encoder knows the state of the device. */
 export function sendAtOwner({
   messages,
+  homes,
   queue,
   send,
 }: {
   readonly messages: NodeMessages;
+  readonly homes: Pick<DeviceHomes, 'of'>;
   /** Both work on devices of this node. */
   readonly queue: Pick<DownlinkQueue, 'wake'>;
   readonly send: Send;
@@ -65,9 +71,12 @@ export function sendAtOwner({
     return await send(deviceId, command, cause);
   });
   return async (deviceId, command, cause) => {
-    if (messages.isOwn(deviceId)) return send(deviceId, command, cause);
+    const home = await homes.of(deviceId);
+    // For an unknown device, it says so.
+    if (home === undefined || messages.holds(home.workspaceId))
+      return send(deviceId, command, cause);
     const request = { deviceId, command, cause };
-    const queued = await messages.toOwner(deviceId, {
+    const queued = await messages.toHolder(home.workspaceId, {
       kind: kinds.send,
       request,
       bytes: JSON.stringify(request).length,

@@ -184,8 +184,11 @@ const searchLimits = {
 
 /** Who has which devices. */
 export interface DeviceOwners {
-  /** Names the part of all devices to which the device belongs. */
-  leaseOf(deviceId: string): string;
+  /**
+   * Names the part of all devices to which each device belongs. Devices that are unknown are absent:
+   * nobody writes for them.
+   */
+  leasesOf(deviceIds: Iterable<string>): Promise<ReadonlyMap<string, string>>;
   /** Whether this node accepts work for the part now. */
   isOwn(lease: string): boolean;
   /** The owner of each part, this node included, as it was read last. */
@@ -215,8 +218,6 @@ interface ElsewhereParts {
  */
 export class OpenElsewhere {
   readonly #parts: ElsewhereParts;
-  readonly #isOwn: (lease: string) => boolean;
-  readonly #leaseOf: (deviceId: string) => string;
   readonly #owners: () => ReadonlyMap<string, NodeAddress>;
   readonly #former: FormerOwners;
   #turn: { readonly ranges: OpenRange[]; readonly found: Promise<OpenOfJournal[]> } | undefined;
@@ -224,19 +225,15 @@ export class OpenElsewhere {
 
   constructor(parts: ElsewhereParts) {
     this.#parts = parts;
-    const { isOwn, leaseOf, owners } = parts.owners;
-    this.#isOwn = isOwn;
-    this.#leaseOf = leaseOf;
-    this.#owners = owners;
+    this.#owners = parts.owners.owners;
     this.#former = new FormerOwners(parts.self);
   }
 
-  readonly read = (range: OpenRange): Promise<OpenOfJournal[]> => {
+  readonly read = async (range: OpenRange): Promise<OpenOfJournal[]> => {
+    const { leasesOf, isOwn } = this.#parts.owners;
+    const leases = new Set((await leasesOf(range.deviceIds)).values());
     this.#former.update(this.#owners());
-    const isHere =
-      this.#former.nodes().length === 0 &&
-      range.deviceIds.every((id) => this.#isOwn(this.#leaseOf(id)));
-    if (isHere) return Promise.resolve([]);
+    if (this.#former.nodes().length === 0 && [...leases].every(isOwn)) return [];
     if (this.#turn === undefined) {
       const ranges: OpenRange[] = [];
       this.#turn = { ranges, found: this.#readTurn(ranges) };
@@ -264,7 +261,7 @@ export class OpenElsewhere {
     if (nodes.length > 0 && this.#parts.now() - this.#confirmedAt >= searchLimits.confirmEveryMs) {
       this.#confirmedAt = this.#parts.now();
       // One that does not answer is asked again later.
-      void askAll([], this.#former, this.#parts).catch(() => undefined);
+      void askAll([], new Map(), this.#former, this.#parts).catch(() => undefined);
     }
     return nodes.map(({ id, url }) => ({ id, url }));
   };
@@ -285,8 +282,10 @@ async function search(
   const until = now() + searchLimits.ownerMsMax;
   let unanswered = 0;
   for (;;) {
+    // A device may change its workspace meanwhile.
+    const leases = await owners.leasesOf(new Set(ranges.flatMap(({ deviceIds }) => deviceIds)));
     former.update(owners.owners());
-    const { answers, silent, isComplete } = await askAll(ranges, former, parts);
+    const { answers, silent, isComplete } = await askAll(ranges, leases, former, parts);
     if (isComplete) {
       const more = answers.flatMap((answer) => answer.formerOwners);
       if (!former.noteUnasked(more, answers)) return answers.map(journalOf);
@@ -311,11 +310,12 @@ interface Attempt {
 
 async function askAll(
   ranges: readonly OpenRange[],
+  leases: ReadonlyMap<string, string>,
   former: FormerOwners,
   parts: ElsewhereParts,
 ): Promise<Attempt> {
   const asked = former.nodes();
-  const { questions, isOwnerless } = questionsOf(ranges, asked, parts);
+  const { questions, isOwnerless } = questionsOf(ranges, leases, asked, parts);
   const given = await Promise.all(
     questions.map((question) =>
       askOpenSamples(question, (name, request) => parts.call(question.node, name, request)),
@@ -339,8 +339,9 @@ function journalOf({ journal, shipped, samples, removed }: OpenOfNode): OpenOfJo
 /** What each node is asked: owners for their devices, former owners for all. */
 function questionsOf(
   ranges: readonly OpenRange[],
+  leases: ReadonlyMap<string, string>,
   former: readonly NodeAddress[],
-  { owners: { isOwn, leaseOf, owners } }: ElsewhereParts,
+  { owners: { isOwn, owners } }: ElsewhereParts,
 ): { readonly questions: readonly OpenQuestion[]; readonly isOwnerless: boolean } {
   const known = owners();
   const questions = new Map<string, OpenQuestion & { ranges: OpenRange[]; leases: Set<string> }>();
@@ -355,8 +356,8 @@ function questionsOf(
   for (const range of ranges) {
     const ofNode = new Map<string, string[]>();
     for (const deviceId of range.deviceIds) {
-      const lease = leaseOf(deviceId);
-      if (isOwn(lease)) continue;
+      const lease = leases.get(deviceId);
+      if (lease === undefined || isOwn(lease)) continue;
       const node = known.get(lease);
       if (node === undefined) {
         isOwnerless = true;

@@ -2,7 +2,13 @@
 import { problem, refusalOf } from '../model/problem.ts';
 import type { RawUplink } from '../model/uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
-import { type AskOwners, atOwner, type HeldFor } from './owned-devices.ts';
+import {
+  atOwner,
+  type CallOwner,
+  type DeviceOwnership,
+  type HeldFor,
+  type OwnedRequest,
+} from './owned-devices.ts';
 
 /** The call between nodes. */
 export const rawUplinksCall = 'rawUplinks';
@@ -13,8 +19,19 @@ const answerCharsMax = 2_000_000;
 type ListUplinks = (range: RawUplinkRange) => Promise<RawUplinkPage>;
 
 /** Asks the owner, in pieces of bounded size. Throws its Problem, or `nodeUnreachable`. */
-export function listAtOwner(askOwners: AskOwners, list: ListUplinks): ListUplinks {
+export function listAtOwner(
+  { askOwners, homes }: Pick<DeviceOwnership, 'askOwners' | 'homes'>,
+  list: ListUplinks,
+): ListUplinks {
   return async (range) => {
+    const home = await homes.of(range.deviceId);
+    if (home === undefined) return list(range);
+    const { workspaceId } = home;
+    const onePiece = (left: RawUplinkRange): Promise<RawUplinkPage> => {
+      const sent: OwnedRequest<RawUplinkRange> = { workspaceId, request: left };
+      const ask = (call: CallOwner) => call(rawUplinksCall, sent);
+      return atOwner<RawUplinkPage>(askOwners, workspaceId, ask, () => list(left));
+    };
     const uplinks: RawUplink[] = [];
     for (;;) {
       const left = {
@@ -22,7 +39,7 @@ export function listAtOwner(askOwners: AskOwners, list: ListUplinks): ListUplink
         skip: range.skip + uplinks.length,
         limit: range.limit - uplinks.length,
       };
-      const page = await onePiece(left, askOwners, list);
+      const page = await onePiece(left);
       uplinks.push(...page.uplinks);
       const isEnd = page.uplinks.length === 0 || uplinks.length >= range.limit;
       if (isEnd || left.skip + page.uplinks.length >= page.total)
@@ -31,25 +48,12 @@ export function listAtOwner(askOwners: AskOwners, list: ListUplinks): ListUplink
   };
 }
 
-async function onePiece(
-  range: RawUplinkRange,
-  askOwners: AskOwners,
-  list: ListUplinks,
-): Promise<RawUplinkPage> {
-  return atOwner<RawUplinkPage>(
-    askOwners,
-    range.deviceId,
-    (call) => call(rawUplinksCall, range),
-    () => list(range),
-  );
-}
-
 /** Answers the call of another node, for devices of this one. */
 export function rawUplinksReceiver(heldFor: HeldFor, list: ListUplinks) {
-  return async (request: unknown): Promise<unknown> => {
-    const range = request as RawUplinkRange;
+  return async (given: unknown): Promise<unknown> => {
+    const { workspaceId, request: range } = given as OwnedRequest<RawUplinkRange>;
     try {
-      if (heldFor(range.deviceId) === undefined) throw problem('deviceMoved');
+      if (heldFor(workspaceId) === undefined) throw problem('deviceMoved');
       const { uplinks, total } = await list(range);
       return { uplinks: piece(uplinks), total };
     } catch (error) {

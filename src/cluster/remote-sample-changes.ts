@@ -11,10 +11,11 @@ import type {
   SettledChanges,
 } from '../model/sample-changes.ts';
 import {
-  type AskOwners,
   atOwner,
   type CallOwner,
+  type DeviceOwnership,
   type HeldFor,
+  type OwnedRequest,
   withDeviceLease,
 } from './owned-devices.ts';
 
@@ -35,48 +36,45 @@ interface OfDevice {
   readonly deviceId: string;
 }
 
-interface Call {
+type ChangeRequest =
+  | DeletionRequest
+  | CorrectionRequest
+  | RecalculationPiece
+  | GroupResults
+  | OfDevice;
+
+interface Call extends OwnedRequest<ChangeRequest> {
   readonly work: keyof SampleChangesOfNode;
-  readonly request:
-    | DeletionRequest
-    | CorrectionRequest
-    | RecalculationPiece
-    | GroupResults
-    | OfDevice;
 }
 
-/** Changes of own devices here, and of others at their owner. Throws its Problem. */
+/** Changes of own devices here, and of others at their owner. Throws its Problem. `node` is this one. */
 export function sampleChangesOfAll(
-  askOwners: AskOwners,
-  owner: Owner,
+  { askOwners, heldFor, homes }: Pick<DeviceOwnership, 'askOwners' | 'heldFor' | 'homes'>,
+  node: string,
   own: SampleChangesOfNode,
 ): SampleChangesOfNode {
-  const here = ownedChanges(owner, own);
-  function ask<Outcome extends object>(call: Call, work: () => Promise<Outcome>) {
+  const here = namedChanges(node, own);
+  async function ask<Outcome extends object>(
+    work: keyof SampleChangesOfNode,
+    request: ChangeRequest,
+    change: () => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const home = await homes.of(request.deviceId);
+    // It says that there is no such device.
+    if (home === undefined) return change();
+    const { workspaceId } = home;
+    const call: Call = { work, workspaceId, request };
     const askOwner = (callOwner: CallOwner) => callOwner(sampleChangesCall, call);
-    return atOwner(askOwners, call.request.deviceId, askOwner, work);
+    return atOwner(askOwners, workspaceId, askOwner, () =>
+      withDeviceLease(heldFor, workspaceId, change),
+    );
   }
   return {
-    delete: (request) => ask({ work: 'delete', request }, () => here.delete(request)),
-    correct: (request) => ask({ work: 'correct', request }, () => here.correct(request)),
-    recalculate: (request) =>
-      ask({ work: 'recalculate', request }, () => here.recalculate(request)),
-    put: (request) => ask({ work: 'put', request }, () => here.put(request)),
-    settled: (request) => ask({ work: 'settled', request }, () => here.settled(request)),
-  };
-}
-
-/** Answers the call of another node, for devices of this one. */
-export function sampleChangesReceiver(owner: Owner, own: SampleChangesOfNode) {
-  const here = ownedChanges(owner, own);
-  return async (given: unknown): Promise<unknown> => {
-    const { work, request } = given as Call;
-    try {
-      // The other node has sent what its work takes.
-      return await here[work](request as never);
-    } catch (error) {
-      return refusalOf(error);
-    }
+    delete: (request) => ask('delete', request, () => here.delete(request)),
+    correct: (request) => ask('correct', request, () => here.correct(request)),
+    recalculate: (request) => ask('recalculate', request, () => here.recalculate(request)),
+    put: (request) => ask('put', request, () => here.put(request)),
+    settled: (request) => ask('settled', request, () => here.settled(request)),
   };
 }
 
@@ -86,18 +84,29 @@ interface Owner {
   readonly node: string;
 }
 
-function ownedChanges({ heldFor, node }: Owner, own: SampleChangesOfNode): SampleChangesOfNode {
-  const owned = <T>({ deviceId }: OfDevice, work: () => Promise<T>) =>
-    withDeviceLease(heldFor, deviceId, work);
-  const told = async <T extends object>(request: OfDevice, work: () => Promise<T>) => ({
-    ...(await owned(request, work)),
-    node,
-  });
+/** Answers the call of another node, for devices of this one. */
+export function sampleChangesReceiver({ heldFor, node }: Owner, own: SampleChangesOfNode) {
+  const here = namedChanges(node, own);
+  return async (given: unknown): Promise<unknown> => {
+    const { work, workspaceId, request } = given as Call;
+    try {
+      // The other node has sent what its work takes.
+      const change = () => here[work](request as never) as Promise<object>;
+      return await withDeviceLease(heldFor, workspaceId, change);
+    } catch (error) {
+      return refusalOf(error);
+    }
+  };
+}
+
+/** The outcomes name the node that has what was removed. */
+function namedChanges(node: string, own: SampleChangesOfNode): SampleChangesOfNode {
+  const named = async <T extends object>(work: Promise<T>) => ({ ...(await work), node });
   return {
-    delete: (request) => told(request, () => own.delete(request)),
-    correct: (request) => owned(request, () => own.correct(request)),
-    recalculate: (request) => told(request, () => own.recalculate(request)),
-    put: (request) => owned(request, () => own.put(request)),
-    settled: (request) => told(request, () => own.settled(request)),
+    delete: (request) => named(own.delete(request)),
+    correct: (request) => own.correct(request),
+    recalculate: (request) => named(own.recalculate(request)),
+    put: (request) => own.put(request),
+    settled: (request) => named(own.settled(request)),
   };
 }

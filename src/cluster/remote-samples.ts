@@ -15,7 +15,13 @@ import {
   type StoredSamples,
   type StoreElsewhere,
 } from '../uplinks/bulk/backfill-batches.ts';
-import { type AskOwners, atOwner, type CallOwner } from './owned-devices.ts';
+import {
+  type AskOwners,
+  atOwner,
+  type CallOwner,
+  type DeviceOwnership,
+  type OwnedRequest,
+} from './owned-devices.ts';
 import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 
@@ -55,7 +61,7 @@ type DeviceOutcome = (StoredSamples & { readonly notes: number }) | Refusal;
 
 /** What of a device goes into one call. */
 interface Piece {
-  readonly deviceId: string;
+  readonly workspaceId: string;
   readonly of: SamplesOfOwner;
   readonly samples: string;
   readonly chars: number;
@@ -97,7 +103,7 @@ function piecesOf(of: SamplesOfOwner): Piece[] {
   let chars = 0;
   const end = (isLast: boolean): void => {
     pieces.push({
-      deviceId: of.device.id,
+      workspaceId: of.device.origin.workspaceId,
       of,
       samples: `[${texts.join(',')}]`,
       chars,
@@ -239,7 +245,11 @@ async function storeOwn(
   const calculated = await on.calculate(device.id, admitted);
   const entry = entryOf(calculated, { device, indices: own.indices }, { receivedAt, progress, on });
   const trace = duplicateKey === undefined ? {} : { trace: { duplicateKey } };
-  const { samples, duplicates } = await appendOwned({ ...entry, ...trace }, on);
+  const { samples, duplicates } = await appendOwned(
+    { ...entry, ...trace },
+    device.origin.workspaceId,
+    on,
+  );
   const notStored = notStoredOf(
     samples.map(({ topic }) => topic),
     device,
@@ -289,24 +299,33 @@ type EntryStages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'heldFor'
 type Outcome = DurableEntry | Refusal;
 
 /** Appends an entry at the owner of its device. The position is one of the owner's journal. */
-export function createRemoteEntries(askOwners: AskOwners, on: EntryStages): AppendEntry {
+export function createRemoteEntries(
+  { askOwners, homes }: Pick<DeviceOwnership, 'askOwners' | 'homes'>,
+  on: EntryStages,
+): AppendEntry {
   return async (entry) => {
-    const { deviceId } = entry;
+    const home = await homes.of(entry.deviceId);
+    const { append, announce } = on;
+    // Of a device that was deleted meanwhile: no other node writes for it.
+    if (home === undefined) return appendOwned(entry, '', { append, announce });
+    const { workspaceId } = home;
+    const sent: OwnedRequest<JournalEntry> = { workspaceId, request: entry };
     const ask = async (call: CallOwner): Promise<unknown> => {
-      const outcomes = await call(entriesCall, [entry]);
+      const outcomes = await call(entriesCall, [sent]);
       if (outcomes === undefined) return undefined;
       const [outcome] = outcomes as readonly unknown[];
       if (outcome === undefined) throw problem('nodeUnreachable');
       return outcome;
     };
-    return atOwner<DurableEntry>(askOwners, deviceId, ask, () => appendOwned(entry, on));
+    const here = () => appendOwned(entry, workspaceId, on);
+    return atOwner<DurableEntry>(askOwners, workspaceId, ask, here);
   };
 }
 
 /** Answers the call of another node: for each entry what became durable of it, or why nothing did. */
 export function entriesReceiver(on: EntryStages) {
   return async (request: unknown): Promise<unknown> => {
-    const entries = request as readonly JournalEntry[];
+    const entries = request as readonly OwnedRequest<JournalEntry>[];
     const outcomes = await Promise.all(
       entries.map((entry): Promise<Outcome> => appendAdmitted(entry, on).catch(refusalOf)),
     );
@@ -315,9 +334,12 @@ export function entriesReceiver(on: EntryStages) {
 }
 
 /** The owner knows the names of the device that are not stored for all yet. */
-async function appendAdmitted(entry: JournalEntry, on: EntryStages): Promise<DurableEntry> {
+async function appendAdmitted(
+  { workspaceId, request: entry }: OwnedRequest<JournalEntry>,
+  on: EntryStages,
+): Promise<DurableEntry> {
   const { deviceId, receivedAt, samples } = entry;
-  if (samples.length === 0) return appendOwned(entry, on);
+  if (samples.length === 0) return appendOwned(entry, workspaceId, on);
   const given = samples.map(
     (sample): ValidatedSample<Sample> => ({
       sample,
@@ -336,5 +358,6 @@ async function appendAdmitted(entry: JournalEntry, on: EntryStages): Promise<Dur
     })),
   );
   const permitted = admitted.map(({ sample }) => sample as (typeof samples)[number]);
-  return appendOwned({ ...entry, samples: permitted, notes: [...entry.notes, ...notes] }, on);
+  const permittedEntry = { ...entry, samples: permitted, notes: [...entry.notes, ...notes] };
+  return appendOwned(permittedEntry, workspaceId, on);
 }

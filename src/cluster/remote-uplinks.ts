@@ -5,6 +5,7 @@ import { exactPlacesIn, type MemberPlace, rememberPlaces } from '../model/exact-
 import type { KeptSamples } from '../model/kept-samples.ts';
 import type { MessageHandler, NodeMessages } from '../model/node-messages.ts';
 import { durablePart } from '../model/journal-entry.ts';
+import { problem } from '../model/problem.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { uplinkOf } from '../uplinks/capture/capture.ts';
 
@@ -16,8 +17,9 @@ const overheadBytes = 400;
 /** What the owner cannot read from the records. */
 type SentUplink = Parameters<typeof uplinkOf>[0] &
   Pick<Uplink, 'correlationId' | 'receivedAt' | 'samples' | 'notes' | 'rulesSkipped'> & {
-    /** Service device id. */
+    /** Service device id, and the workspace of the device. */
     readonly deviceId: string;
+    readonly workspaceId: string;
     /** Whether an owner may have received it before. */
     readonly isRepeated?: boolean;
     /** Where integers of it became text. */
@@ -30,11 +32,11 @@ type SentUplink = Parameters<typeof uplinkOf>[0] &
  */
 export async function sendUplink(
   uplink: Uplink,
-  messages: Pick<NodeMessages, 'toOwner'>,
+  messages: Pick<NodeMessages, 'toHolder'>,
   takeOwn: (uplink: Uplink) => Promise<KeptSamples | undefined>,
 ): Promise<KeptSamples | undefined> {
   const sent = sentUplinkOf(uplink);
-  const answer = await messages.toOwner(uplink.device.id, {
+  const answer = await messages.toHolder(uplink.device.workspaceId, {
     kind: uplinkMessage,
     request: sent,
     bytes: (uplink.inflatedBytes ?? uplink.bodyBytes) + overheadBytes,
@@ -62,7 +64,8 @@ function sentUplinkOf({
   ...sent
 }: Uplink): SentUplink {
   const exact = exactPlacesIn(sent);
-  return { ...sent, deviceId: device.id, ...(exact.length > 0 && { exact }) };
+  const { id: deviceId, workspaceId } = device;
+  return { ...sent, deviceId, workspaceId, ...(exact.length > 0 && { exact }) };
 }
 
 /** Answers the message of another node. */
@@ -77,9 +80,12 @@ export function uplinkReceiver(parts: {
   return async (request) => {
     const { exact = [], ...sent } = request as SentUplink;
     rememberPlaces(sent, exact);
-    const { deviceId, correlationId, receivedAt, isRepeated = false, ...message } = sent;
+    const { deviceId, workspaceId, correlationId, receivedAt, ...others } = sent;
+    const { isRepeated = false, ...message } = others;
     const { samples, notes, rulesSkipped, ...payload } = message;
     const route = await findRoute(deviceId);
+    // The sender did not know yet: asking the holder of that workspace again would not help.
+    if (route.device.workspaceId !== workspaceId) throw problem('deviceMovedMeanwhile');
     const uplink = {
       ...uplinkOf(payload, route, correlationId, receivedAt),
       ...(samples !== undefined && { samples }),

@@ -46,7 +46,7 @@ interface HandOverRequest {
 }
 
 interface SharedMqttParts {
-  readonly messages: Pick<NodeMessages, 'holdsWorkspace' | 'toHolder' | 'handle'>;
+  readonly messages: Pick<NodeMessages, 'holds' | 'toHolder' | 'handle'>;
   /** Rejects for an unknown device. */
   readonly workspaceOfDevice: (deviceId: string) => Promise<string>;
   /** By the key of a session. Undefined when its connector or device is gone. */
@@ -130,7 +130,7 @@ export class SharedMqtt {
     const { messages, retained, keptSessions, workspaceOfDevice, failed } = this.#parts;
     if (!retained.has(id) && keptSessions.get(id) === undefined) return;
     workspaceOfDevice(id).then((workspaceId) => {
-      if (messages.holdsWorkspace(workspaceId)) return;
+      if (messages.holds(workspaceId)) return;
       this.#handOver(workspaceId, retained.take(id), [[id, keptSessions.take(id)]]);
     }, failed);
   }
@@ -142,7 +142,7 @@ export class SharedMqtt {
   ): Promise<T | undefined> {
     const { messages, workspaceOfDevice } = this.#parts;
     const workspaceId = await workspaceOfDevice(deviceId);
-    if (messages.holdsWorkspace(workspaceId)) return work();
+    if (messages.holds(workspaceId)) return work();
     try {
       return (await messages.toHolder(workspaceId, { ...sent, own: work })) as T;
     } catch (error) {

@@ -49,7 +49,8 @@ interface QueueParts {
 
 /** With several nodes, the owner of a device works on its downlinks. */
 export interface DownlinkOwners {
-  readonly isOwn: (deviceId: string) => boolean;
+  /** A promise when the records are read. */
+  readonly isOwn: (deviceId: string) => boolean | Promise<boolean>;
   /** Runs the queue of another owner. */
   readonly wake: DownlinkQueue['wake'];
 }
@@ -58,7 +59,7 @@ export class DownlinkQueue {
   readonly #parts: QueueParts;
   readonly #stopping = new AbortController();
   readonly #records: DownlinkRecords;
-  readonly #isOwn: (deviceId: string) => boolean;
+  readonly #isOwn: DownlinkOwners['isOwn'];
   readonly #queue: KeyedQueue;
   /** Works on the device's downlinks; `atOnce` also on one whose next try is later. */
   readonly wake: (deviceId: string, atOnce?: boolean) => void;
@@ -91,8 +92,9 @@ export class DownlinkQueue {
       retryMs: queueLimits.faultMs,
       work: (deviceId, atOnce) => this.#serve(deviceId, atOnce),
     });
-    this.wake = wakeWith(this.#isOwn, this.#queue.schedule, owners?.wake);
-    this.wakeOwn = wakeWith(this.#isOwn, this.#queue.schedule);
+    const { schedule } = this.#queue;
+    this.wake = wakeWith(this.#isOwn, { failed, schedule, elsewhere: owners?.wake });
+    this.wakeOwn = wakeWith(this.#isOwn, { failed, schedule, elsewhere: undefined });
     this.idle = this.#queue.idle;
   }
 
@@ -100,7 +102,7 @@ export class DownlinkQueue {
     let isFirst = true;
     for (let goesOn = true; goesOn && !this.#stopping.signal.aborted; isFirst = false) {
       // The next owner resumes what waits.
-      if (!this.#isOwn(deviceId)) return;
+      if (!(await this.#isOwn(deviceId))) return;
       const downlink = await this.#records.next(deviceId);
       if (downlink === undefined) return;
       const now = this.#parts.now();
@@ -130,12 +132,24 @@ export class DownlinkQueue {
 
 function wakeWith(
   isOwn: DownlinkOwners['isOwn'],
-  schedule: DownlinkQueue['wake'],
-  wakeElsewhere?: DownlinkQueue['wake'],
+  {
+    failed,
+    schedule,
+    elsewhere,
+  }: {
+    readonly failed: (error: unknown) => void;
+    readonly schedule: DownlinkQueue['wake'];
+    readonly elsewhere: DownlinkQueue['wake'] | undefined;
+  },
 ): DownlinkQueue['wake'] {
   return (deviceId, atOnce) => {
-    if (isOwn(deviceId)) schedule(deviceId, atOnce);
-    else wakeElsewhere?.(deviceId, atOnce);
+    const wake = (own: boolean): void => {
+      if (own) schedule(deviceId, atOnce);
+      else elsewhere?.(deviceId, atOnce);
+    };
+    const own = isOwn(deviceId);
+    if (own instanceof Promise) own.then(wake).catch(failed);
+    else wake(own);
   };
 }
 

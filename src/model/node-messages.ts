@@ -33,25 +33,27 @@ export type MessageHandler = (request: unknown, from: string) => Promise<unknown
 export interface NodeMessages {
   /** This node. */
   readonly node: NodeAddress;
-  /** Whether this node owns the device. */
-  isOwn(deviceId: string): boolean;
-  /** Whether work for the device begins here: this node owns it, and no earlier message for it waits. */
-  beginsHere(deviceId: string): boolean;
-  /** Whether this node holds the workspace, whose rules it evaluates and whose MQTT clients it serves. */
-  holdsWorkspace(workspaceId: string): boolean;
   /**
-   * The answer of the owner of the device. Messages of one partition begin in the order of the
-   * calls, also while it moves. Throws the Problem of the owner, `intakeFull`, and
+   * Whether this node holds the workspace: it owns its devices, evaluates its rules, and serves its
+   * MQTT clients.
+   */
+  holds(workspaceId: string): boolean;
+  /**
+   * Whether work for devices of the workspace begins here: this node holds it, and no earlier message
+   * for it waits.
+   */
+  beginsHere(workspaceId: string): boolean;
+  /**
+   * The answer of the node that holds the workspace. Messages of one partition of workspaces begin in
+   * the order of the calls, also while it moves. Throws the Problem of the holder, `intakeFull`, and
    * `deviceWithoutOwner` after a time without one.
    */
-  toOwner(deviceId: string, message: OwnedMessage): Promise<unknown>;
-  /** The same for the holder of a workspace. */
   toHolder(workspaceId: string, message: OwnedMessage): Promise<unknown>;
   /** The answer of another node. Messages to it begin in order. Rejects when it does not answer. */
   toNode(node: NodeAddress, message: NodeMessage): Promise<unknown>;
   /** Adds the handler of a kind; all are added before the node serves anything. */
   handle(kind: string, handler: MessageHandler): void;
-  /** Called when devices have come to this node. */
+  /** Called when workspaces have come to this node. */
   onGained(listener: () => void): void;
 }
 
@@ -64,10 +66,10 @@ export interface NodeAddress {
   readonly url: string;
 }
 
-// Device partition: the part of all devices that a device belongs to, which decides its node and its shard.
+// Device partition: the part of all devices that a device belongs to, which decides its shard.
 
-/** Never changed: tables and leases contain the numbers of partitions. */
-export const partitionCount = 256;
+/** Never changed: tables contain the numbers of partitions. */
+const partitionCount = 256;
 
 /** The partition of a device, by its service id. */
 export function partitionOf(deviceId: string): number {

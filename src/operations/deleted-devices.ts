@@ -22,8 +22,6 @@ export interface DeletedDevicesParts {
   readonly now: () => EpochMs;
   /** Resolves when what was acknowledged so far is in the records. */
   readonly settled: () => Promise<void>;
-  /** Whether this node looks after the device. */
-  readonly isOwn: (deviceId: string) => boolean;
   readonly dropRawUplinks: (deviceIds: ReadonlySet<string>) => Promise<void>;
   /** Yields to other work between two devices. */
   readonly pause: () => Promise<unknown>;
@@ -31,9 +29,9 @@ export interface DeletedDevicesParts {
 
 /** Removes also what a crash right after a deletion left. */
 export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<void> {
-  const { db, store, telemetry, now, isOwn } = parts;
+  const { db, store, telemetry, now } = parts;
   const due = (await listDeletedDevices(db)).filter(
-    ({ deviceId, deletedAt }) => deletedAt <= now() - lateAfterDeletionMs && isOwn(deviceId),
+    ({ deletedAt }) => deletedAt <= now() - lateAfterDeletionMs,
   );
   if (due.length > 0) await parts.settled();
   await parts.dropRawUplinks(new Set(due.map(({ deviceId }) => deviceId)));

@@ -403,8 +403,9 @@ export class CalculatedKeys {
     this.#bytes -= known.bytes;
   }
 
-  forgetAll(isForgotten: (deviceId: string) => boolean): void {
-    for (const id of [...this.#histories.keys()]) if (isForgotten(id)) this.forget(id);
+  /** The same of all devices. */
+  forgetAll(): void {
+    for (const id of [...this.#histories.keys()]) this.forget(id);
   }
 
   /** What was not stored, was stored already, or is removed, must not count for the next samples. */

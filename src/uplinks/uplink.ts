@@ -52,7 +52,10 @@ export interface UplinkStages {
    * The next run of the device sees this state, even before it is durable; undefined goes back to
    * the durable one.
    */
-  readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
+  readonly setState: (
+    device: Pick<Uplink['device'], 'id' | 'workspaceId'>,
+    state: JsonObject | undefined,
+  ) => void;
   readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
   /** Whether it is known that the device's last run left no state. */
   readonly isStateless: (deviceId: string) => boolean;
@@ -204,7 +207,7 @@ function validatedEntryOf(
   on: UplinkStages,
 ): JournalEntry {
   const { device } = uplink;
-  if (state !== undefined) on.setState(device.id, state);
+  if (state !== undefined) on.setState(device, state);
   const metrics = withReported(metricsOf(uplink), validated);
   const samples = validated.map(({ sample }) => sampleEntryOf(sample, uplink));
   const notes = [...ofScript];
@@ -254,19 +257,19 @@ function rawOf(uplink: Uplink): RawPayload {
 
 async function storeEntry(
   entry: JournalEntry,
-  { organizationId }: Uplink['device'],
+  device: Uplink['device'],
   on: UplinkStages,
 ): Promise<DurableEntry> {
   try {
     const startedAt = performance.now();
     const appended = on.append(entry);
-    on.turns?.charge(organizationId, performance.now() - startedAt);
+    on.turns?.charge(device.organizationId, performance.now() - startedAt);
     const durable = await appended;
     on.announce(durable);
     return durable;
   } catch (error) {
     // What was never durable must not feed the next run.
-    if (entry.state !== undefined) on.setState(entry.deviceId, undefined);
+    if (entry.state !== undefined) on.setState(device, undefined);
     throw error;
   }
 }

@@ -105,7 +105,7 @@ describeWith(clickhouse, 'copies of journals', () => {
     expect(await adopt(line, holder ?? '').finally(() => (isDone = true))).toContain(
       'has been flushed',
     );
-    expect(new Set(await served)).toEqual(new Set([256]));
+    expect(new Set(await served)).toEqual(new Set([64]));
     await mustSee(survivors(), lostNode.sent);
     await sendRound();
     await mustSee(survivors(), lostNode.sent);

@@ -2,34 +2,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkedFetch } from '../world/checked-fetch.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';
-import { createDifferent } from '../world/different.ts';
+import { placedWorkspaces } from '../world/placed-workspaces.ts';
 import { type LiveMessage, type LiveSocket, openLive } from '../world/live-socket.ts';
 import type { TestDevice, World } from '../world/world.ts';
-import { partitionOf } from '../../src/model/node-messages.ts';
 
 let cluster: TestCluster;
 let world: World;
+let workspaceIds: readonly string[];
 let devices: readonly TestDevice[];
 
 beforeAll(async () => {
   cluster = await startCluster();
   ({ world } = cluster);
-  const first = await world.device({ name: 'first' });
-  devices = await createDifferent<TestDevice>(
-    6,
-    ({ id }) => partitionOf(id) % 6,
-    async (n) => {
-      const deviceId = `live-${n}`;
-      const { id } = await world.must('POST', '/v3/devices', {
-        name: deviceId,
-        deviceId,
-        workspaceId: world.workspaceId,
-        connectivity: 'HTTP',
-        dataFlowId: first.dataFlowId,
-      });
-      return { ...first, id, deviceId };
-    },
-  );
+  const made: TestDevice[] = [];
+  workspaceIds = await placedWorkspaces(cluster, 6);
+  for (const workspaceId of workspaceIds)
+    made.push(await world.device({ workspaceId, name: `live ${workspaceId}` }));
+  devices = made;
 }, 240_000);
 afterAll(() => cluster.close());
 
@@ -128,10 +117,10 @@ test('a replay by time has the samples of all nodes in the order of storing', as
   }
 });
 
-test('samples of a workspace come from all nodes', async () => {
+test('samples of workspaces come from the nodes that hold them', async () => {
   const socket = await open(world);
-  const followed = { workspaceId: world.workspaceId, kinds: ['SAMPLE'] };
-  expect(await socket.ask({ type: 'subscribe', subscriptions: [followed] })).toMatchObject({
+  const followed = workspaceIds.map((workspaceId) => ({ workspaceId, kinds: ['SAMPLE'] }));
+  expect(await socket.ask({ type: 'subscribe', subscriptions: followed })).toMatchObject({
     type: 'subscribed',
   });
   const numbers = await captureAll();

@@ -2,7 +2,7 @@
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { leaseOfWorkspace } from '../../src/cluster/leases/lease-tasks.ts';
+import { leaseOfWorkspace } from '../../src/cluster/leases/leases.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';
 import { createWhere } from '../world/different.ts';
 import {

@@ -1,7 +1,6 @@
 // MQTT on two nodes: clients of either node use the devices of both.
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { partitionOf } from '../../src/model/node-messages.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';
 import {
   closed,
@@ -54,18 +53,6 @@ const newest = async ({ id }: MqttDevice, limit: number) => {
   const samples = await world.must('POST', `/v3/devices/${id}/query`, { limit });
   return samples.map(({ data }: { data: { sent: number | null } }) => data.sent);
 };
-
-test('the devices have both nodes as owners', async () => {
-  const url = (node: World) => `http://127.0.0.1:${node.platform.port}/metrics`;
-  for (const node of cluster.nodes)
-    await expect
-      .poll(async () => {
-        const answer = await fetch(url(node), { headers: { 'x-api-key': node.apiKey } });
-        return /^heliograph_partitions_held (\d+)$/m.exec(await answer.text())?.[1];
-      })
-      .toBe('128');
-  expect(new Set(devices.map(({ id }) => partitionOf(id))).size).toBeGreaterThan(2);
-});
 
 test.each(both)('publishes through node %i are stored in their order', async (node) => {
   const client = await connect(node);

@@ -1,6 +1,6 @@
 // Rules on several nodes: one node evaluates a workspace, with the samples of all, and the next one continues.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { leaseOfWorkspace } from '../../src/cluster/leases/lease-tasks.ts';
+import { leaseOfWorkspace } from '../../src/cluster/leases/leases.ts';
 import { type ActionSink, sinkEnvironment, startActionSink } from '../world/action-sink.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';

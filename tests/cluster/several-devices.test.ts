@@ -1,19 +1,40 @@
 // Requests with several devices: the owners store the samples, and the answer is that of one process.
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { partitionOf } from '../../src/model/node-messages.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missing } from '../../src/structures/missing.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';
+import { placedWorkspaces } from '../world/placed-workspaces.ts';
 import type { World } from '../world/world.ts';
 
 let cluster: TestCluster;
 let world: World;
-let flow: { readonly secret: string; readonly dataFlowId: string };
-let devices: readonly { readonly id: string; readonly deviceId: string }[];
+interface SiteDevice {
+  readonly id: string;
+  readonly deviceId: string;
+}
+
+interface Site {
+  readonly secret: string;
+  readonly devices: readonly SiteDevice[];
+}
+
+/** One at each node. */
+const sites: Site[] = [];
+let devices: readonly SiteDevice[];
 
 beforeAll(async () => {
   cluster = await startCluster();
   world = cluster.world;
-  const { workspaceId } = world;
+  for (const workspaceId of await placedWorkspaces(cluster, 2))
+    sites.push(await siteIn(workspaceId));
+  // In turns, so that each node has every second one.
+  devices = Array.from({ length: 8 }, (_, n) => sites[n % 2]?.devices[n >> 1] ?? missing('device'));
+}, 240_000);
+afterAll(() => cluster.close());
+
+/** A connector, its data flow, and four of the devices. */
+async function siteIn(workspaceId: string): Promise<Site> {
+  const place = sites.length;
   const connector = await world.must('POST', '/v3/device-connectors', {
     name: 'site',
     workspaceId,
@@ -27,33 +48,15 @@ beforeAll(async () => {
     deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
-  flow = { secret: connector.uplinkSecret, dataFlowId };
-  devices = await Promise.all(Array.from({ length: 8 }, (_, n) => deviceOf(`device-${n}`)));
-  await vi.waitFor(async () => expect(await held()).toEqual([128, 128]), { timeout: 60_000 });
-  expect(new Set(devices.map(({ id }) => partitionOf(id))).size).toBeGreaterThan(2);
-}, 240_000);
-afterAll(() => cluster.close());
-
-async function deviceOf(deviceId: string) {
-  const { workspaceId } = world;
-  const { id } = await world.must('POST', '/v3/devices', {
-    name: deviceId,
-    deviceId,
-    workspaceId,
-    connectivity: 'HTTP',
-    dataFlowId: flow.dataFlowId,
+  const names = Array.from({ length: 4 }, (_, n) => `device-${place}-${n}`);
+  const made = names.map(async (deviceId) => {
+    const body = { name: deviceId, deviceId, workspaceId, connectivity: 'HTTP', dataFlowId };
+    return { id: String((await world.must('POST', '/v3/devices', body)).id), deviceId };
   });
-  return { id, deviceId };
+  return { secret: connector.uplinkSecret, devices: await Promise.all(made) };
 }
 
 const addressOf = (node: World) => `http://127.0.0.1:${node.platform.port}`;
-const held = () =>
-  Promise.all(
-    cluster.nodes.map(async (node) => {
-      const answer = await fetch(`${addressOf(node)}/metrics`);
-      return Number(/^heliograph_partitions_held (\d+)$/m.exec(await answer.text())?.[1]);
-    }),
-  );
 
 function send(node: World, path: string, body: unknown, headers: Record<string, string> = {}) {
   const type = { 'content-type': 'application/json' };
@@ -129,34 +132,38 @@ describe.each([0, 1])('sent to node %i', (place) => {
   });
 
   test('line protocol', async () => {
-    const lines = devices.map(
-      ({ deviceId }, n) => `power-${place},device=${deviceId} n=${n} ${1e18 + n}`,
-    );
-    const answer = await fetch(`${addressOf(node())}/api/v2/write`, {
-      method: 'POST',
-      headers: { authorization: `Token ${flow.secret}` },
-      body: lines.join('\n'),
-    });
-    expect(answer.status).toBe(204);
-    for (const [n, { id }] of devices.entries())
-      expect(await stored(id, `power-${place}`)).toEqual([n]);
+    for (const { secret, devices: own } of sites) {
+      const lines = own.map(
+        ({ deviceId }, n) => `power-${place},device=${deviceId} n=${n} ${1e18 + n}`,
+      );
+      const answer = await fetch(`${addressOf(node())}/api/v2/write`, {
+        method: 'POST',
+        headers: { authorization: `Token ${secret}` },
+        body: lines.join('\n'),
+      });
+      expect(answer.status).toBe(204);
+      for (const [n, { id }] of own.entries())
+        expect(await stored(id, `power-${place}`)).toEqual([n]);
+    }
   });
 
   test('a SenML pack', async () => {
-    const pack = devices.map(({ deviceId }, n) => ({
-      n: `${deviceId}:level${place}`,
-      t: 1e9,
-      v: n,
-    }));
-    const deviceId = devices[0]?.deviceId ?? '';
-    const query = new URLSearchParams({ secret: flow.secret, deviceId });
-    const answer = await fetch(`${addressOf(node())}/v3/capture?${query.toString()}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/senml+json' },
-      body: JSON.stringify(pack),
-    });
-    expect(answer.status).toBe(201);
-    for (const [n, { id }] of devices.entries())
-      expect(await stored(id, 'default', `level${place}`)).toContain(n);
+    for (const { secret, devices: own } of sites) {
+      const pack = own.map(({ deviceId }, n) => ({
+        n: `${deviceId}:level${place}`,
+        t: 1e9,
+        v: n,
+      }));
+      const deviceId = own[0]?.deviceId ?? '';
+      const query = new URLSearchParams({ secret, deviceId });
+      const answer = await fetch(`${addressOf(node())}/v3/capture?${query.toString()}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/senml+json' },
+        body: JSON.stringify(pack),
+      });
+      expect(answer.status).toBe(201);
+      for (const [n, { id }] of own.entries())
+        expect(await stored(id, 'default', `level${place}`)).toContain(n);
+    }
   });
 });

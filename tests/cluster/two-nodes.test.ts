@@ -1,9 +1,9 @@
 // Two nodes behind a proxy: every request about a device is answered by its owner, whichever node gets it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { partitionOf } from '../../src/model/node-messages.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';
 import { askCoap } from '../world/coap-device.ts';
 import { startCluster, type TestCluster } from '../world/cluster.ts';
+import { holdersOf, placedWorkspaces } from '../world/placed-workspaces.ts';
 import type { TestDevice, World } from '../world/world.ts';
 
 let cluster: TestCluster;
@@ -18,20 +18,13 @@ const count = `function consume(event) {
 beforeAll(async () => {
   cluster = await startCluster();
   world = cluster.world;
-  const first = await world.device({ name: 'first', script: count });
-  const others: TestDevice[] = [];
-  for (let n = 0; n < 7; n++) {
-    const deviceId = `other-${n}`;
-    const { id } = await world.must('POST', '/v3/devices', {
-      name: deviceId,
-      deviceId,
-      workspaceId: world.workspaceId,
-      connectivity: 'HTTP',
-      dataFlowId: first.dataFlowId,
-    });
-    others.push({ ...first, id, deviceId });
-  }
-  devices = [first, ...others];
+  const made: TestDevice[] = [];
+  for (const workspaceId of await placedWorkspaces(cluster, 4))
+    for (let n = 0; n < 2; n++) {
+      const name = `device ${n} of ${workspaceId}`;
+      made.push(await world.device({ workspaceId, name, script: count }));
+    }
+  devices = made;
 }, 240_000);
 afterAll(() => cluster.close());
 
@@ -53,8 +46,8 @@ const storedBy = async (node: World) => {
 };
 
 test('each node serves half of the partitions', async () => {
-  for (const node of cluster.nodes) await expect.poll(() => storedBy(node)).toBe(128);
-  expect(new Set(devices.map(({ id }) => partitionOf(id))).size).toBeGreaterThan(1);
+  for (const node of cluster.nodes) await expect.poll(() => storedBy(node)).toBe(32);
+  expect(new Set((await holdersOf(cluster)).values()).size).toBe(2);
 });
 
 test('uplinks of a device that reach both nodes keep their order, and one decoder state', async () => {
@@ -169,7 +162,7 @@ test('a device of a node that stops is served by the other one', async () => {
   const [first, second] = cluster.nodes;
   if (first === undefined || second === undefined) throw new Error('two nodes');
   await second.platform.close('test');
-  await expect.poll(() => storedBy(first), { timeout: 60_000 }).toBe(256);
+  await expect.poll(() => storedBy(first), { timeout: 60_000 }).toBe(64);
   for (const device of devices) {
     expect(await capture(first, device, {})).toMatchObject({ status: 201 });
     const [sample] = await checkedFetch(

@@ -43,7 +43,7 @@ const steadyMsMax = 60_000;
 export async function runFaultRounds(parts: FaultRoundsParts): Promise<readonly FaultRound[]> {
   const { rig, kinds } = parts;
   const urls = rig.nodes.map(({ url }) => url);
-  const world = await createFaultWorld(urls[0] ?? '', parts.devices);
+  const world = await createFaultWorld(rig, parts.devices);
   const { devices } = world;
   const subscribers = urls.map((_, first) => startSubscriber({ devices, urls, first }));
   const rounds: FaultRound[] = [];

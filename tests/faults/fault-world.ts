@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { apiKey } from '../load/platform-process.ts';
+import { placeInTurns } from '../world/placed-workspaces.ts';
+import type { FaultRig } from './fault-rig.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { missing } from '../../src/structures/missing.ts';
 
@@ -35,6 +37,9 @@ export interface FaultWorld {
   readonly sink: Sink;
 }
 
+/** In one workspace: six of them are at three nodes. */
+const devicesPerSite = 2;
+
 /** Its state counts the uplinks that were decoded. */
 const script = `function consume(event) {
   const count = (event.state?.count ?? 0) + 1;
@@ -43,19 +48,18 @@ const script = `function consume(event) {
 }`;
 
 export async function createFaultWorld(
-  url: string,
+  rig: Pick<FaultRig, 'nodes' | 'records'>,
   deviceCount: number,
   name = 'device',
 ): Promise<FaultWorld> {
+  const [{ url } = missing('node')] = rig.nodes;
   const { content } = await call<{ content: { id: string; organizationId: string }[] }>(
     ...([url, 'GET', '/v3/workspaces'] as const),
   );
-  const [workspace] = content;
-  if (workspace === undefined) throw new Error('The cluster has no workspace');
+  const [first] = content;
+  if (first === undefined) throw new Error('The cluster has no workspace');
   const sink = await startSink();
-  const create = async (path: string, body: object): Promise<Record<string, string>> =>
-    call(url, 'POST', path, { name: 'faults', workspaceId: workspace.id, ...body });
-  const { organizationId } = workspace;
+  const { organizationId } = first;
   const type = await call<{ id: string }>(url, 'POST', '/v3/device-types', {
     name: 'faults',
     organizationId,
@@ -64,13 +68,50 @@ export async function createFaultWorld(
     schemas: {},
     uplinkScript: { code: script },
   });
+  const siteCount = Math.ceil(deviceCount / devicesPerSite);
+  // The devices of a workspace are of one node.
+  const sharing = { recordsUrl: rig.records.url, count: rig.nodes.length };
+  const workspaceIds = await placeInTurns(sharing, siteCount, async (number) => {
+    const body = { name: `${name} ${number}`, organizationId };
+    return (await call<{ id: string }>(url, 'POST', '/v3/workspaces', body)).id;
+  });
+  const devices: FaultDevice[] = [];
+  for (const [place, workspaceId] of workspaceIds.entries()) {
+    const numbers = Array.from({ length: deviceCount }, (_, number) => number);
+    const own = numbers.filter((number) => number % siteCount === place);
+    // One of three sends over MQTT.
+    const wanted = own.map((n) => ({
+      deviceId: `${name}-${n}`,
+      isOverMqtt: (n + Math.floor(n / siteCount)) % 3 === 2,
+    }));
+    devices.push(...(await createSite({ url, workspaceId, typeId: type.id, wanted, sink })));
+  }
+  return { devices, sink };
+}
+
+/** The devices of a workspace, with what they send to. */
+async function createSite({
+  url,
+  workspaceId,
+  typeId,
+  wanted,
+  sink,
+}: {
+  readonly url: string;
+  readonly workspaceId: string;
+  readonly typeId: string;
+  readonly wanted: readonly { readonly deviceId: string; readonly isOverMqtt: boolean }[];
+  readonly sink: Sink;
+}): Promise<readonly FaultDevice[]> {
+  const create = async (path: string, body: object): Promise<Record<string, string>> =>
+    call(url, 'POST', path, { name: 'faults', workspaceId, ...body });
   const output = await create('/v3/output-connectors', webhookTo(`${sink.url}/delivery`));
   const outputConnectors = [databaseConnectorId, output['id']].map((id) => ({ id, topic: '*' }));
   const siteOver = async (connectivity: 'HTTP' | 'MQTT') => {
     const connector = await create('/v3/device-connectors', { connectivity });
     const flow = await create('/v3/data-flows', {
       deviceConnector: { id: connector['id'] },
-      deviceType: { id: type.id },
+      deviceType: { id: typeId },
       passThrough: false,
       outputConnectors,
     });
@@ -78,12 +119,10 @@ export async function createFaultWorld(
     const login = connectivity === 'MQTT' ? { connectorId: connector['id'] ?? '' } : {};
     return { connectivity, dataFlowId: flow['id'], sender: { secret, ...login } };
   };
-  const sites = [await siteOver('HTTP'), await siteOver('MQTT')];
+  const [overHttp, overMqtt] = [await siteOver('HTTP'), await siteOver('MQTT')];
   const devices: FaultDevice[] = [];
-  for (let number = 0; number < deviceCount; number++) {
-    const deviceId = `${name}-${number}`;
-    // One of three sends over MQTT.
-    const { sender, ...site } = sites[number % 3 === 2 ? 1 : 0] ?? missing('site');
+  for (const { deviceId, isOverMqtt } of wanted) {
+    const { sender, ...site } = isOverMqtt ? overMqtt : overHttp;
     const { id = '' } = await create('/v3/devices', { name: deviceId, deviceId, ...site });
     devices.push({ id, deviceId, ...sender });
   }
@@ -93,7 +132,7 @@ export async function createFaultWorld(
     sendConsecutiveAlerts: true,
   });
   await create('/v3/rules', ruleFor(devices, action['id'] ?? ''));
-  return { devices, sink };
+  return devices;
 }
 
 function webhookTo(uri: string) {

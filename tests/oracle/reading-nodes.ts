@@ -1,6 +1,6 @@
 // Reading nodes: several nodes of one process on one ClickHouse, between which devices are moved by hand.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { leaseOfDevice, partitionLeases } from '../../src/cluster/leases/leases.ts';
+import { leaseOfWorkspace, workspaceLeases } from '../../src/cluster/leases/leases.ts';
 import { type Carry, createNodeSwitch } from '../../src/cluster/nodes/in-process-nodes.ts';
 import { NodeUnreachable } from '../../src/cluster/nodes/nodes.ts';
 import {
@@ -54,7 +54,7 @@ export async function openReadingNodes(options: ReadingNodesOptions): Promise<Re
   const nodes: ReadingNode[] = [];
   for (const [place, directory] of options.directories.entries())
     nodes.push(await openNode(`node-${place}`, directory, { options, net, owners }));
-  for (const [place, lease] of partitionLeases.entries())
+  for (const [place, lease] of workspaceLeases.entries())
     owners.set(lease, nodes[place % nodes.length]);
   for (const node of nodes) await node.refresh();
   return {
@@ -84,6 +84,12 @@ interface NodeParts {
   readonly owners: ReadonlyMap<string, ReadingNode | undefined>;
 }
 
+/** Each device of the test is of a workspace of its own. */
+export const leaseOfDevice = leaseOfWorkspace;
+
+const leasesOf = async (deviceIds: Iterable<string>) =>
+  new Map([...deviceIds].map((id) => [id, leaseOfDevice(id)] as const));
+
 async function openNode(
   id: string,
   directory: string,
@@ -107,7 +113,7 @@ async function openNode(
       return undefined;
     });
   const { read, gained, formerOwners, changes } = new OpenElsewhere({
-    owners: { leaseOf: leaseOfDevice, isOwn: holds, owners: () => known, refresh },
+    owners: { leasesOf, isOwn: holds, owners: () => known, refresh },
     self: id,
     now: () => performance.now(),
     wait: () => nextTurn(),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { leaseOfDevice, partitionLeases } from '../../src/cluster/leases/leases.ts';
+import { workspaceLeases } from '../../src/cluster/leases/leases.ts';
 import { dayMs, hourMs } from '../../src/model/instant.ts';
 import type { Sample } from '../../src/model/sample.ts';
 import { Random } from '../../src/storage/samples/conformance/random-entries.ts';
@@ -28,7 +28,12 @@ import { accumulatorNames } from '../../src/query/summaries/accumulators.ts';
 import { clickhouse, startClickHouse } from '../servers/clickhouse.ts';
 import { currentClickHouse, startCurrentClickHouse } from '../servers/current-clickhouse.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
-import { openReadingNodes, type ReadingNode, type ReadingNodes } from './reading-nodes.ts';
+import {
+  leaseOfDevice,
+  openReadingNodes,
+  type ReadingNode,
+  type ReadingNodes,
+} from './reading-nodes.ts';
 
 const seeds = Number(process.env['FLEETS'] ?? 1);
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -164,7 +169,7 @@ function readsMustEqual(url: () => string, fleets: number): void {
         const reader = random.pick(nodes);
         const other = random.pick(nodes);
         const kind = random.below(8);
-        const leases = partitionLeases.filter(() => random.below(3) === 0);
+        const leases = workspaceLeases.filter(() => random.below(3) === 0);
         const read = () => mustEqual(reader, left, stored, random);
         if (kind === 0) await Promise.all([other.samples().store.flush(), read()]);
         if (kind === 1) await Promise.all([other.samples().store.flushHours(), read()]);

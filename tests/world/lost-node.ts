@@ -1,10 +1,11 @@
 // Lost node: a cluster of which a third node stores samples that are only on its disk, and is killed.
-import pg from 'pg';
 import { expect } from 'vitest';
-import { leaseOfDevice } from '../../src/cluster/leases/leases.ts';
+import { leaseOfWorkspace } from '../../src/cluster/leases/leases.ts';
 import { startCutProxy } from '../faults/cut-proxy.ts';
 import { checkedFetch } from './checked-fetch.ts';
 import { type AddedNode, startCluster, type TestCluster } from './cluster.ts';
+import { createDifferent } from './different.ts';
+import { holdersOf } from './placed-workspaces.ts';
 import type { TestDevice, World } from './world.ts';
 
 const devicesCount = 24;
@@ -13,11 +14,16 @@ const minute = (n: number) => new Date(Date.UTC(2026, 0, 5, 0, n)).toISOString()
 const interval = { from: minute(0), to: minute(1_000) };
 const waitMsMax = 240_000;
 /** A third of the partitions. */
-const partitionsShare = 85;
+const partitionsShare = 21;
 
-interface Kpi {
+interface Series {
   readonly deviceId: string;
-  readonly kpi: number | null;
+  readonly dataPoints: readonly (number | null)[];
+}
+
+/** A device that is alone in its workspace. */
+interface PlacedDevice extends TestDevice {
+  readonly workspaceId: string;
 }
 
 /** How many samples of each device there are, and the sum of their values. */
@@ -58,8 +64,8 @@ export async function startLostNodeWorld({
   const proxy = await startCutProxy({ target: { host, port: Number(port) } });
   const environment = { SAMPLES_URL: samplesUrl };
   const cluster = await startCluster({ leaseMs: 3_000, environment, journalCopies });
-  const { devices, tagId } = await createTaggedDevices(cluster.world);
-  const seen = createSeen(cluster, devices, tagId);
+  const devices = await createPlacedDevices(cluster.world);
+  const seen = createSeen(cluster, devices);
   let count = 0;
   const lostNode: LostNodeWorld = {
     ...seen,
@@ -107,22 +113,16 @@ export async function startLostNodeWorld({
   return lostNode;
 }
 
-async function createTaggedDevices(
-  world: World,
-): Promise<{ readonly devices: readonly TestDevice[]; readonly tagId: string }> {
-  const { workspaceId } = world;
-  const { id: tagId } = await world.must('POST', '/v3/tags', { workspaceId, name: 'all' });
-  const tags = [{ id: tagId }];
-  const first = await world.device({ tags });
-  const others: TestDevice[] = [];
-  for (let n = 1; n < devicesCount; n++) {
-    const deviceId = `other-${n}`;
-    const record = { name: deviceId, deviceId, workspaceId, tags, connectivity: 'HTTP' };
-    const { dataFlowId } = first;
-    const { id } = await world.must('POST', '/v3/devices', { ...record, dataFlowId });
-    others.push({ ...first, id, deviceId });
-  }
-  return { devices: [first, ...others], tagId };
+/** Each in a workspace of another partition. */
+async function createPlacedDevices(world: World): Promise<readonly PlacedDevice[]> {
+  const workspaceIds = await createDifferent(devicesCount, leaseOfWorkspace, async (n) => {
+    const body = { name: `place ${n}`, organizationId: world.organizationId };
+    return String((await world.must('POST', '/v3/workspaces', body)).id);
+  });
+  const devices: PlacedDevice[] = [];
+  for (const workspaceId of workspaceIds)
+    devices.push({ ...(await world.device({ workspaceId })), workspaceId });
+  return devices;
 }
 
 /** Sends a sample of the round to one of the nodes that stay. Resolves with what it answers. */
@@ -141,22 +141,24 @@ function createCapture({ nodes, world }: TestCluster, at: number) {
 function createSeen(
   { world }: TestCluster,
   devices: readonly TestDevice[],
-  tagId: string,
 ): Pick<LostNodeWorld, 'mustSee' | 'mustShipAll' | 'mustHold'> {
   /** What the node on the port answers; undefined when it refuses. */
   async function seenAt(port: number): Promise<Seen | undefined> {
     const of = async (accumulator: string) => {
-      const path = `/v3/tags/${tagId}/query/raw/kpi?size=100`;
+      const path = '/v3/devices/query/batch/raw/time-series';
       const headers = { 'x-api-key': world.apiKey, 'content-type': 'application/json' };
-      const body = { topic: 'default', dataKey: 'n', accumulator, interval };
+      const deviceIds = devices.map(({ id }) => id);
+      const asked = { topic: 'default', dataKey: 'n', accumulator, interval };
+      const body = { ...asked, deviceIds, bucketInterval: 'P1D' };
       const answer = await checkedFetch(`http://127.0.0.1:${port}`, 'POST', path, headers, body);
       if (answer.status !== 200) return undefined;
-      const rows: readonly Kpi[] = answer.body.content;
-      return new Map(rows.map(({ deviceId, kpi }) => [deviceId, kpi ?? 0]));
+      return (answer.body as readonly Series[]).map(({ dataPoints }) =>
+        dataPoints.reduce<number>((sum, point) => sum + (point ?? 0), 0),
+      );
     };
     const [counts, sums] = [await of('COUNT'), await of('SUM')];
     if (counts === undefined || sums === undefined) return undefined;
-    return devices.map(({ id }) => [counts.get(id) ?? 0, sums.get(id) ?? 0]);
+    return devices.map((_, place) => [counts[place] ?? 0, sums[place] ?? 0]);
   }
 
   async function gaugeAt({ port }: AddedNode, name: string): Promise<number> {
@@ -183,20 +185,13 @@ function createSeen(
 
 /** Which devices nodes have that do not stay. */
 async function devicesElsewhere(
-  { recordsUrl, nodeUrls }: TestCluster,
-  devices: readonly TestDevice[],
+  cluster: TestCluster,
+  devices: readonly PlacedDevice[],
 ): Promise<readonly boolean[]> {
-  const client = new pg.Client({ connectionString: recordsUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ name: string }>(
-      `select "leases"."name" from "leases" join "nodes" on "nodes"."id" = "leases"."node"
-       where not "nodes"."url" = any($1)`,
-      [nodeUrls],
-    );
-    const names = new Set(rows.map(({ name }) => name));
-    return devices.map(({ id }) => names.has(leaseOfDevice(id)));
-  } finally {
-    await client.end();
-  }
+  const holders = await holdersOf(cluster);
+  const staying = new Set(cluster.nodeUrls);
+  return devices.map(({ workspaceId }) => {
+    const url = holders.get(leaseOfWorkspace(workspaceId));
+    return url !== undefined && !staying.has(url);
+  });
 }

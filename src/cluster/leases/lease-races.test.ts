@@ -7,7 +7,12 @@ import { SharedLeases } from './shared-leases.ts';
 import { TableModel, type RunStep } from './testing-lease-table.ts';
 
 const leaseMs = 10_000;
-const names: readonly LeaseName[] = ['devices/0', 'devices/1', 'devices/2', 'devices/3'];
+const names: readonly LeaseName[] = [
+  'workspaces/0',
+  'workspaces/1',
+  'workspaces/2',
+  'workspaces/3',
+];
 const nodeIds = ['a', 'b', 'c'] as const;
 
 /** A statement on its way: it runs at the table later, and is answered after that, or never. */

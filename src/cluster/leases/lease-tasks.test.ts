@@ -1,13 +1,7 @@
 // Held work: workers begin with leases of their family, and end before another node has them.
 import { expect, test } from 'vitest';
-import {
-  createHeldWork,
-  leaseOfConnector,
-  leaseOfOperation,
-  leaseOfWorkspace,
-  workLeases,
-} from './lease-tasks.ts';
-import type { Lease, LeaseName, LeasesChanged } from './leases.ts';
+import { createHeldWork, leaseOfConnector, leaseOfOperation, workLeases } from './lease-tasks.ts';
+import { type Lease, type LeaseName, leaseOfWorkspace, type LeasesChanged } from './leases.ts';
 
 function started(beforeLoss?: () => Promise<void>) {
   const listeners: LeasesChanged[] = [];

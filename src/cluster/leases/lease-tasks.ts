@@ -1,6 +1,6 @@
 // Lease tasks: the leases of work that this node does now, and workers that begin and end with them.
 import { crc32 } from 'node:zlib';
-import type { Lease, LeaseName, Leases } from './leases.ts';
+import { type Lease, type LeaseName, type Leases, workspaceLeases } from './leases.ts';
 
 interface LeaseWorker {
   /** The first part of the names of its leases, such as `workspaces/`. */
@@ -89,8 +89,6 @@ export function createHeldWork(
 
 /** Never changed: rows contain the numbers of delivery shards. */
 const deliveryShardCount = 64;
-/** Never changed: rows contain the numbers of workspace shards. */
-const workspaceShardCount = 64;
 const operationShardCount = 16;
 
 /** The shard of the deliveries to an output connector. */
@@ -101,23 +99,19 @@ export function deliveryShardOf(connectorId: string): number {
 export const leaseOfConnector = (connectorId: string): LeaseName =>
   `deliveries/${deliveryShardOf(connectorId)}`;
 
-/** Its holder evaluates the rules of the workspace, and serves its MQTT clients. */
-export const leaseOfWorkspace = (workspaceId: string): LeaseName =>
-  `workspaces/${crc32(workspaceId) % workspaceShardCount}`;
-
 export const leaseOfOperation = (operationId: string): LeaseName =>
   `operations/${crc32(operationId) % operationShardCount}`;
 
-/** All of them. */
+/** All leases. */
 export const workLeases: readonly LeaseName[] = [
   ...numbered('deliveries', deliveryShardCount),
-  ...numbered('workspaces', workspaceShardCount),
+  ...workspaceLeases,
   ...numbered('operations', operationShardCount),
   'maintenance',
   'demo',
 ];
 
-function numbered(family: 'deliveries' | 'workspaces' | 'operations', count: number): LeaseName[] {
+function numbered(family: 'deliveries' | 'operations', count: number): LeaseName[] {
   return Array.from({ length: count }, (_, shard): LeaseName => `${family}/${shard}`);
 }
 

@@ -1,31 +1,34 @@
 // Leases: the port that decides which node does what, in which epoch. One process holds all, nodes share theirs by a table.
-import { type NodeAddress, partitionCount, partitionOf } from '../../model/node-messages.ts';
+import { crc32 } from 'node:zlib';
+import type { NodeAddress } from '../../model/node-messages.ts';
 
 export type LeaseName =
-  | `devices/${number}`
   | `workspaces/${number}`
   | `deliveries/${number}`
   | `operations/${number}`
   | 'maintenance'
   | 'demo';
 
-/** The lease of each partition of devices, by its number. */
-export const partitionLeases: readonly LeaseName[] = Array.from(
-  { length: partitionCount },
-  (_, partition) => `devices/${partition}` as const,
+/** Never changed: rows contain the numbers of partitions of workspaces. */
+const workspacePartitions = 64;
+
+/** The lease of each partition of workspaces, by its number. */
+export const workspaceLeases: readonly LeaseName[] = Array.from(
+  { length: workspacePartitions },
+  (_, partition) => `workspaces/${partition}` as const,
 );
 
-/** The lease of the partition of a device. */
-export function leaseOfDevice(deviceId: string): LeaseName {
-  return partitionLeases[partitionOf(deviceId)] ?? 'devices/0';
+/** Its holder owns the devices of the workspace, evaluates its rules, and serves its MQTT clients. */
+export function leaseOfWorkspace(workspaceId: string): LeaseName {
+  return workspaceLeases[crc32(workspaceId) % workspacePartitions] ?? 'workspaces/0';
 }
 
-/** Whether it is the lease of a partition of devices. */
-export const isOfDevices = ({ name }: Pick<Lease, 'name'>): boolean => name.startsWith('devices/');
+export const isOfWorkspaces = ({ name }: Pick<Lease, 'name'>): boolean =>
+  name.startsWith('workspaces/');
 
 export interface Lease {
   readonly name: LeaseName;
-  /** Higher than that of every earlier holder: what carries a lower one is outdated. */
+  /** Higher than that of every earlier holder of any lease: what carries a lower one is outdated. */
   readonly epoch: number;
   /**
    * Whether this node still holds the lease, by its own clock. Also true while the node finishes
@@ -85,8 +88,9 @@ export class LeaseEpochs {
     this.add(before);
   }
 
-  /** Of the lease of the device; 0 for one that the node never held. */
-  readonly of = (deviceId: string): number => this.#epochs.get(leaseOfDevice(deviceId)) ?? 0;
+  /** Of the lease of the workspace; 0 for one that the node never held. */
+  readonly of = (workspaceId: string): number =>
+    this.#epochs.get(leaseOfWorkspace(workspaceId)) ?? 0;
 
   add(gained: readonly Pick<Lease, 'name' | 'epoch'>[]): void {
     for (const { name, epoch } of gained) this.#epochs.set(name, epoch);

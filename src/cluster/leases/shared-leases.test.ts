@@ -57,9 +57,9 @@ test('reliability 2: without the table, leases end by the clock of the node, and
       }),
     () => now,
   );
-  leases.want(['devices/0']);
+  leases.want(['workspaces/0']);
   await leases.start();
-  const lease = leases.held('devices/0');
+  const lease = leases.held('workspaces/0');
   const before = leases.continuity();
   isReachable = false;
   now = 7_999;
@@ -71,14 +71,14 @@ test('reliability 2: without the table, leases end by the clock of the node, and
   // Nobody waits for a table that cannot tell of an owner.
   expect(leases.isCutOff()).toBe(true);
   await expect(leases.refresh()).rejects.toMatchObject({ problem: 'recordsUnreachable' });
-  expect(leases.held('devices/0')).toBeUndefined();
+  expect(leases.held('workspaces/0')).toBeUndefined();
   expect(leases.continuity()).toBeNaN();
   isReachable = true;
   now = 60_000;
   timers.fire();
   await expect.poll(() => leases.isCutOff()).toBe(false);
   await leases.refresh();
-  expect(leases.held('devices/0')).toBe(lease);
+  expect(leases.held('workspaces/0')).toBe(lease);
   expect(lease).toMatchObject({ epoch: 1 });
   expect(lease?.isValid()).toBe(true);
   // No other node has held it.
@@ -91,7 +91,8 @@ test('reliability 4: a node that takes none gets none from others, and nobody wa
   const open = async () => model.openTable();
   const serving = openLeases(open, () => now);
   const shipping = openLeases(open, () => now, true);
-  for (const leases of [serving, shipping]) leases.want(['devices/0', 'devices/1', 'workspaces/0']);
+  for (const leases of [serving, shipping])
+    leases.want(['workspaces/0', 'workspaces/1', 'deliveries/0']);
   await shipping.start();
   await serving.start();
   for (const ms of [0, 1_000, 2_000, 5_000]) {
@@ -101,8 +102,8 @@ test('reliability 4: a node that takes none gets none from others, and nobody wa
       await leases.idle();
     }
     expect(serving.owners().size).toBe(3);
-    expect(serving.held('devices/1')).toBeDefined();
-    expect(shipping.held('devices/0')).toBeUndefined();
+    expect(serving.held('workspaces/1')).toBeDefined();
+    expect(shipping.held('workspaces/0')).toBeUndefined();
   }
 });
 

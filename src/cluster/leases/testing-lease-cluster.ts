@@ -1,6 +1,6 @@
 // Lease cluster of tests: several nodes on one lease table, and one clock for all of them.
 import { manualTimers } from '../../structures/testing-timers.ts';
-import { type LeaseName, type LeasesChanged, type LeaseTable, partitionLeases } from './leases.ts';
+import { type LeaseName, type LeasesChanged, type LeaseTable, workspaceLeases } from './leases.ts';
 import { SharedLeases } from './shared-leases.ts';
 
 export const clusterLeaseMs = 10_000;
@@ -68,7 +68,7 @@ export async function openLeaseCluster(parts: {
       },
     });
     if (listener !== undefined) leases.onChange(listener);
-    leases.want(partitionLeases);
+    leases.want(workspaceLeases);
     const node: RunningNode = {
       leases,
       timers,

@@ -64,7 +64,7 @@ const request = (): ForwardedRequest => ({
   headers: [],
   body: undefined,
   remoteAddress: '203.0.113.7',
-  lease: 'devices/1',
+  lease: 'workspaces/1',
   signal: new AbortController().signal,
 });
 

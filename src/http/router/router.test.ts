@@ -44,12 +44,12 @@ beforeEach(async () => {
   [outcomes, owners, asked, isOwn, now, refusal] = [[], ['a'], [], false, 0, undefined];
   server = createServer(
     createRouter({
-      findDevice: ({ url = '' }: IncomingMessage) => {
+      findPlace: ({ url = '' }: IncomingMessage) => {
         if (url === '/unknown') return Promise.reject(new Error('unknown sender'));
         return /^\/devices\/(\w+)/.exec(url)?.[1];
       },
-      ownershipOf: (deviceId) => ({
-        lease: `of ${deviceId}`,
+      ownershipOf: (place) => ({
+        lease: `of ${place}`,
         isOwn: () => isOwn || owners[0] === 'self',
         owner: () => (owners[0] === undefined ? undefined : nodeOf(owners[0])),
       }),

@@ -26,8 +26,8 @@ export const routerLimits = {
 } as const;
 
 interface RouterParts extends OwnerSearch {
-  readonly findDevice: FindDevice;
-  readonly ownershipOf: (deviceId: string) => Ownership;
+  readonly findPlace: FindPlace;
+  readonly ownershipOf: (place: string) => Ownership;
   readonly forward: Nodes['forward'];
   readonly captures: {
     takes(request: IncomingMessage, response: ServerResponse, place: string): boolean;
@@ -39,14 +39,14 @@ interface RouterParts extends OwnerSearch {
 }
 
 export function createRouter(parts: RouterParts): RequestListener {
-  const { findDevice, ownershipOf, serve } = parts;
+  const { findPlace, ownershipOf, serve } = parts;
   const serveOwned = (
     request: IncomingMessage,
     response: ServerResponse & { req: IncomingMessage },
-    deviceId: string,
+    place: string,
   ): void => {
-    if (parts.captures.takes(request, response, deviceId)) return;
-    const ownership = ownershipOf(deviceId);
+    if (parts.captures.takes(request, response, place)) return;
+    const ownership = ownershipOf(place);
     if (ownership.isOwn()) return serve(request, response);
     routeToOwner(parts, ownership, request, response).catch((error: unknown) => {
       if (response.headersSent) return void response.destroy();
@@ -54,10 +54,10 @@ export function createRouter(parts: RouterParts): RequestListener {
     });
   };
   return (request, response) => {
-    const deviceId = findDevice(request);
-    if (deviceId === undefined) return serve(request, response);
-    if (typeof deviceId === 'string') return serveOwned(request, response, deviceId);
-    deviceId.then(
+    const place = findPlace(request);
+    if (place === undefined) return serve(request, response);
+    if (typeof place === 'string') return serveOwned(request, response, place);
+    place.then(
       (found) =>
         found === undefined ? serve(request, response) : serveOwned(request, response, found),
       // The sender is unknown, and is answered so.
@@ -185,10 +185,10 @@ export function refusalWith(parts: {
 // Routed requests: those about one device, which its owner answers, and how the device is found.
 
 /**
- * The service id of the device that a request is about, or the place of a node. Undefined when it is
+ * The workspace of the device that a request is about, or the place of a node. Undefined when it is
  * about none, or about one that is unknown: the node that received the request answers it.
  */
-type FindDevice = (request: IncomingMessage) => Promise<string | undefined> | string | undefined;
+type FindPlace = (request: IncomingMessage) => Promise<string | undefined> | string | undefined;
 
 /** The node that has the file of an export, if it is another one that is there. */
 type FindExportNode = (exportId: string) => Promise<NodeAddress | undefined>;
@@ -198,7 +198,10 @@ const nodePlace = 'node/';
 /** What a request is about that a certain node answers; the lease of the request, too. */
 export const placeOfNode = (nodeId: string): string => nodePlace + nodeId;
 
-/** The id of the node, unless the place is a device. */
+/** The workspace of a device by service id; undefined for an unknown one. */
+type FindWorkspace = (deviceId: string) => string | undefined | Promise<string | undefined>;
+
+/** The id of the node, unless the place is a workspace. */
 export function nodeOfPlace(place: string): string | undefined {
   return place.startsWith(nodePlace) ? place.slice(nodePlace.length) : undefined;
 }
@@ -215,11 +218,18 @@ type RoutedRoute = KnownRoute & { readonly parameter: string | undefined };
  * Requests below `/v3/devices/:id`, captures, and those for the file of an export. Records of devices are served by the owner too,
  * because its memory of the device changes with them.
  */
-export function deviceFinder(
+export function placeFinder(
   routes: readonly KnownRoute[],
-  findSender: CaptureSenders['ofCapture'],
-  findExportNode: FindExportNode,
-): FindDevice {
+  {
+    findSender,
+    findWorkspace,
+    findExportNode,
+  }: {
+    readonly findSender: CaptureSenders['ofCapture'];
+    readonly findWorkspace: FindWorkspace;
+    readonly findExportNode: FindExportNode;
+  },
+): FindPlace {
   const find = createRouteTree<RoutedRoute>(
     routes.map(({ method, path, bodyBytesMax }) => ({
       method,
@@ -237,7 +247,8 @@ export function deviceFinder(
     const { parameter, path: routePath } = found.route;
     if (exportFiles.has(`${found.route.method} ${routePath}`))
       return placeOfExport(found.params, findExportNode);
-    return parameter === undefined ? undefined : found.params[parameter];
+    const deviceId = parameter === undefined ? undefined : found.params[parameter];
+    return deviceId === undefined ? undefined : findWorkspace(deviceId);
   };
 }
 
@@ -266,7 +277,7 @@ async function senderOf(
   const found = await findSender(parseQuery(query), headers);
   const sender = await found.current();
   if (sender.kind === 'networkServer') throw new Error('The body names the devices');
-  return sender.route.device.id;
+  return sender.route.device.workspaceId;
 }
 
 // Passed captures: uplinks over HTTP that arrived at another node than their owner, which serves them as an edge thread's (contract 42).
@@ -337,7 +348,7 @@ export class PassedCaptures {
       socket.remoteAddress ?? '',
       body.toString('latin1'),
     ];
-    const answer = await this.#messages.toOwner(place, {
+    const answer = await this.#messages.toHolder(place, {
       kind,
       request: sent,
       bytes: bytes + overheadBytes,

@@ -76,6 +76,7 @@ async function tablesToCopy(from: CopySource, to: CopySource): Promise<readonly 
 const nodeTables: ReadonlySet<string> = new Set([
   'journalCopies',
   'leases',
+  'movedDevices',
   'nodes',
   'recordChanges',
 ]);

@@ -54,7 +54,7 @@ export interface BatchStages {
   readonly newId: () => string;
   /** Organizations take turns; absent where none is shared. */
   readonly turns?: WorkTurns | undefined;
-  /** With several nodes: which devices are of this one. Without it, all are. */
+  /** With several nodes: which workspaces are of this one. Without it, all are. */
   readonly heldFor?: HeldFor | undefined;
   /** Has samples of other devices stored by their owners; their results are counted. */
   readonly storeElsewhere?: StoreElsewhere | undefined;
@@ -172,7 +172,8 @@ export async function batchesOf(
   const samplesOf = inTurn === undefined ? read() : await inTurn(read);
   const partOfDevice = ({ elements, device }: DeviceSamples) =>
     attempt && partOf(elements, { groupStart, deviceId: device.id, attempt });
-  const isOwn = ({ device }: DeviceSamples) => on.heldFor?.(device.id) !== undefined;
+  const isOwn = ({ device }: DeviceSamples) =>
+    on.heldFor?.(device.origin.workspaceId) !== undefined;
   const own = on.heldFor === undefined ? samplesOf : samplesOf.filter(isOwn);
   const elsewhere = on.heldFor === undefined ? [] : samplesOf.filter((one) => !isOwn(one));
   const batches = own.map(async (samples): Promise<Batch> => {
@@ -287,7 +288,7 @@ async function storeBatch(
   if (countStored(sent, device, part, progress)) return;
   const duplicateKey = part?.attempt.duplicateKey(part.name, part.contentHash);
   const keyed = { ...entry, ...(duplicateKey !== undefined && { trace: { duplicateKey } }) };
-  const append = () => appendOwned(keyed, on);
+  const append = () => appendOwned(keyed, device.origin.workspaceId, on);
   const organizationId = entry.samples[0]?.organizationId;
   const durable =
     organizationId === undefined || on.turns === undefined
@@ -302,11 +303,12 @@ async function storeBatch(
 }
 
 /**
- * Throws Problem `deviceMoved` when the device is of another node, and `deviceMovedMeanwhile` when it
- * is after the sync.
+ * `workspaceId` is that of the device. Throws Problem `deviceMoved` when another node holds it, and
+ * `deviceMovedMeanwhile` when one does after the sync.
  */
 export function appendOwned(
   entry: JournalEntry,
+  workspaceId: string,
   { append, announce, heldFor }: Pick<BatchStages, 'append' | 'announce' | 'heldFor'>,
 ): Promise<DurableEntry> {
   const store = async (): Promise<DurableEntry> => {
@@ -314,7 +316,7 @@ export function appendOwned(
     announce(durable);
     return durable;
   };
-  return heldFor === undefined ? store() : withDeviceLease(heldFor, entry.deviceId, store);
+  return heldFor === undefined ? store() : withDeviceLease(heldFor, workspaceId, store);
 }
 
 /** Counts the samples that an earlier try of the request stored; false when it did not. */

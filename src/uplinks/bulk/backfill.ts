@@ -444,7 +444,7 @@ async function whileAllOwned(
   parts: readonly DeviceRows[],
   work: () => Promise<void>,
 ): Promise<void> {
-  const held = parts.map(({ device }) => heldFor(device.id));
+  const held = parts.map(({ device }) => heldFor(device.origin.workspaceId));
   const done = work();
   await (held[0]?.during(done) ?? done);
   if (!held.every((one) => one?.isValid())) throw problem('deviceMovedMeanwhile');
@@ -495,7 +495,7 @@ async function takenParts(
   for (const part of parts) {
     const { device, isAscending } = part;
     const isStored = device.storedTopics === '*' || device.storedTopics.has(topic);
-    const isElsewhere = heldFor !== undefined && heldFor(device.id) === undefined;
+    const isElsewhere = heldFor !== undefined && heldFor(device.origin.workspaceId) === undefined;
     if (!isAscending || !isStored || isElsewhere || device.calculates) {
       left.push(part);
       continue;

@@ -6,6 +6,8 @@ import { manualTimers } from '../../structures/testing-timers.ts';
 import { createDeviceStatus, type StatusBatch, statusFollowing } from './status-follower.ts';
 import { Followers } from './followers.ts';
 
+const deviceA = { id: 'a', workspaceId: 'w' };
+
 function entry(position: number, deviceId: string, state?: JsonObject): DurableEntry {
   const metrics = { uplinkId: `u${position}`, deviceId, uplinkSize: 1, timestamp: position };
   return {
@@ -100,16 +102,16 @@ test('a state is seen before it is durable, and goes back to the durable one whe
   const { status } = bench();
   expect(await status.stateOf('a')).toEqual({});
   status.follow(entry(1, 'a', { n: 1 }));
-  status.setState('a', { n: 99 });
+  status.setState(deviceA, { n: 99 });
   expect(await status.stateOf('a')).toEqual({ n: 99 });
-  status.setState('a', undefined);
+  status.setState(deviceA, undefined);
   expect(await status.stateOf('a')).toEqual({ n: 1 });
 });
 
 test('states that leave the memory are read back, pending or written', async () => {
   const { status } = bench({ statesMax: 2 });
   for (let n = 0; n < 5; n++) {
-    status.setState(`d${n}`, { n });
+    status.setState({ id: `d${n}`, workspaceId: 'w' }, { n });
     status.follow(entry(n, `d${n}`, { n }));
   }
   for (let n = 0; n < 5; n++) expect(await status.stateOf(`d${n}`)).toEqual({ n });
@@ -165,8 +167,8 @@ test('review bug B3: a state that was read or written is not read again', async 
 test('a state that a later run emitted stays when an earlier one becomes durable', async () => {
   const { status } = bench();
   const [first, second] = [{ n: 1 }, { n: 2 }];
-  status.setState('a', first);
-  status.setState('a', second);
+  status.setState(deviceA, first);
+  status.setState(deviceA, second);
   status.follow(entry(1, 'a', first));
   expect(await status.stateOf('a')).toEqual(second);
 });

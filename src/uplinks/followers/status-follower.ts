@@ -1,6 +1,8 @@
 // Status follower: keeps device status in the records up to date with the journal.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EpochsOfDevices } from '../../cluster/owned-devices.ts';
 import type { DeviceTransition } from '../../live/live-events.ts';
+import type { Device } from '../../model/device.ts';
 import { isDiskFull } from '../../model/errors.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
@@ -21,6 +23,7 @@ import { addPeriodCounts, type PeriodCount } from '../../storage/records/rows/pe
 import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
 import { transaction, type TransactionStep } from '../../storage/records/transaction.ts';
 import { closeInOrder } from '../../structures/closers.ts';
+import { createTurnBatches } from '../../structures/turn-batches.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
 import type { Followers } from './followers.ts';
@@ -33,7 +36,6 @@ import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { countedRows } from '../bulk/device-rows.ts';
 import { hasFormOfId } from '../../model/ids.ts';
 import { SlotIndex } from '../../structures/slot-index.ts';
-import { atTurnEnd } from '../../structures/turn-end.ts';
 
 const name = 'device-status';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */
@@ -46,8 +48,8 @@ interface StatusFollowerParts {
   readonly telemetry: Telemetry;
   /** Whether other nodes wait while a batch is written. */
   readonly takesTurns?: boolean;
-  /** With several nodes: the epoch in which this one has or had the device; 0 for never. */
-  readonly epochOf?: ((deviceId: string) => number) | undefined;
+  /** With several nodes: the epochs in which this one has or had devices. */
+  readonly epochsOf?: EpochsOfDevices | undefined;
   /** Whether the states of devices are followed in a workspace, and who is notified of them. */
   readonly online?: {
     readonly isWatched: (workspaceId: string) => boolean;
@@ -95,10 +97,11 @@ export async function openStatusFollower(parts: StatusFollowerParts): Promise<St
   };
 }
 
-function statusRecords({ db, online, epochOf }: StatusFollowerParts): StatusRecords {
+function statusRecords({ db, online, epochsOf }: StatusFollowerParts): StatusRecords {
   return {
     async write(batch) {
       const { position } = batch;
+      const epochOf = await epochsOf?.(batch.devices);
       const fence = epochOf && ((deviceId: string) => ({ epoch: epochOf(deviceId), position }));
       const work = async ({ db: own, afterCommit }: TransactionStep) => {
         const metrics = [...batch.metrics.values()];
@@ -199,47 +202,6 @@ async function saveLastSamples(
       .execute();
 }
 
-// Turn batches: what is asked for in one turn of the event loop is read together.
-
-interface Asked<T> {
-  readonly key: string;
-  readonly resolve: (value: T | undefined) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/**
- * A function that reads one value; undefined for a key without a value. It calls `readAll` with the keys of
- * a turn, at most `batchMax` at a time, one batch after the other.
- */
-export function createTurnBatches<T>(
-  readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>,
-  batchMax: number,
-): (key: string) => Promise<T | undefined> {
-  let asked: Asked<T>[] = [];
-
-  async function readTurn(): Promise<void> {
-    const taken = asked;
-    asked = [];
-    for (let from = 0; from < taken.length; from += batchMax)
-      await readBatch(taken.slice(from, from + batchMax));
-  }
-
-  async function readBatch(batch: readonly Asked<T>[]): Promise<void> {
-    try {
-      const found = await readAll([...new Set(batch.map(({ key }) => key))]);
-      for (const { key, resolve } of batch) resolve(found.get(key));
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    }
-  }
-
-  return (key) =>
-    new Promise((resolve, reject) => {
-      if (asked.length === 0) atTurnEnd(() => void readTurn());
-      asked.push({ key, resolve, reject });
-    });
-}
-
 // Device status: writes what uplinks say of their devices into the records: metrics, states, notes.
 // The journal has it all durably, so records are written in batches; the position goes into the
 // same transaction.
@@ -248,6 +210,8 @@ export function createTurnBatches<T>(
 export interface StatusBatch {
   /** The follower's next position, once the batch is written. */
   readonly position: number;
+  /** Devices with metrics or a state, and the workspace that their newest samples name. */
+  readonly devices: ReadonlyMap<string, string | undefined>;
   readonly metrics: ReadonlyMap<string, DeviceMetrics>;
   readonly states: ReadonlyMap<string, JsonObject>;
   readonly notes: readonly ProcessingLogEntry[];
@@ -268,6 +232,8 @@ interface StatusRecords {
  */
 const statesKept = 100_000;
 
+export type DeviceOfState = Pick<Device, 'id' | 'workspaceId'>;
+
 interface DeviceStatus {
   /**
    * The newest state that the device's decoder emitted; empty without one. A promise only when the
@@ -279,9 +245,9 @@ interface DeviceStatus {
   /**
    * Sets the state of an uplink that is not durable yet; undefined when it did not become durable.
    */
-  readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
+  readonly setState: (device: DeviceOfState, state: JsonObject | undefined) => void;
   /** Reads the states of these devices from the records again, which another node may write. */
-  readonly dropStates: (isDropped: (deviceId: string) => boolean) => void;
+  readonly dropStates: (isDropped: (device: DeviceOfState) => boolean) => void;
   /**
    * Call for every entry that became durable, in order, also for those that are read from the
    * journal at the start.
@@ -331,14 +297,14 @@ export function createDeviceStatus(
 ): DeviceStatus {
   // The newest states by device, from the newest to the oldest: emitted and not durable, durable,
   // written.
-  const emitted = new Map<string, JsonObject>();
+  const emitted = new Map<string, { readonly state: JsonObject; readonly workspaceId: string }>();
   const pending = new Map<string, PendingState>();
   const known = createBoundedMap<string, JsonObject>(statesMax);
   // Most devices have none of these states.
   const stateless = new StatelessDevices();
 
   const newest = (deviceId: string): JsonObject | undefined =>
-    emitted.get(deviceId) ?? pending.get(deviceId)?.state ?? known.get(deviceId);
+    emitted.get(deviceId)?.state ?? pending.get(deviceId)?.state ?? known.get(deviceId);
 
   async function readState(deviceId: string): Promise<JsonObject> {
     const read = await records.readState(deviceId);
@@ -358,13 +324,13 @@ export function createDeviceStatus(
       return stateless.has(deviceId) ? {} : readState(deviceId);
     },
     isStateless: (deviceId) => stateless.has(deviceId) && newest(deviceId) === undefined,
-    setState(deviceId, state) {
-      if (state === undefined) emitted.delete(deviceId);
-      else emitted.set(deviceId, state);
+    setState({ id, workspaceId }, state) {
+      if (state === undefined) emitted.delete(id);
+      else emitted.set(id, { state, workspaceId });
     },
     dropStates(isDropped) {
-      for (const states of [emitted, pending])
-        for (const deviceId of states.keys()) if (isDropped(deviceId)) states.delete(deviceId);
+      for (const [id, { workspaceId }] of emitted)
+        if (isDropped({ id, workspaceId })) emitted.delete(id);
       // The others are read again, from records that have them.
       known.clear();
       stateless.clear();
@@ -374,7 +340,7 @@ export function createDeviceStatus(
       stateless.delete(deviceId);
       pending.set(deviceId, { state, position });
       // A later run of the device may have emitted another one already.
-      if (emitted.get(deviceId) === state) emitted.delete(deviceId);
+      if (emitted.get(deviceId)?.state === state) emitted.delete(deviceId);
     },
     async handle(entries) {
       const batch = await batchOf(entries);
@@ -401,6 +367,7 @@ function newestKnown(metrics: DeviceMetrics, before: DeviceMetrics | undefined):
 async function batchOf(entries: readonly DurableEntry[]): Promise<StatusBatch | undefined> {
   const last = entries.at(-1);
   if (last === undefined) return undefined;
+  const devices = new Map<string, string | undefined>();
   const metrics = new Map<string, DeviceMetrics>();
   const states = new Map<string, JsonObject>();
   const notes: ProcessingLogEntry[] = [];
@@ -414,12 +381,16 @@ async function batchOf(entries: readonly DurableEntry[]): Promise<StatusBatch | 
     if (entry.state !== undefined) states.set(deviceId, entry.state);
     notes.push(...entry.notes);
     const samples = summaryOf(entry);
+    if (entry.metrics !== undefined || entry.state !== undefined) {
+      const workspaceId = samples?.workspaceId === '' ? undefined : samples?.workspaceId;
+      devices.set(deviceId, workspaceId ?? devices.get(deviceId));
+    }
     if (samples === undefined || samples.count === 0) continue;
     counts.add(samples.workspaceId, 'samples', entry.receivedAt, samples.count);
     if (samples.dataFlowId !== null) lastSamples.set(samples.dataFlowId, entry.receivedAt);
   }
   const position = last.position + 1;
-  return { position, metrics, states, notes, counts: counts.take(), lastSamples };
+  return { position, devices, metrics, states, notes, counts: counts.take(), lastSamples };
 }
 
 // Stateless devices: those whose decoder never emitted a state, in about 15 bytes each instead of a query per uplink.

@@ -34,14 +34,14 @@ select "name", "epoch" from "renewed" union all select null, null from "me"`;
 const take = `${asNode}, "free" as (
   select "name" from "leases" where "name" = any($4::text[]) and "until" <= now()
   order by "name" limit $5 for update skip locked)
-update "leases" set "node" = "me"."id", "epoch" = "epoch" + 1,
+update "leases" set "node" = "me"."id", "epoch" = nextval('"leaseEpochs"'),
   "until" = now() + make_interval(secs => $3)
 from "me", "free" where "leases"."name" = "free"."name"
 returning "leases"."name", "leases"."epoch"`;
 
 /** What is given to a node that leaves meanwhile is free at once: it would be silent for its time. */
 const move = `${asNode}
-update "leases" set "node" = $4, "epoch" = "leases"."epoch" + 1,
+update "leases" set "node" = $4, "epoch" = nextval('"leaseEpochs"'),
   "until" = now() + make_interval(secs => case when exists (
     select from "nodes" where "id" = $4 and "seenUntil" > now() and not "draining"
   ) then $3::double precision else 0 end)

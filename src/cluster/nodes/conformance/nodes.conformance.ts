@@ -50,7 +50,7 @@ export function describeNodes(open: (offered: OfferedNode) => Promise<NodePair>)
     answerBody = Buffer.from('answer');
     return open({
       handlers: new Map(Object.entries(handlers)),
-      holds: (lease) => lease === 'devices/1',
+      holds: (lease) => lease === 'workspaces/1',
       async serve(request) {
         const { body = Buffer.alloc(0) } = request;
         served.push({
@@ -70,7 +70,7 @@ export function describeNodes(open: (offered: OfferedNode) => Promise<NodePair>)
       headers: ['Authorization', 'Bearer secret', 'X-Many', '1', 'X-Many', '2'],
       body: Buffer.from('{"temperature":21}'),
       remoteAddress: '203.0.113.7',
-      lease: 'devices/1',
+      lease: 'workspaces/1',
       signal: new AbortController().signal,
       ...change,
     };
@@ -162,16 +162,16 @@ export function describeNodes(open: (offered: OfferedNode) => Promise<NodePair>)
     const { nodes, to } = await pair();
     // Longer than what sockets hold, so that it is still being sent when the refusal is.
     const long = Readable.from(Array.from({ length: 200 }, () => Buffer.alloc(100_000)));
-    expect(await nodes.forward(to, request({ lease: 'devices/2' }))).toBe('notHeld');
-    expect(await nodes.forward(to, request({ lease: 'devices/2', body: long }))).toBe('notHeld');
+    expect(await nodes.forward(to, request({ lease: 'workspaces/2' }))).toBe('notHeld');
+    expect(await nodes.forward(to, request({ lease: 'workspaces/2', body: long }))).toBe('notHeld');
     expect(served).toEqual([]);
     expect(await nodes.forward(to, request())).not.toBe('notHeld');
   });
 
   test('a client cannot send the headers of nodes', async () => {
     const { nodes, to } = await pair();
-    const headers = ['Heliograph-Client-Address', '127.0.0.1', 'heliograph-lease', 'devices/1'];
-    expect(await nodes.forward(to, request({ headers, lease: 'devices/2' }))).toBe('notHeld');
+    const headers = ['Heliograph-Client-Address', '127.0.0.1', 'heliograph-lease', 'workspaces/1'];
+    expect(await nodes.forward(to, request({ headers, lease: 'workspaces/2' }))).toBe('notHeld');
     await nodes.forward(to, request({ headers }));
     expect(served[0]?.request.remoteAddress).toBe('203.0.113.7');
     expect(served[0]?.request.headers.map((value) => value.toLowerCase())).not.toContain(

@@ -222,7 +222,7 @@ describe('security 6: calls of nodes are signed', () => {
         method: 'POST',
         url: '/v3/capture',
         headers: [],
-        lease: 'devices/1',
+        lease: 'workspaces/1',
         remoteAddress: '203.0.113.7',
         signal: new AbortController().signal,
       });
@@ -292,7 +292,7 @@ describe('security 6: calls of nodes are signed', () => {
       url: '/v3/capture',
       headers: [],
       body,
-      lease: 'devices/1',
+      lease: 'workspaces/1',
       remoteAddress: '203.0.113.7',
       signal: new AbortController().signal,
     };

@@ -1393,6 +1393,35 @@ async function addPostgresOnly(db: Kysely<RecordTables>): Promise<void> {
       "node" text collate "C" references "nodes" ("id"),
       "epoch" bigint not null default 0,
       "until" timestamptz not null default '-infinity') with (fillfactor = 50)`.execute(db);
+  // One for all leases: what a device's workspace has written is newer than what its former one had.
+  await sql`create sequence "leaseEpochs"`.execute(db);
+  // Status that is copied from another database has epochs too, which are earlier times.
+  await sql`
+    select setval('"leaseEpochs"', extract(epoch from clock_timestamp())::bigint)`.execute(db);
+  await sql`
+    create table "movedDevices" (
+      "deviceId" text collate "C" primary key,
+      "epoch" bigint not null)`.execute(db);
+  await sql`
+    create function "noteMovedDevice"() returns trigger language plpgsql as $$
+    begin
+      insert into "movedDevices" values (new."id", nextval('"leaseEpochs"'))
+      on conflict ("deviceId") do update set "epoch" = excluded."epoch";
+      return null;
+    end $$`.execute(db);
+  await sql`
+    create trigger "devicesMoved" after update of "workspaceId" on "devices" for each row
+    when (old."workspaceId" is distinct from new."workspaceId")
+    execute function "noteMovedDevice"()`.execute(db);
+  await sql`
+    create function "forgetMovedDevice"() returns trigger language plpgsql as $$
+    begin
+      delete from "movedDevices" where "deviceId" = old."id";
+      return null;
+    end $$`.execute(db);
+  await sql`
+    create trigger "devicesForgotten" after delete on "devices" for each row
+    execute function "forgetMovedDevice"()`.execute(db);
   // Where the copies of journals are, and which copy was adopted.
   await sql`
     create table "journalCopies" (

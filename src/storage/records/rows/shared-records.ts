@@ -98,6 +98,29 @@ export async function leasesOfNode<Name extends string>(
   return (await query.execute(db)).rows;
 }
 
+// Homes of devices: their workspaces, and in which epoch of leases they came there. Only in PostgreSQL.
+
+interface HomeOfDevice {
+  readonly workspaceId: string;
+  /** 0 for a device that never moved. */
+  readonly epoch: number;
+}
+
+/** By service id; unknown ones are absent. */
+export async function homesOfDevices(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, HomeOfDevice>> {
+  const query = sql<HomeOfDevice & { id: string }>`
+    select "devices"."id", "devices"."workspaceId", coalesce("movedDevices"."epoch", 0) as "epoch"
+    from "devices" left join "movedDevices" on "movedDevices"."deviceId" = "devices"."id"
+    where "devices"."id" = any(${[...ids]}::text[])`;
+  const { rows } = await query.execute(db);
+  return new Map(
+    rows.map(({ id, workspaceId, epoch }) => [id, { workspaceId, epoch: Number(epoch) }]),
+  );
+}
+
 // Node rows: rows about the journal of one of several nodes that share the records have its id.
 
 /** Of a database that several nodes write, as one of them opened it. */

@@ -1,6 +1,6 @@
 // Turn batches: one read for a turn, in parts, and a failure only for those that asked.
 import { expect, test } from 'vitest';
-import { createTurnBatches } from './status-follower.ts';
+import { createTurnBatches } from './turn-batches.ts';
 
 function batches(max: number) {
   const calls: (readonly string[])[] = [];
