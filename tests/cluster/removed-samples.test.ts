@@ -5,6 +5,7 @@ import { describeWith, startedBefore } from '../servers/server-tests.ts';
 import { type LostNodeWorld, startLostNodeWorld } from '../world/lost-node.ts';
 
 const rounds = 12;
+const taggedDevices = 8;
 /** Minutes of the rounds that are removed; the first round is that of minute 1. */
 const removed = { from: 4, to: 8 };
 const minute = (n: number) => new Date(Date.UTC(2026, 0, 5, 0, n)).toISOString();
@@ -25,7 +26,7 @@ describeWith(clickhouse, 'samples that a killed node removed', () => {
       await server().ask(`system ${verb} merges ${database}.${table}`);
   }
 
-  /** Counts of all devices from hours, which the removed samples must leave too. */
+  /** Counts of the tagged devices from hours, which the removed samples must leave too. */
   async function hours(tagId: string): Promise<readonly number[]> {
     const { world } = lostNode.cluster;
     const body = {
@@ -39,18 +40,23 @@ describeWith(clickhouse, 'samples that a killed node removed', () => {
 
   test('the operation is completed by the next one, with true counts', async () => {
     const { cluster, sendRound, mustSee, mustHold, mustShipAll, survivors, sent } = lostNode;
+    const { addWorkspaceElsewhere } = lostNode;
     const { world } = cluster;
     const third = await cluster.addProcess();
     await mustHold(third);
+    const { workspaceId, tagId } = await addWorkspaceElsewhere(taggedDevices);
     for (let round = 0; round < rounds; round++) await sendRound();
     await mustShipAll(third);
-    const [tag] = (await world.must('GET', `/v3/tags?workspaceId=${world.workspaceId}`)).content;
-    const left = sent.map((values) =>
-      values.filter((_, at) => at + 1 < removed.from || at + 1 >= removed.to),
-    );
+    const tagged = sent.slice(-taggedDevices);
+    const left = [
+      ...sent.slice(0, -taggedDevices),
+      ...tagged.map((values) =>
+        values.filter((_, at) => at + 1 < removed.from || at + 1 >= removed.to),
+      ),
+    ];
     await merges('stop');
     const operation = await world.must('POST', '/v3/samples/delete', {
-      ...{ workspaceId: world.workspaceId, tagId: tag.id, reason: 'wrong place' },
+      ...{ workspaceId, tagId, reason: 'wrong place' },
       ...{ from: minute(removed.from), to: minute(removed.to) },
     });
     // Hidden everywhere, and only there: ClickHouse still has the rows.
@@ -63,20 +69,20 @@ describeWith(clickhouse, 'samples that a killed node removed', () => {
     await merges('start');
     await expect.poll(async () => (await read()).completed, slow).not.toBeNull();
     const done = await read();
-    expect(done).toMatchObject({ succeeded: true, actionsCompleted: sent.length });
+    expect(done).toMatchObject({ succeeded: true, actionsCompleted: taggedDevices });
     const perDevice = removed.to - removed.from;
     expect(done.actions.map(({ data }: { data: { samples: number } }) => data.samples)).toEqual(
-      sent.map(() => perDevice),
+      tagged.map(() => perDevice),
     );
     await mustSee(survivors(), left);
-    expect(await hours(tag.id)).toEqual(sent.map(() => rounds - perDevice));
+    expect(await hours(tagId)).toEqual(tagged.map(() => rounds - perDevice));
     // The killed node comes back with what it hid and with what it had not told anybody.
     lostNode.sent = left;
     await sendRound();
     const returned = await cluster.addProcess({ directory: third.directory });
     await mustSee([...survivors(), returned.port], lostNode.sent);
     await mustShipAll(returned);
-    await expect.poll(() => hours(tag.id), slow).toEqual(sent.map(() => rounds - perDevice + 1));
+    await expect.poll(() => hours(tagId), slow).toEqual(tagged.map(() => rounds - perDevice + 1));
     await returned.kill();
     await mustSee(survivors(), lostNode.sent);
   }, 900_000);

@@ -4,7 +4,7 @@ import { leaseOfWorkspace } from '../../src/cluster/leases/leases.ts';
 import { startCutProxy } from '../faults/cut-proxy.ts';
 import { checkedFetch } from './checked-fetch.ts';
 import { type AddedNode, startCluster, type TestCluster } from './cluster.ts';
-import { createDifferent } from './different.ts';
+import { createDifferent, createWhere } from './different.ts';
 import { holdersOf } from './placed-workspaces.ts';
 import type { TestDevice, World } from './world.ts';
 
@@ -21,7 +21,6 @@ interface Series {
   readonly dataPoints: readonly (number | null)[];
 }
 
-/** A device that is alone in its workspace. */
 interface PlacedDevice extends TestDevice {
   readonly workspaceId: string;
 }
@@ -42,11 +41,21 @@ export interface LostNodeWorld {
   /** Waits until the node has its share of the devices. */
   mustHold(node: AddedNode): Promise<void>;
   /**
+   * Adds devices in one workspace, held by a node that does not stay. They have a tag, and come after
+   * all other devices in `sent`.
+   */
+  addWorkspaceElsewhere(count: number): Promise<TaggedWorkspace>;
+  /**
    * A third node that has devices, stored samples that are only on its disk, and is killed. Returns
    * it, and what was acknowledged without that.
    */
   loseNode(): Promise<{ readonly lost: AddedNode; readonly without: number[][] }>;
   close(): Promise<void>;
+}
+
+interface TaggedWorkspace {
+  readonly workspaceId: string;
+  readonly tagId: string;
 }
 
 export interface LostNodeOptions {
@@ -83,6 +92,12 @@ export async function startLostNodeWorld({
         }),
       );
     },
+    async addWorkspaceElsewhere(added) {
+      const workspace = await createTaggedWorkspace(cluster);
+      devices.push(...(await createTaggedDevices(cluster.world, workspace, added)));
+      while (lostNode.sent.length < devices.length) lostNode.sent.push([]);
+      return workspace;
+    },
     survivors: () => cluster.nodes.map(({ platform }) => platform.port),
     async loseNode() {
       await proxy.set('open');
@@ -113,15 +128,45 @@ export async function startLostNodeWorld({
   return lostNode;
 }
 
+async function createWorkspace(world: World, name: string): Promise<string> {
+  const body = { name, organizationId: world.organizationId };
+  return String((await world.must('POST', '/v3/workspaces', body)).id);
+}
+
 /** Each in a workspace of another partition. */
-async function createPlacedDevices(world: World): Promise<readonly PlacedDevice[]> {
-  const workspaceIds = await createDifferent(devicesCount, leaseOfWorkspace, async (n) => {
-    const body = { name: `place ${n}`, organizationId: world.organizationId };
-    return String((await world.must('POST', '/v3/workspaces', body)).id);
-  });
+async function createPlacedDevices(world: World): Promise<PlacedDevice[]> {
+  const workspaceIds = await createDifferent(devicesCount, leaseOfWorkspace, (n) =>
+    createWorkspace(world, `place ${n}`),
+  );
   const devices: PlacedDevice[] = [];
   for (const workspaceId of workspaceIds)
     devices.push({ ...(await world.device({ workspaceId })), workspaceId });
+  return devices;
+}
+
+async function createTaggedWorkspace(cluster: TestCluster): Promise<TaggedWorkspace> {
+  const { world } = cluster;
+  const isElsewhere = await elsewhere(cluster);
+  const workspaceId = await createWhere(isElsewhere, (n) => createWorkspace(world, `tagged ${n}`));
+  const { id: tagId } = await world.must('POST', '/v3/tags', { workspaceId, name: 'all' });
+  return { workspaceId, tagId };
+}
+
+async function createTaggedDevices(
+  world: World,
+  { workspaceId, tagId }: TaggedWorkspace,
+  count: number,
+): Promise<readonly PlacedDevice[]> {
+  const tags = [{ id: tagId }];
+  const first = await world.device({ workspaceId, tags });
+  const devices = [{ ...first, workspaceId }];
+  for (let n = 1; n < count; n++) {
+    const deviceId = `other-${n}`;
+    const record = { name: deviceId, deviceId, workspaceId, tags, connectivity: 'HTTP' };
+    const { dataFlowId } = first;
+    const { id } = await world.must('POST', '/v3/devices', { ...record, dataFlowId });
+    devices.push({ ...first, id, deviceId, workspaceId });
+  }
   return devices;
 }
 
@@ -188,10 +233,16 @@ async function devicesElsewhere(
   cluster: TestCluster,
   devices: readonly PlacedDevice[],
 ): Promise<readonly boolean[]> {
+  const isElsewhere = await elsewhere(cluster);
+  return devices.map(({ workspaceId }) => isElsewhere(workspaceId));
+}
+
+/** Whether a node has the workspace that does not stay. */
+async function elsewhere(cluster: TestCluster): Promise<(workspaceId: string) => boolean> {
   const holders = await holdersOf(cluster);
   const staying = new Set(cluster.nodeUrls);
-  return devices.map(({ workspaceId }) => {
+  return (workspaceId) => {
     const url = holders.get(leaseOfWorkspace(workspaceId));
     return url !== undefined && !staying.has(url);
-  });
+  };
 }
