@@ -21,7 +21,7 @@ import {
   sampleChangesReceiver,
 } from '../cluster/remote-sample-changes.ts';
 import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
-import type { DeviceHomes } from '../cluster/device-homes.ts';
+import type { DeviceWorkspaces } from '../cluster/device-workspaces.ts';
 import {
   type LeaseName,
   leaseOfWorkspace,
@@ -90,10 +90,10 @@ export function readElsewhere(
   { sharedSamples }: Parts,
   leases: Leases,
   nodes: Nodes,
-  homes: DeviceHomes,
+  deviceWorkspaces: DeviceWorkspaces,
 ): ReadsElsewhere {
   if (sharedSamples === undefined) return { gained: () => undefined, handlers: new Map() };
-  const owners = ownersBy(leases, homes);
+  const owners = ownersBy(leases, deviceWorkspaces);
   const call = (to: NodeAddress, name: string, request: unknown) =>
     nodes.call(to, name, request).catch((error: unknown) => {
       if (!(error instanceof NodeUnreachable)) throw error;
@@ -122,13 +122,15 @@ export function readElsewhere(
   return { gained, handlers };
 }
 
-function ownersBy(leases: Leases, homes: DeviceHomes): DeviceOwners {
+function ownersBy(leases: Leases, deviceWorkspaces: DeviceWorkspaces): DeviceOwners {
   let read: ReturnType<Leases['owners']> | undefined;
   let known: ReadonlyMap<string, NodeAddress> = new Map();
   return {
     async leasesOf(deviceIds) {
-      const found = await homes.ofAll(deviceIds);
-      return new Map([...found].map(([id, home]) => [id, leaseOfWorkspace(home.workspaceId)]));
+      const found = await deviceWorkspaces.ofAll(deviceIds);
+      return new Map(
+        [...found].map(([id, workspace]) => [id, leaseOfWorkspace(workspace.workspaceId)]),
+      );
     },
     isOwn: (lease) => leases.held(lease as LeaseName) !== undefined,
     owners() {

@@ -47,7 +47,7 @@ import {
 import { planDownlinks } from '../uplinks/decode/downlink-command.ts';
 import { createDeviceNotes, type EventSources, type NoteDevice } from '../uplinks/device-events.ts';
 import type { Mqtt } from './mqtt.ts';
-import type { DeviceHome } from '../cluster/device-homes.ts';
+import type { DeviceWorkspace } from '../cluster/device-workspaces.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 
@@ -225,8 +225,8 @@ async function sendAtOwners(
     cancel = setTimer(() => void queue.wakeAll().catch(failed), wakeAfterMs);
   };
   messages.onGained(wakeSoon);
-  const { homes } = ownership;
-  return sendAtOwner({ messages, homes, queue: { wake: queue.wakeOwn }, send });
+  const { deviceWorkspaces } = ownership;
+  return sendAtOwner({ messages, deviceWorkspaces, queue: { wake: queue.wakeOwn }, send });
 }
 
 async function openQueue(
@@ -267,15 +267,15 @@ async function ownersOf(
   if (messages === undefined || ownership === undefined) return undefined;
   const { wakeOwner } = await import('../cluster/remote-downlinks.ts');
   const { failed } = queueEvents(parts);
-  const { homes } = ownership;
+  const { deviceWorkspaces } = ownership;
   return {
     isOwn(deviceId) {
-      const isHeld = (home: DeviceHome | undefined): boolean =>
-        home !== undefined && messages.holds(home.workspaceId);
-      const home = homes.of(deviceId);
-      return home instanceof Promise ? home.then(isHeld) : isHeld(home);
+      const isHeld = (workspace: DeviceWorkspace | undefined): boolean =>
+        workspace !== undefined && messages.holds(workspace.workspaceId);
+      const workspace = deviceWorkspaces.of(deviceId);
+      return workspace instanceof Promise ? workspace.then(isHeld) : isHeld(workspace);
     },
-    wake: wakeOwner(messages, homes, wakeOwn, failed),
+    wake: wakeOwner(messages, deviceWorkspaces, wakeOwn, failed),
   };
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { clockWatch, ClockWatch } from '../cluster/clock-watch.ts';
 import { entryFeed } from '../cluster/entry-feed.ts';
-import { DeviceHomes } from '../cluster/device-homes.ts';
+import { DeviceWorkspaces } from '../cluster/device-workspaces.ts';
 import { MovedDevices } from '../cluster/moved-devices.ts';
 import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
 import {
@@ -68,11 +68,12 @@ import { nodeIdOf } from '../storage/data-folder/data-folder.ts';
 import { openOwnSession } from '../storage/records/postgres/server.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { sampleExportRows } from '../storage/records/rows/operations.ts';
-import { homesOfDevices, leasesOfNode } from '../storage/records/rows/shared-records.ts';
+import { workspacesOfDevices, leasesOfNode } from '../storage/records/rows/shared-records.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { DeviceOfState } from '../uplinks/followers/status-follower.ts';
 import { CaptureSenders } from '../uplinks/capture/capture-senders.ts';
+import type { Uplinks } from './uplinks.ts';
 import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
 import { composeSharedWork, shareChanges } from './shared-work.ts';
 import { entriesOver, journalName, offerEntries, shareCopies } from './journal-copies.ts';
@@ -109,8 +110,8 @@ export interface ServedNode {
   /** Serves the connection of a client of MQTT that arrived at another node. */
   readonly acceptMqtt: InternalPortParts['acceptMqtt'];
   readonly servesMqtt: InternalPortParts['servesMqtt'];
-  /** Writes the status of devices that move, and drops what is known of them. */
-  readonly dropDevices: (isDropped: (device: DeviceOfState) => boolean) => Promise<void>;
+  /** See `Uplinks.dropDevices`. */
+  readonly dropDevices: Uplinks['dropDevices'];
 }
 
 export async function openCluster(
@@ -164,21 +165,21 @@ export async function openCluster(
     parts.telemetry.backgroundFailed(what, error);
   const { db } = parts.records;
   const epochs = new LeaseEpochs(await leasesOfNode(db, id));
-  const homes = new DeviceHomes((ids) => homesOfDevices(db, ids));
-  parts.followChanges(homes);
-  const epochsOf = epochsOfDevices(homes, epochs.of);
+  const deviceWorkspaces = new DeviceWorkspaces((ids) => workspacesOfDevices(db, ids));
+  parts.followChanges(deviceWorkspaces);
+  const epochsOf = epochsOfDevices(deviceWorkspaces, epochs.of);
   return {
     work,
     parts: {
       openLiveNodes: () => openLiveNodes(nodeOfLive),
       messages,
       forwardedClients,
-      ownership: ownershipOver({ leases, nodes, underWay, leaving, homes, epochsOf }),
+      ownership: ownershipOver({ leases, nodes, underWay, leaving, deviceWorkspaces, epochsOf }),
     },
     drain: (msMax) => drained(leases, failed('giving devices to other nodes'), msMax),
     async join(served) {
       rules.judge = served.judge;
-      const reads = readElsewhere(parts, leases, nodes, homes);
+      const reads = readElsewhere(parts, leases, nodes, deviceWorkspaces);
       const shipping = failed('shipping samples of moved devices');
       const sharing = failed('shipping raw uplinks of moved devices');
       leases.onChange(async (allGained, allLost) => {
@@ -191,7 +192,8 @@ export async function openCluster(
         await judged(allLost);
         const isMoved = workspacesOf([...gained, ...lost]);
         await served.dropDevices(({ workspaceId }) => isMoved(workspaceId));
-        const isGained = gained.length > 0 ? devicesOf(homes, workspacesOf(gained)) : undefined;
+        const isGained =
+          gained.length > 0 ? devicesOf(deviceWorkspaces, workspacesOf(gained)) : undefined;
         await parts.sharedSamples?.moveDevices(isGained).catch(shipping);
         if (lost.length > 0) await served.raw.share().catch(sharing);
         // What was written until now belongs to the time before.
@@ -199,20 +201,30 @@ export async function openCluster(
       });
       const holds = (workspaceId: string) =>
         leases.held(leaseOfWorkspace(workspaceId)) !== undefined;
-      const movedDevices = new MovedDevices(holds, async (isMoved) => {
+      const dropping = failed('writing the status of moved devices');
+      const movedDevices = new MovedDevices({
+        holds,
         // Any node may be the former owner.
-        reads.gained();
-        const dropping = failed('writing the status of moved devices');
-        // What is still on its way here goes on to count until it has arrived.
-        const isDropped = (device: DeviceOfState) =>
-          isMoved(device.id) && !holds(device.workspaceId);
-        await served.dropDevices(isDropped).catch(dropping);
-        await parts.sharedSamples?.moveDevices(isMoved).catch(shipping);
-        await served.raw.share().catch(sharing);
+        moved: reads.gained,
+        async handOver(ids) {
+          const isMoved = (deviceId: string) => ids === undefined || ids.has(deviceId);
+          // What is still on its way here goes on to count until it has arrived.
+          const isDropped = (device: DeviceOfState) =>
+            isMoved(device.id) && !holds(device.workspaceId);
+          await served.dropDevices(isDropped, ids).catch(dropping);
+          await parts.sharedSamples?.moveDevices(isMoved).catch(shipping);
+          await served.raw.share().catch(sharing);
+        },
       });
       parts.followChanges(movedDevices);
       const serve = requestListenerOf(served.server);
-      const route = routerOf(parts, served.routes, { leases, nodes, messages, homes, serve });
+      const route = routerOf(parts, served.routes, {
+        leases,
+        nodes,
+        messages,
+        deviceWorkspaces,
+        serve,
+      });
       const copies = await shareCopies({ parts, leases, nodes, closers });
       const stored = [served.storingCalls ?? [], copies];
       const calls = [presenceHandlers, work.handlers, messages.calls, ...stored, reads.handlers];
@@ -241,12 +253,12 @@ function workspacesOf(leases: readonly Lease[]): (workspaceId: string) => boolea
 
 /** Whether the device is, or may be, of the workspaces. */
 function devicesOf(
-  { cached }: DeviceHomes,
+  { cached }: DeviceWorkspaces,
   isOfWorkspace: (workspaceId: string) => boolean,
 ): (deviceId: string) => boolean {
   return (deviceId) => {
-    const home = cached(deviceId);
-    return home === undefined || isOfWorkspace(home.workspaceId);
+    const workspace = cached(deviceId);
+    return workspace === undefined || isOfWorkspace(workspace.workspaceId);
   };
 }
 
@@ -329,7 +341,7 @@ function leave(leases: Leases, leaving: AbortController): Promise<void> {
   return leases.close();
 }
 
-interface OwnershipParts extends Pick<DeviceOwnership, 'homes' | 'epochsOf'> {
+interface OwnershipParts extends Pick<DeviceOwnership, 'deviceWorkspaces' | 'epochsOf'> {
   readonly leases: Leases;
   readonly nodes: Nodes;
   readonly underWay: OwnedWork;
@@ -341,7 +353,7 @@ function ownershipOver({
   nodes,
   underWay,
   leaving: { signal },
-  homes,
+  deviceWorkspaces,
   epochsOf,
 }: OwnershipParts): DeviceOwnership {
   const ownershipOf = ownershipBy(leases);
@@ -357,7 +369,7 @@ function ownershipOver({
       const lease = leases.held(leaseOfWorkspace(workspaceId));
       return lease && underWay.heldBy(lease);
     },
-    homes,
+    deviceWorkspaces,
     epochsOf,
     askOwners: (items, ask) =>
       askOwners(
@@ -498,13 +510,13 @@ function routerOf(
     leases,
     nodes,
     messages,
-    homes,
+    deviceWorkspaces,
     serve,
   }: {
     readonly leases: Leases;
     readonly nodes: Nodes;
     readonly messages: NodeMessages;
-    readonly homes: DeviceHomes;
+    readonly deviceWorkspaces: DeviceWorkspaces;
     readonly serve: RequestListener;
   },
 ): RequestListener {
@@ -516,10 +528,10 @@ function routerOf(
       findWorkspace(deviceId) {
         // Nothing is read for what is no id.
         if (!hasFormOfId('device', deviceId)) return undefined;
-        const home = homes.of(deviceId);
-        return home instanceof Promise
-          ? home.then((found) => found?.workspaceId)
-          : home?.workspaceId;
+        const workspace = deviceWorkspaces.of(deviceId);
+        return workspace instanceof Promise
+          ? workspace.then((found) => found?.workspaceId)
+          : workspace?.workspaceId;
       },
       async findExportNode(id) {
         const found = await sampleExportRows.find(records.db, id);

@@ -82,12 +82,16 @@ export function searchedByOwner({ store, ownership }: Parts, work: SharedWork): 
   work.answer(samplesCall, (range) => store.samples(range as Parameters<typeof store.samples>[0]));
   return {
     async samples(range) {
-      const home = await ownership?.homes.of(range.deviceId);
+      const workspace = await ownership?.deviceWorkspaces.of(range.deviceId);
       // There is nothing elsewhere of an unknown device.
-      if (home === undefined || ownership?.heldFor(home.workspaceId) !== undefined)
+      if (workspace === undefined || ownership?.heldFor(workspace.workspaceId) !== undefined)
         return store.samples(range);
       const { unreadable: _, ...sent } = range;
-      const found = await work.askHolder(leaseOfWorkspace(home.workspaceId), samplesCall, sent);
+      const found = await work.askHolder(
+        leaseOfWorkspace(workspace.workspaceId),
+        samplesCall,
+        sent,
+      );
       if (found === undefined) throw problem('deviceWithoutOwner');
       return found as Sample[];
     },

@@ -148,8 +148,14 @@ export interface Uplinks {
   readonly isStateless: (deviceId: string) => boolean;
   /** Decoders that may run where an uplink is received. */
   readonly quickScripts: QuickScripts;
-  /** Writes the status of devices, then drops what is known of those that another node serves. */
-  readonly dropDevices: (isDropped: (device: DeviceOfState) => boolean) => Promise<void>;
+  /**
+   * Writes the status of devices, then drops what is known of those that another node serves. `ids`
+   * are all that it can be, if that is known.
+   */
+  readonly dropDevices: (
+    isDropped: (device: DeviceOfState) => boolean,
+    ids?: ReadonlySet<string>,
+  ) => Promise<void>;
   readonly scripts: ScriptRunner;
   /** Runs scripts that users try out, after all others. */
   readonly scriptTrials: ScriptRunner;
@@ -245,10 +251,11 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
         now,
       }),
     settled: status.settled,
-    async dropDevices(isDropped) {
+    async dropDevices(isDropped, ids) {
       await status.settled();
-      status.dropStates(isDropped);
-      calculated.forgetAll();
+      status.dropStates(isDropped, ids);
+      if (ids === undefined) calculated.forgetAll();
+      else for (const id of ids) calculated.forget(id);
     },
     scripts,
     scriptTrials: scripts.trials,

@@ -2,18 +2,25 @@
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import { leaseOfWorkspace } from './leases/leases.ts';
 
-/** Hands over what this node has of the devices, which are of another one before or after. Never rejects. */
-type HandOver = (isMoved: (deviceId: string) => boolean) => Promise<void>;
+/** By service id; undefined after changes were missed: any device may have moved. */
+export type MovedIds = ReadonlySet<string> | undefined;
+
+interface MovedDevicesParts {
+  readonly holds: (workspaceId: string) => boolean;
+  /** Called at once, before this node accepts anything as the next owner. */
+  readonly moved: () => void;
+  /** Hands over what this node has of the devices. Never rejects. */
+  readonly handOver: (ids: MovedIds) => Promise<void>;
+}
 
 export class MovedDevices implements ChangeFollower {
-  readonly #holds: (workspaceId: string) => boolean;
-  readonly #handOver: HandOver;
-  /** Of the present turn of the event loop; `all` after changes were missed. */
-  #moved: Set<string> | 'all' | undefined;
+  readonly #parts: MovedDevicesParts;
+  #waiting = new Set<string>();
+  #isMissed = false;
+  #isWorking = false;
 
-  constructor(holds: (workspaceId: string) => boolean, handOver: HandOver) {
-    this.#holds = holds;
-    this.#handOver = handOver;
+  constructor(parts: MovedDevicesParts) {
+    this.#parts = parts;
   }
 
   readonly recordChanged = ({ kind, id, action, about }: RecordChange): void => {
@@ -21,24 +28,35 @@ export class MovedDevices implements ChangeFollower {
     const { workspaceId, leftWorkspaceId } = about ?? { workspaceId: null, leftWorkspaceId: null };
     if (workspaceId === null || leftWorkspaceId === null) return;
     const isStill = leaseOfWorkspace(workspaceId) === leaseOfWorkspace(leftWorkspaceId);
+    const { holds, moved } = this.#parts;
     // What this node has of a device that stays here goes on to count.
-    if (isStill || (this.#holds(workspaceId) && this.#holds(leftWorkspaceId))) return;
-    if (this.#moved === undefined) this.#plan();
-    if (this.#moved === undefined) this.#moved = new Set([id]);
-    else if (this.#moved !== 'all') this.#moved.add(id);
+    if (isStill || (holds(workspaceId) && holds(leftWorkspaceId))) return;
+    moved();
+    this.#waiting.add(id);
+    this.#plan();
   };
 
   readonly changesMissed = (): void => {
-    if (this.#moved === undefined) this.#plan();
-    this.#moved = 'all';
+    this.#parts.moved();
+    this.#isMissed = true;
+    this.#plan();
   };
 
   #plan(): void {
-    setImmediate(() => {
-      const moved = this.#moved;
-      this.#moved = undefined;
-      if (moved === undefined) return;
-      void this.#handOver((deviceId) => moved === 'all' || moved.has(deviceId));
-    });
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    // A bulk move is many changes of one turn of the event loop.
+    setImmediate(() => void this.#work());
+  }
+
+  /** One after the other: devices that move all the time are handed over together. */
+  async #work(): Promise<void> {
+    while (this.#isMissed || this.#waiting.size > 0) {
+      const ids = this.#isMissed ? undefined : this.#waiting;
+      this.#waiting = new Set();
+      this.#isMissed = false;
+      await this.#parts.handOver(ids);
+    }
+    this.#isWorking = false;
   }
 }

@@ -1,6 +1,6 @@
 // Owned devices: entries are accepted for devices of workspaces that this node holds, and are waited for before these move.
 import { isRefused, problem, problemOf, type Refusal } from '../model/problem.ts';
-import type { DeviceHomes } from './device-homes.ts';
+import type { DeviceWorkspaces } from './device-workspaces.ts';
 
 /** A right that can end while work is done. */
 interface Held {
@@ -61,7 +61,7 @@ export async function atOwner<Outcome extends object>(
 
 export interface DeviceOwnership {
   readonly heldFor: HeldFor;
-  readonly homes: DeviceHomes;
+  readonly deviceWorkspaces: DeviceWorkspaces;
   /** See `EpochsOfDevices`. */
   readonly epochsOf: EpochsOfDevices;
   readonly askOwners: AskOwners;
@@ -80,18 +80,18 @@ export type EpochsOfDevices = (
  * a later one: what its former owner still writes is older.
  */
 export function epochsOfDevices(
-  homes: Pick<DeviceHomes, 'ofAll'>,
+  deviceWorkspaces: Pick<DeviceWorkspaces, 'ofAll'>,
   epochOf: (workspaceId: string) => number,
 ): EpochsOfDevices {
   return async (devices) => {
-    const found = await homes.ofAll(devices.keys());
+    const found = await deviceWorkspaces.ofAll(devices.keys());
     return (deviceId) => {
-      const home = found.get(deviceId);
-      const workspaceId = devices.get(deviceId) ?? home?.workspaceId;
+      const workspace = found.get(deviceId);
+      const workspaceId = devices.get(deviceId) ?? workspace?.workspaceId;
       if (workspaceId === undefined) return 0;
       const epoch = epochOf(workspaceId);
-      const isThere = epoch > 0 && workspaceId === home?.workspaceId;
-      return isThere ? Math.max(epoch, home.epoch) : epoch;
+      const isThere = epoch > 0 && workspaceId === workspace?.workspaceId;
+      return isThere ? Math.max(epoch, workspace.epoch) : epoch;
     };
   };
 }

@@ -1,7 +1,7 @@
 // Remote downlinks: commands reach the owner of their device, whose queue sends them.
 import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
-import type { DeviceHomes } from './device-homes.ts';
+import type { DeviceWorkspaces } from './device-workspaces.ts';
 import type { DownlinkCause } from '../downlinks/downlink.ts';
 import type { DownlinkQueue } from '../downlinks/downlink-queue.ts';
 
@@ -29,21 +29,21 @@ interface WakeRequest {
 /** Runs the queue at the device's owner. When the request is lost, the next owner runs it. */
 export function wakeOwner(
   messages: Pick<NodeMessages, 'toHolder'>,
-  homes: Pick<DeviceHomes, 'of'>,
+  deviceWorkspaces: Pick<DeviceWorkspaces, 'of'>,
   wakeOwn: DownlinkQueue['wake'],
   failed: (error: unknown) => void,
 ): DownlinkQueue['wake'] {
   const wake = async (deviceId: string, isImmediate: boolean): Promise<void> => {
-    const home = await homes.of(deviceId);
+    const workspace = await deviceWorkspaces.of(deviceId);
     // The downlinks of a deleted device are deleted too.
-    if (home === undefined) return;
+    if (workspace === undefined) return;
     const sent: WakeRequest = { deviceId, isImmediate };
     const own = async () => {
       wakeOwn(deviceId, isImmediate);
       return null;
     };
     const message = { kind: kinds.wake, request: sent, again: sent, bytes: wakeBytes, own };
-    await messages.toHolder(home.workspaceId, message);
+    await messages.toHolder(workspace.workspaceId, message);
   };
   return (deviceId, isImmediate = false) => void wake(deviceId, isImmediate).catch(failed);
 }
@@ -51,12 +51,12 @@ export function wakeOwner(
 /** Queues the downlinks at the owner, whose encoder knows the state of the device. */
 export function sendAtOwner({
   messages,
-  homes,
+  deviceWorkspaces,
   queue,
   send,
 }: {
   readonly messages: NodeMessages;
-  readonly homes: Pick<DeviceHomes, 'of'>;
+  readonly deviceWorkspaces: Pick<DeviceWorkspaces, 'of'>;
   /** Both work on devices of this node. */
   readonly queue: Pick<DownlinkQueue, 'wake'>;
   readonly send: Send;
@@ -71,12 +71,12 @@ export function sendAtOwner({
     return await send(deviceId, command, cause);
   });
   return async (deviceId, command, cause) => {
-    const home = await homes.of(deviceId);
+    const workspace = await deviceWorkspaces.of(deviceId);
     // For an unknown device, it says so.
-    if (home === undefined || messages.holds(home.workspaceId))
+    if (workspace === undefined || messages.holds(workspace.workspaceId))
       return send(deviceId, command, cause);
     const request = { deviceId, command, cause };
-    const queued = await messages.toHolder(home.workspaceId, {
+    const queued = await messages.toHolder(workspace.workspaceId, {
       kind: kinds.send,
       request,
       bytes: JSON.stringify(request).length,

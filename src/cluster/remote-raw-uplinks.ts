@@ -20,13 +20,13 @@ type ListUplinks = (range: RawUplinkRange) => Promise<RawUplinkPage>;
 
 /** Asks the owner, in pieces of bounded size. Throws its Problem, or `nodeUnreachable`. */
 export function listAtOwner(
-  { askOwners, homes }: Pick<DeviceOwnership, 'askOwners' | 'homes'>,
+  { askOwners, deviceWorkspaces }: Pick<DeviceOwnership, 'askOwners' | 'deviceWorkspaces'>,
   list: ListUplinks,
 ): ListUplinks {
   return async (range) => {
-    const home = await homes.of(range.deviceId);
-    if (home === undefined) return list(range);
-    const { workspaceId } = home;
+    const workspace = await deviceWorkspaces.of(range.deviceId);
+    if (workspace === undefined) return list(range);
+    const { workspaceId } = workspace;
     const onePiece = (left: RawUplinkRange): Promise<RawUplinkPage> => {
       const sent: OwnedRequest<RawUplinkRange> = { workspaceId, request: left };
       const ask = (call: CallOwner) => call(rawUplinksCall, sent);

@@ -49,7 +49,11 @@ interface Call extends OwnedRequest<ChangeRequest> {
 
 /** Changes of own devices here, and of others at their owner. Throws its Problem. `node` is this one. */
 export function sampleChangesOfAll(
-  { askOwners, heldFor, homes }: Pick<DeviceOwnership, 'askOwners' | 'heldFor' | 'homes'>,
+  {
+    askOwners,
+    heldFor,
+    deviceWorkspaces,
+  }: Pick<DeviceOwnership, 'askOwners' | 'heldFor' | 'deviceWorkspaces'>,
   node: string,
   own: SampleChangesOfNode,
 ): SampleChangesOfNode {
@@ -59,10 +63,10 @@ export function sampleChangesOfAll(
     request: ChangeRequest,
     change: () => Promise<Outcome>,
   ): Promise<Outcome> {
-    const home = await homes.of(request.deviceId);
+    const workspace = await deviceWorkspaces.of(request.deviceId);
     // It says that there is no such device.
-    if (home === undefined) return change();
-    const { workspaceId } = home;
+    if (workspace === undefined) return change();
+    const { workspaceId } = workspace;
     const call: Call = { work, workspaceId, request };
     const askOwner = (callOwner: CallOwner) => callOwner(sampleChangesCall, call);
     return atOwner(askOwners, workspaceId, askOwner, () =>

@@ -300,15 +300,15 @@ type Outcome = DurableEntry | Refusal;
 
 /** Appends an entry at the owner of its device. The position is one of the owner's journal. */
 export function createRemoteEntries(
-  { askOwners, homes }: Pick<DeviceOwnership, 'askOwners' | 'homes'>,
+  { askOwners, deviceWorkspaces }: Pick<DeviceOwnership, 'askOwners' | 'deviceWorkspaces'>,
   on: EntryStages,
 ): AppendEntry {
   return async (entry) => {
-    const home = await homes.of(entry.deviceId);
+    const workspace = await deviceWorkspaces.of(entry.deviceId);
     const { append, announce } = on;
     // Of a device that was deleted meanwhile: no other node writes for it.
-    if (home === undefined) return appendOwned(entry, '', { append, announce });
-    const { workspaceId } = home;
+    if (workspace === undefined) return appendOwned(entry, '', { append, announce });
+    const { workspaceId } = workspace;
     const sent: OwnedRequest<JournalEntry> = { workspaceId, request: entry };
     const ask = async (call: CallOwner): Promise<unknown> => {
       const outcomes = await call(entriesCall, [sent]);

@@ -246,8 +246,14 @@ interface DeviceStatus {
    * Sets the state of an uplink that is not durable yet; undefined when it did not become durable.
    */
   readonly setState: (device: DeviceOfState, state: JsonObject | undefined) => void;
-  /** Reads the states of these devices from the records again, which another node may write. */
-  readonly dropStates: (isDropped: (device: DeviceOfState) => boolean) => void;
+  /**
+   * Reads the states of these devices from the records again, which another node may write. `ids` are
+   * all that it can be, if that is known.
+   */
+  readonly dropStates: (
+    isDropped: (device: DeviceOfState) => boolean,
+    ids?: ReadonlySet<string>,
+  ) => void;
   /**
    * Call for every entry that became durable, in order, also for those that are read from the
    * journal at the start.
@@ -328,12 +334,19 @@ export function createDeviceStatus(
       if (state === undefined) emitted.delete(id);
       else emitted.set(id, { state, workspaceId });
     },
-    dropStates(isDropped) {
+    dropStates(isDropped, ids) {
       for (const [id, { workspaceId }] of emitted)
         if (isDropped({ id, workspaceId })) emitted.delete(id);
       // The others are read again, from records that have them.
-      known.clear();
-      stateless.clear();
+      if (ids === undefined) {
+        known.clear();
+        stateless.clear();
+        return;
+      }
+      for (const id of ids) {
+        known.delete(id);
+        stateless.delete(id);
+      }
     },
     announced({ deviceId, state, position }) {
       if (state === undefined) return;

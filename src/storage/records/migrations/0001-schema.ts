@@ -1395,9 +1395,6 @@ async function addPostgresOnly(db: Kysely<RecordTables>): Promise<void> {
       "until" timestamptz not null default '-infinity') with (fillfactor = 50)`.execute(db);
   // One for all leases: what a device's workspace has written is newer than what its former one had.
   await sql`create sequence "leaseEpochs"`.execute(db);
-  // Status that is copied from another database has epochs too, which are earlier times.
-  await sql`
-    select setval('"leaseEpochs"', extract(epoch from clock_timestamp())::bigint)`.execute(db);
   await sql`
     create table "movedDevices" (
       "deviceId" text collate "C" primary key,

@@ -63,6 +63,11 @@ function valueTypes(): pg.TypeOverrides {
   return types;
 }
 
+/** The owners of devices would be refused with an epoch before the one that their status was written with. */
+const laterEpochs = `
+select setval('"leaseEpochs"', greatest(nextval('"leaseEpochs"'),
+  (select max("epoch") from "deviceStatus"), (select max("epoch") from "deviceState")))`;
+
 async function replaceRows(
   client: pg.Client,
   tables: readonly CopiedTable[],
@@ -87,6 +92,7 @@ async function replaceRows(
       ]);
     },
   });
+  await client.query(laterEpochs);
   await client.query('set constraints all immediate');
   for (const name of names) await client.query(`alter table ${name} enable trigger user`);
   for (const { table, name } of references)

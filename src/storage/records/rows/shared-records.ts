@@ -98,20 +98,20 @@ export async function leasesOfNode<Name extends string>(
   return (await query.execute(db)).rows;
 }
 
-// Homes of devices: their workspaces, and in which epoch of leases they came there. Only in PostgreSQL.
+// Workspaces of devices, and in which epoch of leases devices came there. Only in PostgreSQL.
 
-interface HomeOfDevice {
+interface WorkspaceOfDevice {
   readonly workspaceId: string;
   /** 0 for a device that never moved. */
   readonly epoch: number;
 }
 
 /** By service id; unknown ones are absent. */
-export async function homesOfDevices(
+export async function workspacesOfDevices(
   db: RecordsDb,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, HomeOfDevice>> {
-  const query = sql<HomeOfDevice & { id: string }>`
+): Promise<ReadonlyMap<string, WorkspaceOfDevice>> {
+  const query = sql<WorkspaceOfDevice & { id: string }>`
     select "devices"."id", "devices"."workspaceId", coalesce("movedDevices"."epoch", 0) as "epoch"
     from "devices" left join "movedDevices" on "movedDevices"."deviceId" = "devices"."id"
     where "devices"."id" = any(${[...ids]}::text[])`;

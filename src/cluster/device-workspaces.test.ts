@@ -1,7 +1,7 @@
-// Device homes: read once in batches, again after a change, and the epochs that status is written with.
-import { expect, test } from 'vitest';
+// Device workspaces: read once in batches, again after a change, and the epochs that status is written with.
+import { expect, test, vi } from 'vitest';
 import type { RecordChange } from '../model/record.ts';
-import { type DeviceHome, DeviceHomes } from './device-homes.ts';
+import { type DeviceWorkspace, DeviceWorkspaces } from './device-workspaces.ts';
 import { MovedDevices } from './moved-devices.ts';
 import { epochsOfDevices } from './owned-devices.ts';
 
@@ -11,55 +11,55 @@ const changed = (id: string, action: 'updated' | 'deleted' = 'updated'): RecordC
   action,
 });
 
-function opened(records: Map<string, DeviceHome>) {
+function opened(records: Map<string, DeviceWorkspace>) {
   const reads: (readonly string[])[] = [];
   const during: { change?: () => void } = {};
-  const homes = new DeviceHomes(async (ids) => {
+  const deviceWorkspaces = new DeviceWorkspaces(async (ids) => {
     reads.push(ids);
     const found = ids.flatMap((id) => {
-      const home = records.get(id);
-      return home === undefined ? [] : [[id, home] as const];
+      const workspace = records.get(id);
+      return workspace === undefined ? [] : [[id, workspace] as const];
     });
     during.change?.();
     return new Map(found);
   });
-  return { homes, reads, during };
+  return { deviceWorkspaces, reads, during };
 }
 
-const inWorkspace = (workspaceId: string, epoch = 0): DeviceHome => ({ workspaceId, epoch });
+const inWorkspace = (workspaceId: string, epoch = 0): DeviceWorkspace => ({ workspaceId, epoch });
 
 test('devices of one turn are read together, and kept until they change', async () => {
   const records = new Map([
     ['a', inWorkspace('w')],
     ['b', inWorkspace('w')],
   ]);
-  const { homes, reads } = opened(records);
+  const { deviceWorkspaces, reads } = opened(records);
   const [found, one, unknown] = await Promise.all([
-    homes.ofAll(['a', 'b']),
-    homes.of('a'),
-    homes.of('nobody'),
+    deviceWorkspaces.ofAll(['a', 'b']),
+    deviceWorkspaces.of('a'),
+    deviceWorkspaces.of('nobody'),
   ]);
   expect(reads).toEqual([['a', 'b', 'nobody']]);
   expect([...found.keys()]).toEqual(['a', 'b']);
   expect([one, unknown]).toEqual([inWorkspace('w'), undefined]);
-  expect(homes.cached('a')).toBe(homes.cached('b'));
+  expect(deviceWorkspaces.cached('a')).toBe(deviceWorkspaces.cached('b'));
   records.set('a', inWorkspace('v', 7));
-  homes.recordChanged(changed('a'));
-  expect(homes.cached('a')).toBeUndefined();
-  expect(await homes.of('a')).toEqual(inWorkspace('v', 7));
-  homes.changesMissed();
-  expect(homes.cached('b')).toBeUndefined();
+  deviceWorkspaces.recordChanged(changed('a'));
+  expect(deviceWorkspaces.cached('a')).toBeUndefined();
+  expect(await deviceWorkspaces.of('a')).toEqual(inWorkspace('v', 7));
+  deviceWorkspaces.changesMissed();
+  expect(deviceWorkspaces.cached('b')).toBeUndefined();
 });
 
 test('what changes while it is read is used once and not kept', async () => {
-  const { homes, during } = opened(new Map([['a', inWorkspace('w')]]));
-  during.change = () => homes.recordChanged(changed('a'));
-  expect(await homes.of('a')).toEqual(inWorkspace('w'));
-  expect(homes.cached('a')).toBeUndefined();
+  const { deviceWorkspaces, during } = opened(new Map([['a', inWorkspace('w')]]));
+  during.change = () => deviceWorkspaces.recordChanged(changed('a'));
+  expect(await deviceWorkspaces.of('a')).toEqual(inWorkspace('w'));
+  expect(deviceWorkspaces.cached('a')).toBeUndefined();
 });
 
 test('a device that came from another workspace has the epoch of that move until its lease has a later one', async () => {
-  const { homes } = opened(
+  const { deviceWorkspaces } = opened(
     new Map([
       ['still', inWorkspace('w')],
       ['moved', inWorkspace('w', 70)],
@@ -67,7 +67,7 @@ test('a device that came from another workspace has the epoch of that move until
     ]),
   );
   const epochs = new Map([['w', 50]]);
-  const epochsOf = epochsOfDevices(homes, (id) => epochs.get(id) ?? 0);
+  const epochsOf = epochsOfDevices(deviceWorkspaces, (id) => epochs.get(id) ?? 0);
   const of = async (id: string, workspaceId?: string) =>
     (await epochsOf(new Map([[id, workspaceId]])))(id);
   expect(await of('still')).toBe(50);
@@ -81,11 +81,17 @@ test('a device that came from another workspace has the epoch of that move until
 });
 
 test('devices that go to a workspace of another node are handed over, those of one turn together', async () => {
-  const handed: string[][] = [];
-  const moved = new MovedDevices(
-    (workspaceId) => workspaceId.startsWith('own'),
-    async (isMoved) => void handed.push(['a', 'b', 'c', 'd'].filter(isMoved)),
-  );
+  const handed: (readonly string[] | 'all')[] = [];
+  const held = Promise.withResolvers<void>();
+  let noted = 0;
+  const moved = new MovedDevices({
+    holds: (workspaceId) => workspaceId.startsWith('own'),
+    moved: () => void (noted += 1),
+    async handOver(ids) {
+      handed.push(ids === undefined ? 'all' : [...ids]);
+      await held.promise;
+    },
+  });
   const by = { type: 'USER', id: 'u', name: 'U' } as const;
   const move = (id: string, leftWorkspaceId: string | null, workspaceId: string): RecordChange => ({
     ...changed(id),
@@ -99,8 +105,17 @@ test('devices that go to a workspace of another node are handed over, those of o
   moved.recordChanged(changed('d'));
   await new Promise((resolve) => setImmediate(resolve));
   expect(handed).toEqual([['a', 'b']]);
+  // Devices that move on meanwhile wait for the end of that, and are then handed over together.
+  for (let n = 0; n < 3; n++) {
+    moved.recordChanged(move('a', 'other 1', 'own 1'));
+    moved.recordChanged(move('a', 'own 1', 'other 1'));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect([handed.length, noted]).toEqual([1, 8]);
+  held.resolve();
+  await vi.waitFor(() => expect(handed).toEqual([['a', 'b'], ['a']]));
   moved.recordChanged(move('a', 'own 1', 'other 1'));
   moved.changesMissed();
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(handed.at(-1)).toEqual(['a', 'b', 'c', 'd']);
+  await vi.waitFor(() => expect(handed.at(-1)).toBe('all'));
+  expect(handed).toHaveLength(3);
 });
