@@ -59,13 +59,26 @@ interface Connection {
   readonly ended: Promise<never>;
 }
 
-/** One connection, until it gives no answer: then one to the next node, which repeats nothing. */
+/**
+ * One connection, until it gives no answer: then one to the next node, which repeats nothing. A client
+ * publishes nothing before it is connected, so that a node that refuses connections takes no uplink.
+ */
 function overMqtt({ device, nodes, first, answerMsMax }: TransportParts): Transport {
   let turn = first;
   let connection: Connection | undefined;
 
-  async function connected(): Promise<Connection> {
+  async function connected(signal: AbortSignal): Promise<Connection> {
     if (connection?.client.connected === true) return connection;
+    for (let left = nodes.length - 1; left > 0; left--) {
+      const opened = await connect().catch(() => undefined);
+      signal.throwIfAborted();
+      if (opened !== undefined) return opened;
+      turn += 1;
+    }
+    return connect();
+  }
+
+  async function connect(): Promise<Connection> {
     const { mqttUrl = '' } = nodes[turn % nodes.length] ?? {};
     const client = mqtt.connect(mqttUrl, {
       username: device.connectorId ?? '',
@@ -84,8 +97,9 @@ function overMqtt({ device, nodes, first, answerMsMax }: TransportParts): Transp
     return connection;
   }
 
-  async function publish(n: number): Promise<void> {
-    const { client, ended } = await connected();
+  async function publish(n: number, signal: AbortSignal): Promise<void> {
+    const { client, ended } = await connected(signal);
+    signal.throwIfAborted();
     const topic = `/up/${device.secret}/id/${device.deviceId}`;
     const payload = JSON.stringify({ n });
     await Promise.race([client.publishAsync(topic, payload, { qos: 1 }), ended]);
@@ -99,19 +113,20 @@ function overMqtt({ device, nodes, first, answerMsMax }: TransportParts): Transp
 
   return {
     async send(n) {
-      const waiting = new AbortController();
-      const isLate = wait(answerMsMax, undefined, { signal: waiting.signal }).then(() => {
+      const over = new AbortController();
+      const isLate = wait(answerMsMax, undefined, { signal: over.signal }).then(() => {
         throw new Error('late');
       });
       try {
-        await Promise.race([publish(n), isLate]);
+        await Promise.race([publish(n, over.signal), isLate]);
         return acknowledged;
       } catch {
+        over.abort();
         await close();
         turn += 1;
         return 'none';
       } finally {
-        waiting.abort();
+        over.abort();
         isLate.catch(() => undefined);
       }
     },
