@@ -41,7 +41,7 @@ import { closeInOrder } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
 import { Intake, intakeLimits } from '../transports/intake.ts';
 import type { DeviceOfState } from '../uplinks/followers/status-follower.ts';
-import { appendOwned } from '../uplinks/bulk/backfill-batches.ts';
+import { appendAnnounced } from '../uplinks/bulk/backfill-batches.ts';
 import {
   backfill,
   type Backfill,
@@ -226,7 +226,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     handleUplink: takeUplink,
     takeOwnUplink,
     storingCalls: remote?.handlers,
-    appendEntry: remote?.appendEntry ?? ((entry) => appendOwned(entry, '', { append, announce })),
+    appendEntry: remote?.appendEntry ?? ((entry) => appendAnnounced(entry, { append, announce })),
     admit,
     sampleChanges: remote?.sampleChanges ?? ownChanges,
     encodeDownlink: encodeDownlink(scripts),

@@ -4,6 +4,7 @@ import type { Sample } from '../model/sample.ts';
 import { createSerialQueue, type SerialQueue } from '../structures/serial-queue.ts';
 import type { ValidatedSample } from '../uplinks/validate/sample-validation.ts';
 import {
+  appendAnnounced,
   appendOwned,
   type BackfillDevice,
   type BackfillProgress,
@@ -305,9 +306,8 @@ export function createRemoteEntries(
 ): AppendEntry {
   return async (entry) => {
     const workspace = await deviceWorkspaces.of(entry.deviceId);
-    const { append, announce } = on;
     // Of a device that was deleted meanwhile: no other node writes for it.
-    if (workspace === undefined) return appendOwned(entry, '', { append, announce });
+    if (workspace === undefined) return appendAnnounced(entry, on);
     const { workspaceId } = workspace;
     const sent: OwnedRequest<JournalEntry> = { workspaceId, request: entry };
     const ask = async (call: CallOwner): Promise<unknown> => {

@@ -311,12 +311,18 @@ export function appendOwned(
   workspaceId: string,
   { append, announce, heldFor }: Pick<BatchStages, 'append' | 'announce' | 'heldFor'>,
 ): Promise<DurableEntry> {
-  const store = async (): Promise<DurableEntry> => {
-    const durable = await append(entry);
-    announce(durable);
-    return durable;
-  };
+  const store = () => appendAnnounced(entry, { append, announce });
   return heldFor === undefined ? store() : withDeviceLease(heldFor, workspaceId, store);
+}
+
+/** For a device that no other node can own. */
+export async function appendAnnounced(
+  entry: JournalEntry,
+  { append, announce }: Pick<BatchStages, 'append' | 'announce'>,
+): Promise<DurableEntry> {
+  const durable = await append(entry);
+  announce(durable);
+  return durable;
 }
 
 /** Counts the samples that an earlier try of the request stored; false when it did not. */
