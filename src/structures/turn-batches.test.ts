@@ -1,4 +1,4 @@
-// Turn batches: one read for a turn, in parts, and a failure only for those that asked.
+// Turn batches: one read for a turn, in parts, one after the other, and a failure only for those that asked.
 import { expect, test } from 'vitest';
 import { createTurnBatches } from './turn-batches.ts';
 
@@ -30,4 +30,31 @@ test('only the keys of a failed read are rejected', async () => {
   const { read } = batches(2);
   const results = await Promise.allSettled(['a', 'broken', 'c'].map(read));
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+});
+
+test('what is asked for during a read waits, and is read together', async () => {
+  const calls: (readonly string[])[] = [];
+  const started: (() => void)[] = [];
+  const read = createTurnBatches(async (keys) => {
+    calls.push(keys);
+    await new Promise<void>((resolve) => void started.push(resolve));
+    return new Map(keys.map((key) => [key, key.toUpperCase()]));
+  }, 10);
+  const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
+  const asked = [read('a')];
+  await turn();
+  for (const key of ['b', 'c']) {
+    asked.push(read(key));
+    await turn();
+  }
+  expect(calls).toEqual([['a']]);
+  started.shift()?.();
+  await turn();
+  expect(calls).toEqual([['a'], ['b', 'c']]);
+  started.shift()?.();
+  expect(await Promise.all(asked)).toEqual(['A', 'B', 'C']);
+  asked.push(read('d'));
+  await turn();
+  started.shift()?.();
+  expect(await asked[3]).toBe('D');
 });

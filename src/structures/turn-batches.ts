@@ -9,19 +9,24 @@ interface Asked<T> {
 
 /**
  * A function that reads one value; undefined for a key without a value. It calls `readAll` with the keys of
- * a turn, at most `batchMax` at a time, one batch after the other.
+ * a turn, at most `batchMax` at a time, and one batch after the other: what is asked for during a read waits,
+ * so that whoever asks for many unknown keys takes one connection of the records at most.
  */
 export function createTurnBatches<T>(
   readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>,
   batchMax: number,
 ): (key: string) => Promise<T | undefined> {
   let asked: Asked<T>[] = [];
+  let isReading = false;
 
-  async function readTurn(): Promise<void> {
-    const taken = asked;
-    asked = [];
-    for (let from = 0; from < taken.length; from += batchMax)
-      await readBatch(taken.slice(from, from + batchMax));
+  async function readAsked(): Promise<void> {
+    while (asked.length > 0) {
+      const taken = asked;
+      asked = [];
+      for (let from = 0; from < taken.length; from += batchMax)
+        await readBatch(taken.slice(from, from + batchMax));
+    }
+    isReading = false;
   }
 
   async function readBatch(batch: readonly Asked<T>[]): Promise<void> {
@@ -35,7 +40,9 @@ export function createTurnBatches<T>(
 
   return (key) =>
     new Promise((resolve, reject) => {
-      if (asked.length === 0) atTurnEnd(() => void readTurn());
       asked.push({ key, resolve, reject });
+      if (isReading) return;
+      isReading = true;
+      atTurnEnd(() => void readAsked());
     });
 }
