@@ -30,8 +30,8 @@ test('requests of the last moment are answered, and their connections end', asyn
   }
 });
 
-test('a port that was not asked closes immediately', async () => {
+test('a port that nobody asked for long waits for nodes that have not learned yet', async () => {
   const startedAt = performance.now();
   await createQuietWait().whenQuiet();
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(performance.now() - startedAt).toBeGreaterThan(390);
 });

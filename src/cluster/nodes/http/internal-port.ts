@@ -43,15 +43,15 @@ interface QuietWait {
   /** Call for every request. While the node waits, each connection ends with its answer. */
   requested(response: ServerResponse): void;
   /**
-   * Resolves after a time without a request, or after a limit. A request in flight when the port
-   * closes would be lost, and no client knows whether it was handled.
+   * Resolves after a time without a request that begins now, or after a limit. A request in flight when
+   * the port closes would be lost, and no client knows whether it was handled.
    */
   whenQuiet(): Promise<void>;
 }
 
 export function createQuietWait(now: () => number = () => performance.now()): QuietWait {
   let isWaiting = false;
-  let requestedAt = -Infinity;
+  let requestedAt = 0;
   return {
     requested(response) {
       requestedAt = now();
@@ -59,7 +59,9 @@ export function createQuietWait(now: () => number = () => performance.now()): Qu
     },
     async whenQuiet() {
       isWaiting = true;
-      const until = now() + quietLimits.waitMsMax;
+      // That nobody asked before tells nothing: other nodes have just begun to learn.
+      requestedAt = now();
+      const until = requestedAt + quietLimits.waitMsMax;
       for (let left = restMs(); left > 0 && now() < until; left = restMs()) await wait(left);
     },
   };
