@@ -56,10 +56,12 @@ export async function expectedRange(
   parts: QueryParts,
 ): Promise<ExpectedRange> {
   const accumulation = readAccumulation({ ...body, accumulator: 'AVG' }, parts.openZone);
-  const from = Math.floor(accumulation.interval.from / hourMs) * hourMs;
-  const to = Math.ceil(accumulation.interval.to / hourMs) * hourMs;
-  if (to - from > intervalDaysMax * dayMs)
+  const { interval } = accumulation;
+  // As it was sent: 92 days that do not begin with an hour reach into one hour more.
+  if (interval.to - interval.from > intervalDaysMax * dayMs)
     throw problem('badInterval', { reason: `it must have at most ${intervalDaysMax} days` });
+  const from = Math.floor(interval.from / hourMs) * hourMs;
+  const to = Math.ceil(interval.to / hourMs) * hourMs;
   const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
   // A day more, because the first day of the interval may have begun before it.
   const first = from - (weeksLearned * 7 + 1) * dayMs;

@@ -67,6 +67,11 @@ test('an interval of more than 92 days and an unknown sensitivity are a 400', as
   const interval = { from: iso(now - 93 * 24 * hour), to: iso(now) };
   const long = await world.call('POST', path, { ...metric, interval });
   expect([long.status, long.body.message]).toEqual([400, expect.stringContaining('92 days')]);
+  // The last 92 days, as a client counts them: they seldom begin with an hour.
+  const minutes = 17 * 60_000;
+  const whole = { from: iso(now - 92 * 24 * hour - minutes), to: iso(now - minutes) };
+  const found = await world.must('POST', path, { ...metric, interval: whole });
+  expect(found.timestamps).toHaveLength(92 * 24 + 1);
   const odd = { ...metric, interval: { from: iso(now - hour), to: iso(now) }, sensitivity: 'SOME' };
   expect((await world.call('POST', path, odd)).status).toBe(400);
 });
