@@ -135,7 +135,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   return {
     applyAlarms,
     settled: ends.settled,
-    desk: new AlarmDesk({ ...effectParts, records }),
+    desk: new AlarmDesk(records, effectParts),
     countsOf: (workspaceId) => countAlarms(db, workspaceId),
     runDue,
     async dropOld() {

@@ -5,7 +5,7 @@ import { DeliveryCounts, recordOutcome } from '../outputs/deliveries/delivery-ou
 import { loadDelivery } from '../outputs/deliveries/attempts/delivery-records.ts';
 import type { TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
 import type { WaitingDelivery } from '../outputs/deliveries/attempts/waiting-delivery.ts';
-import { OpenTargets } from '../outputs/deliveries/attempts/open-targets.ts';
+import { OpenTargets, TargetCache } from '../outputs/deliveries/attempts/open-targets.ts';
 import { previewTemplate, testConnector } from '../outputs/deliveries/connector-test.ts';
 import { createDeliveryHandover } from '../outputs/deliveries/delivery-handoff.ts';
 import { DeliveryIntake, recoverDeliveries } from '../outputs/deliveries/delivery-intake.ts';
@@ -65,11 +65,9 @@ export async function composeDeliveries(
   const services = connectorServices(parts, uplinks, egress, orderDownlink);
   const mails = 'missingSetting' in services.mails ? undefined : services.mails;
   const vendorNames = config.vendorAliases !== 'off';
-  const targets = new OpenTargets({
-    services,
-    findConnector: (id) => outputConnectorRows.find({ ...records, db: records.committed }, id),
-    vendorNames,
-  });
+  const findConnector = (id: string) =>
+    outputConnectorRows.find({ ...records, db: records.committed }, id);
+  const targets = new OpenTargets(new TargetCache(services, findConnector, vendorNames));
   parts.followChanges({
     recordChanged({ kind, id }) {
       if (kind === 'outputConnector') targets.forget(id);

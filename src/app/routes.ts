@@ -176,16 +176,14 @@ export function composeRoutes(
       }),
     ),
     ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
-    ...alarmRoutes({
-      records: parts.records,
-      now,
-      once: uplinks.once,
-      desk: extras.alarms.desk,
-      async settled(organizationId) {
+    ...alarmRoutes(
+      { records: parts.records, now, once: uplinks.once },
+      extras.alarms.desk,
+      async (organizationId) => {
         await extras.rules.settledFor(organizationId);
         await extras.alarms.settled();
       },
-    }),
+    ),
     aboutRoute(aboutParts(parts)),
     ...accessRoutes(parts, uplinks, extras),
     ...sampleQueryRoutes({ ...queries, typeOfDevice }),
@@ -320,9 +318,9 @@ function recordRoutes(
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
     ...customFieldRoutes(parts),
     ...deviceCredentialRoutes(parts),
-    ...deviceConfigurationRoutes({ ...parts, push }),
+    ...deviceConfigurationRoutes(parts, push),
     ...blobRoutes(parts),
-    ...dashboardRoutes({ ...parts, publicUrl: address.url }),
+    ...dashboardRoutes(parts, address.url),
     ...dashboardGroupRoutes(parts),
     ...viewRoutes(parts),
     ...annotationRoutes(parts),
@@ -335,7 +333,7 @@ function recordRoutes(
     ]),
     ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted: all.outputs }),
     ...customLogicRoutes(parts),
-    ...calculationRoutes({ ...parts, previewCalculation }),
+    ...calculationRoutes(parts, previewCalculation),
     ...muteRoutes(parts),
     ...onCallRoutes(parts),
     ...ruleRoutes({ ...showing, availableOutputs, lastRunsOf, settledFor }),

@@ -49,7 +49,7 @@ import {
 import { zoneOf } from '../rules/calculations/group-results.ts';
 import { LateSamples } from '../rules/calculations/late-samples.ts';
 import { leaseOfWorkspace } from '../cluster/leases/leases.ts';
-import type { CalculationRouteParts } from '../http/routes/calculations.ts';
+import type { PreviewCalculation } from '../http/routes/calculations.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
 
@@ -374,7 +374,7 @@ function workspacesWithRules(
 const batchWaitMs = 500;
 
 export interface Calculations {
-  readonly preview: CalculationRouteParts['previewCalculation'];
+  readonly preview: PreviewCalculation;
   readonly close: () => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 // Bars: fine buckets added up to hours or days of the zone, exactly, also where clocks change.
 
-export interface Bars {
+interface Bars {
   /** Epoch seconds at which each bar begins. */
   readonly starts: readonly number[];
   readonly values: readonly (number | null)[];

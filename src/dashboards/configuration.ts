@@ -80,7 +80,7 @@ export function refsNamed(expression: string, refs: readonly string[]): readonly
 }
 
 /** Points that a calculation names besides the first ones of a series, such as `a.MAX`. */
-export interface NamedPoints {
+interface NamedPoints {
   readonly ref: string;
   /** In capitals. */
   readonly accumulator: string;

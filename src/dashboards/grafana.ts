@@ -244,7 +244,7 @@ const limits = {
 const standardPosition = { x: 0, y: 0, w: 12, h: 8 } as const;
 
 /** A panel that became a tile; the types in Grafana and here. */
-export interface MappedPanel {
+interface MappedPanel {
   readonly panelId: number | string | null;
   readonly title: string;
   readonly from: string;
@@ -252,13 +252,13 @@ export interface MappedPanel {
 }
 
 /** A panel, or a part of a panel or of the dashboard (`panelId` null), that is left out. */
-export interface NotMapped {
+interface NotMapped {
   readonly panelId: number | string | null;
   readonly title: string;
   readonly reason: string;
 }
 
-export interface GrafanaImport {
+interface GrafanaImport {
   /** Of version 2; fits its schema. */
   readonly configuration: Configuration;
   /** The title in Grafana; undefined without one. */

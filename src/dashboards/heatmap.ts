@@ -1,6 +1,6 @@
 // Heatmap: values as one cell for each hour of each day of the zone (contract 39).
 
-export interface HeatmapCell {
+interface HeatmapCell {
   /** Days since the first one. */
   readonly day: number;
   /** 0 to 23, of the clock. */

@@ -1,7 +1,7 @@
 // Kinds of tiles: one row for each, with what it shows and the size that a new one has.
 import type { TileKind } from './configuration.ts';
 
-export interface KindOfTile {
+interface KindOfTile {
   /** Width and height of a new tile, in columns and rows. */
   readonly size: readonly [width: number, height: number];
   /** How many series it shows: none, one, or several. */

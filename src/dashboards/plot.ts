@@ -331,7 +331,7 @@ function reachOf(lists: readonly (readonly PlotValue[])[]): [least: number, grea
 
 export type Side = 'left' | 'right';
 
-export interface ValueRange {
+interface ValueRange {
   readonly least: number;
   readonly most: number;
   /** Both ends are greater than zero. */

@@ -35,7 +35,7 @@ function defaultOf({ default: value }: Variable): readonly string[] {
   return value === null || value === undefined ? [] : [value].flat();
 }
 
-export interface VariableFault {
+interface VariableFault {
   readonly name: string;
   /** Not declared, without a value, or with several values where there can be one. */
   readonly reason: 'UNKNOWN' | 'OPEN' | 'SEVERAL';

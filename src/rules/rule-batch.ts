@@ -377,16 +377,9 @@ const uncertainTexts = {
 
 interface FailureState {
   readonly collected: CollectedWrite;
-  readonly parts: RunFailuresParts;
+  readonly parts: RuleBatchParts;
   /** Keys of what this write has noted or logged. */
   readonly reported: Set<string>;
-}
-
-interface RunFailuresParts {
-  readonly log: RunLog;
-  readonly failed: (error: Error) => void;
-  readonly now: () => EpochMs;
-  readonly newId: () => string;
 }
 
 /**
@@ -395,10 +388,10 @@ interface RunFailuresParts {
  */
 class RunFailures implements PreparationFailures {
   readonly #collected: CollectedWrite;
-  readonly #parts: RunFailuresParts;
+  readonly #parts: RuleBatchParts;
   readonly #state: FailureState;
 
-  constructor(collected: CollectedWrite, parts: RunFailuresParts) {
+  constructor(collected: CollectedWrite, parts: RuleBatchParts) {
     this.#collected = collected;
     this.#parts = parts;
     this.#state = { collected, parts, reported: new Set() };
@@ -456,7 +449,7 @@ function isFirst({ reported }: FailureState, key: string): boolean {
   return true;
 }
 
-function originOf({ newId, now }: RunFailuresParts, deviceId: string, key: string): Origin {
+function originOf({ newId, now }: RuleBatchParts, deviceId: string, key: string): Origin {
   return { cause: 'UPLINK', key, deviceId, correlationId: newId(), hops: 0, at: now() };
 }
 

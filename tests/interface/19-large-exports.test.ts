@@ -15,7 +15,7 @@ import type { Sample } from '../../src/model/sample.ts';
 import { sampleExportLimits } from '../../src/model/operation.ts';
 import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
-import { createShapeInterner } from '../../src/storage/log/data-shape.ts';
+import { ShapeInterner } from '../../src/storage/log/data-shape.ts';
 import { runsOfSamples } from '../../src/storage/samples/value-batches.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -70,7 +70,7 @@ async function* secondsOf({
 }
 
 async function* columnsOf(range: Parameters<typeof secondsOf>[0]) {
-  const shapes = createShapeInterner();
+  const shapes = new ShapeInterner();
   for await (const batch of secondsOf(range)) yield runsOfSamples(batch, shapes);
 }
 

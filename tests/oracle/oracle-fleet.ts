@@ -12,7 +12,7 @@ import { SeriesRegistry } from '../../src/storage/samples/embedded/rows/series-r
 import { createInterners, openSegments } from '../../src/storage/samples/embedded/store-loader.ts';
 import { type StoreLimits, storeLimits } from '../../src/storage/samples/embedded/store-limits.ts';
 import { openTestSamples, type TestSamples } from '../../src/storage/samples/testing-samples.ts';
-import { createShapeInterner } from '../../src/storage/log/data-shape.ts';
+import { ShapeInterner } from '../../src/storage/log/data-shape.ts';
 import { below, pick, randomData, randomMoment, randomTopic } from './random-queries.ts';
 
 /** Devices of a fleet have few shapes. */
@@ -216,7 +216,7 @@ export class OracleFleet {
     const registry = new SeriesRegistry(storeLimits);
     const { runs, segments } = await openSegments(registry, {
       directory: join(this.#folder(), 'segments'),
-      interners: createInterners(registry, createShapeInterner()),
+      interners: createInterners(registry, new ShapeInterner()),
       logStart: undefined,
       repair: false,
     });

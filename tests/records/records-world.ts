@@ -216,7 +216,6 @@ function routesOf(
     tagRoutes,
     customFieldRoutes,
     blobRoutes,
-    dashboardRoutes,
     dashboardGroupRoutes,
     deviceCredentialRoutes,
     deviceConfigurationRoutes,
@@ -225,16 +224,21 @@ function routesOf(
     customLogicRoutes,
     ruleRoutes,
   ];
-  const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) =>
-    of({ ...parts, publicUrl: () => 'http://localhost' }),
-  );
+  const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
+  const dashboards = dashboardRoutes(parts, () => 'http://localhost');
   const bulk = [
     ...operationRoutes(parts),
     ...deviceFileRoutes(parts),
     deviceTypeImportRoute(parts),
     ...workspaceConfigurationRoutes(parts),
   ];
-  return [...all, ...bulk, ...outputConnectorRoutes(parts), ...dataFlowRoutes(parts)];
+  return [
+    ...all,
+    ...dashboards,
+    ...bulk,
+    ...outputConnectorRoutes(parts),
+    ...dataFlowRoutes(parts),
+  ];
 }
 
 function callerOf(

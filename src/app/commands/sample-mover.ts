@@ -16,7 +16,7 @@ import {
 } from '../samples-move.ts';
 import type { RawUplink } from '../../model/uplink.ts';
 import { DataFolderError } from '../../storage/data-folder/data-folder.ts';
-import { createShapeInterner, type ShapeInterner } from '../../storage/log/data-shape.ts';
+import { ShapeInterner } from '../../storage/log/data-shape.ts';
 import type { ReadEntry } from '../../storage/log/logged-entry.ts';
 import { UplinkSum } from '../../storage/raw-uplinks/raw-uplink-line.ts';
 import type { RawUplinkStore } from '../../storage/raw-uplinks/raw-uplink-store.ts';
@@ -152,7 +152,7 @@ async function moveRows(
   direction: MoveDirection,
   state: MoveFile,
 ): Promise<number> {
-  const shapes = createShapeInterner();
+  const shapes = new ShapeInterner();
   const target = await direction.openRows(state, shapes);
   try {
     const { firstPosition: position } = direction;
@@ -473,7 +473,7 @@ export class ToFolder implements MoveDirection {
 
   /** Reads the segments again, as they are on the disk. */
   async #writtenSums(): Promise<PartSums> {
-    const shapes = createShapeInterner();
+    const shapes = new ShapeInterner();
     const { store, check } = await openSegments(this.#samples, this.firstPosition, shapes);
     try {
       const sums = new SumsOfSamples();

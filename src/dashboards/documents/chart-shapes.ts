@@ -93,7 +93,7 @@ const legendColumnWidth = 110;
 const lineWidth = 1.1;
 
 /** A scale from values to lengths. */
-export interface Scale {
+interface Scale {
   readonly least: number;
   readonly most: number;
   readonly isLog?: boolean;

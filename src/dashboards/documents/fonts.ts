@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { create, type Font } from 'fontkit';
 
-export interface DocumentFont {
+interface DocumentFont {
   /** Unique among all. */
   readonly name: string;
   readonly file: Buffer;
@@ -12,7 +12,7 @@ export interface DocumentFont {
 }
 
 /** A part of a text that one font can show; without a font, each character is a box. */
-export interface TextRun {
+interface TextRun {
   readonly font: DocumentFont | undefined;
   readonly text: string;
 }

@@ -1,7 +1,7 @@
 // Reading of PDF files in tests: texts, lines, and metadata, by pdf.js.
 import { getDocument, OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
 
-export interface ReadPage {
+interface ReadPage {
   readonly text: string;
   /** Polylines of straight parts, in points of the page from its top left corner. */
   readonly polylines: readonly (readonly (readonly [x: number, y: number])[])[];

@@ -75,7 +75,7 @@ export function openApiDocument(
   endpoints: readonly Endpoint[],
   examples: OperationExamples = {},
 ): Readonly<Record<string, unknown>> {
-  const schemas = createComponentSchemas();
+  const schemas = new ComponentSchemas();
   const refer = (schema: unknown) => withFieldWords(schemas.refer(schema));
   const paths: Record<string, Record<string, unknown>> = {};
   const ids = new Set<unknown>();
@@ -154,45 +154,35 @@ const securitySchemes = {
 
 type Refer = (schema: unknown) => unknown;
 
-interface ComponentSchemas {
+/** Throws when two different schemas have the same name. */
+class ComponentSchemas {
+  readonly #components = new Map<string, { readonly schema: unknown; readonly text: string }>();
   /**
    * The schema as the document writes it: references in place of named schemas, which become
    * components.
    */
-  readonly refer: Refer;
-  /** All components that were referred to so far, by name. */
-  readonly all: () => Readonly<Record<string, unknown>>;
-}
-
-/** Throws when two different schemas have the same name. */
-function createComponentSchemas(): ComponentSchemas {
-  const components = new Map<string, { readonly schema: unknown; readonly text: string }>();
-
-  const refer: Refer = (schema) => {
-    if (Array.isArray(schema)) return schema.map(refer);
+  readonly refer = (schema: unknown): unknown => {
+    if (Array.isArray(schema)) return schema.map(this.refer);
     if (typeof schema !== 'object' || schema === null) return schema;
     if ('shownAs' in schema)
-      return { ...describedOf(schema), ...(refer(schema.shownAs) as object) };
+      return { ...describedOf(schema), ...(this.refer(schema.shownAs) as object) };
     const name = nameOf(schema);
     const members = Object.entries(schema).filter(([key]) => name === undefined || key !== 'title');
-    const written = Object.fromEntries(members.map(([key, member]) => [key, refer(member)]));
+    const written = Object.fromEntries(members.map(([key, member]) => [key, this.refer(member)]));
     if (name === undefined) return written;
     const text = JSON.stringify(written);
-    const known = components.get(name);
-    if (known === undefined) components.set(name, { schema: written, text });
+    const known = this.#components.get(name);
+    if (known === undefined) this.#components.set(name, { schema: written, text });
     else if (known.text !== text) throw new Error(`Two different schemas have the name ${name}`);
     return { $ref: `#/components/schemas/${name}` };
   };
-
-  return {
-    refer,
-    all: () =>
-      Object.fromEntries(
-        [...components]
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .map(([name, { schema }]) => [name, schema]),
-      ),
-  };
+  /** All components that were referred to so far, by name. */
+  readonly all = (): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(
+      [...this.#components]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, { schema }]) => [name, schema]),
+    );
 }
 
 /** The description of a place whose schema is shown as another one. */

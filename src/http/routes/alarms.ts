@@ -9,6 +9,7 @@ import {
   reachableAlarmIds,
   readAlarm,
 } from '../../inventory/alarms/alarm-lists.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Author, Principal } from '../../model/principal.ts';
 import { restorePlus } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
@@ -33,14 +34,13 @@ import {
   updateOnCall,
 } from '../../inventory/alarms/on-call.ts';
 
-interface AlarmParts extends RecordParts {
-  readonly desk: AlarmDesk;
-  /** Resolves when the alarms of acknowledged samples can be read, or soon. */
-  readonly settled: (organizationId: string) => Promise<void>;
-}
-
-export function alarmRoutes(parts: AlarmParts): Route[] {
-  const { records, desk, settled } = parts;
+/** `settled` resolves when the alarms of acknowledged samples can be read, or soon. */
+export function alarmRoutes(
+  parts: RecordParts,
+  desk: AlarmDesk,
+  settled: (organizationId: string) => Promise<void>,
+): Route[] {
+  const { records } = parts;
   const place = byId(parts, 'alarm');
   const acted = async (id: string, action: AlarmAction, principal: Principal) => {
     await desk.act(id, action, actorOf(principal));
@@ -55,7 +55,7 @@ export function alarmRoutes(parts: AlarmParts): Route[] {
       await settled(principal.organizationId);
       return readAlarm(records, params.id);
     }),
-    route(alarms.bulk, ({ body }, principal) => actOnMany(parts, body, principal)),
+    route(alarms.bulk, ({ body }, principal) => actOnMany(records, desk, body, principal)),
     resourceRoute(alarms.acknowledge, place, ({ params }, principal) =>
       acted(params.id, { action: 'ACKNOWLEDGE' }, principal),
     ),
@@ -118,7 +118,8 @@ function queryOf(sent: {
 }
 
 async function actOnMany(
-  { records, desk }: AlarmParts,
+  records: Inventory,
+  desk: AlarmDesk,
   { action, ids, filter, reason }: Static<typeof alarmBulkBody>,
   principal: Principal,
 ) {

@@ -17,15 +17,13 @@ import { byId, byWorkspace, type RecordParts, recordRoutes } from './record-rout
 
 const previewedDefault = 24;
 
-export interface CalculationRouteParts extends RecordParts {
-  readonly previewCalculation: (
-    calculation: Calculation,
-    periods: number,
-  ) => Promise<Static<typeof calculations.preview.response>>;
-}
+export type PreviewCalculation = (
+  calculation: Calculation,
+  periods: number,
+) => Promise<Static<typeof calculations.preview.response>>;
 
-export function calculationRoutes(parts: CalculationRouteParts): Route[] {
-  const { records, previewCalculation } = parts;
+export function calculationRoutes(parts: RecordParts, preview: PreviewCalculation): Route[] {
+  const { records } = parts;
   const findCalculation = byId(parts, 'calculation');
   return [
     ...recordRoutes(parts, calculations, {
@@ -50,7 +48,7 @@ export function calculationRoutes(parts: CalculationRouteParts): Route[] {
       calculations.preview,
       ({ calculation }) => byWorkspace(parts)(calculation),
       async ({ body }) =>
-        previewCalculation(
+        preview(
           await draftedCalculation(records, body.calculation),
           body.periods ?? previewedDefault,
         ),

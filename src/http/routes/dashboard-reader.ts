@@ -51,10 +51,11 @@ import { parseBound } from '../../model/timestamp.ts';
 import { type SampleQueryBody, sampleScan } from '../../query/sample-query.ts';
 import { Completeness } from '../edge/exchange.ts';
 import { latestSamples, type LatestSamplesParts } from './sample-queries.ts';
-import { manySeries, type SeriesQueryParts } from './series-queries.ts';
+import type { KpiQueryParts } from './kpi-queries.ts';
+import { manySeries } from './series-queries.ts';
 import type { JsonObject } from '../../model/json.ts';
 
-type DashboardReaderParts = SeriesQueryParts & Pick<LatestSamplesParts, 'records'>;
+type DashboardReaderParts = KpiQueryParts & Pick<LatestSamplesParts, 'records'>;
 
 /** As the parameters of a request, or the members of a report, say it. */
 interface AskedRange {

@@ -43,12 +43,13 @@ import {
   recordRoutes,
 } from './record-routes.ts';
 
-interface DashboardParts extends RecordParts {
-  readonly publicUrl: () => string;
-}
-
-export function dashboardRoutes(parts: DashboardParts): Route[] {
-  return [...crudRoutes(parts), ...versionRoutes(parts), importRoute(parts), ...shareRoutes(parts)];
+export function dashboardRoutes(parts: RecordParts, publicUrl: () => string): Route[] {
+  return [
+    ...crudRoutes(parts),
+    ...versionRoutes(parts),
+    importRoute(parts),
+    ...shareRoutes(parts, publicUrl),
+  ];
 }
 
 // Dashboards of device types and kinds of places: the stored one of the workspace, else one made from schemas (contract 39).
@@ -142,7 +143,7 @@ async function shownDashboard(records: Inventory, type: DeviceType, workspaceId:
   return { source: 'GENERATED' as const, dashboard, configuration };
 }
 
-function versionRoutes(parts: DashboardParts): Route[] {
+function versionRoutes(parts: RecordParts): Route[] {
   const { records } = parts;
   const inPath = byId(parts, 'dashboard');
   return [
@@ -163,7 +164,7 @@ function versionRoutes(parts: DashboardParts): Route[] {
   ];
 }
 
-function importRoute(parts: DashboardParts): Route {
+function importRoute(parts: RecordParts): Route {
   return resourceRoute(dashboards.import, byWorkspace(parts), async (input, principal) => {
     const { workspaceId, source, dryRun } = input.body;
     const { configuration, name: title, description, ...report } = importGrafana(source);
@@ -194,8 +195,8 @@ async function refuseSharing({ records }: RecordParts, id: string, principal: Pr
     alsoNeeds(principal, 'asset', 'read', (await placeOf(records, 'dashboard', id)).workspaceId);
 }
 
-function shareRoutes(parts: DashboardParts): Route[] {
-  const { records, publicUrl } = parts;
+function shareRoutes(parts: RecordParts, publicUrl: () => string): Route[] {
+  const { records } = parts;
   const inPath = byId(parts, 'dashboard');
   return [
     // The token is shown once, so a repeated request gets the first answer and not a second link.

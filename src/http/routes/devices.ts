@@ -142,12 +142,8 @@ export function deviceCredentialRoutes(parts: RecordParts): Route[] {
 
 // Routes of device configurations (contract 12).
 
-interface ConfigurationParts extends RecordParts {
-  /** Absent while no transport can reach devices. */
-  readonly push?: PushConfiguration;
-}
-
-export function deviceConfigurationRoutes(parts: ConfigurationParts): Route[] {
+/** `push` is absent while no transport can reach devices. */
+export function deviceConfigurationRoutes(parts: RecordParts, push?: PushConfiguration): Route[] {
   const { records } = parts;
   const byDevice = byId(parts, 'device');
   return [
@@ -168,14 +164,10 @@ export function deviceConfigurationRoutes(parts: ConfigurationParts): Route[] {
     resourceRoute(deviceConfigurations.remove, byDevice, ({ params }) =>
       deleteDeviceConfiguration(records, params.id, params.version),
     ),
-    pushRoute(parts),
+    resourceRoute(deviceConfigurations.push, byDevice, ({ params }) =>
+      pushDeviceConfiguration(records, params.id, push),
+    ),
   ];
-}
-
-function pushRoute(parts: ConfigurationParts): Route {
-  return resourceRoute(deviceConfigurations.push, byId(parts, 'device'), ({ params }) =>
-    pushDeviceConfiguration(parts.records, params.id, parts.push),
-  );
 }
 
 // Routes of device import and export (contract 4).

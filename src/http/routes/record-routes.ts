@@ -143,11 +143,6 @@ export async function withHealth<Row extends { readonly id: string }, Health>(
 
 // Creates that are done once per Idempotency-Key (contract 35).
 
-interface OnceParts {
-  readonly records: Inventory;
-  readonly once: Once;
-}
-
 interface Call {
   readonly input: RouteInput<unknown, unknown, unknown>;
   readonly principal: Principal;
@@ -164,7 +159,7 @@ type Create<T> = (step: Inventory) => Promise<T>;
  * created.
  */
 export async function createdOnce<T extends { readonly id: string }>(
-  parts: OnceParts,
+  parts: RecordParts,
   call: Call,
   create: Create<T>,
   read: (id: string) => Promise<T>,
@@ -179,7 +174,7 @@ export async function createdOnce<T extends { readonly id: string }>(
  * encrypted, and returned again.
  */
 export async function answeredOnce<T extends object>(
-  parts: OnceParts,
+  parts: RecordParts,
   call: Call,
   create: Create<T>,
 ): Promise<T> {
@@ -197,7 +192,7 @@ interface CreatedOrStored<T> {
 }
 
 async function createOnce<T extends object>(
-  parts: OnceParts,
+  parts: RecordParts,
   { input, principal }: Call,
   create: Create<T>,
   storedFormOf: (created: T) => string,

@@ -15,7 +15,7 @@ import {
 import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-series.ts';
 import { expressionsOf, manySeriesJson } from '../../query/many-series.ts';
-import type { QueriedDevice, ReadingStore } from '../../query/accumulation.ts';
+import type { QueriedDevice } from '../../query/accumulation.ts';
 import { seriesListJson } from '../../query/series-json.ts';
 import { SeriesAnswer } from '../../query/unwritten-json.ts';
 import { seriesOfDevices, type TimeSeries } from '../../query/time-series.ts';
@@ -37,14 +37,10 @@ import {
 import { askedKey, askedValues, expressionReads } from './expressions.ts';
 import { devicePage, type KpiQueryParts } from './kpi-queries.ts';
 
-export interface SeriesQueryParts extends KpiQueryParts {
-  readonly store: ReadingStore;
-}
-
 const jsonAnswer = { 'content-type': 'application/json; charset=utf-8' };
 
 /** Raw and hourly series, and the older forms. */
-export function seriesQueryRoutes(parts: SeriesQueryParts): Route[] {
+export function seriesQueryRoutes(parts: KpiQueryParts): Route[] {
   const inPath = deviceInPath(parts);
   return [
     ...sourceRoutes(sampleSeries, 'raw', parts),
@@ -68,7 +64,7 @@ export function seriesQueryRoutes(parts: SeriesQueryParts): Route[] {
 export async function manySeries(
   body: Static<typeof manySeriesBody>,
   principal: Principal,
-  parts: SeriesQueryParts,
+  parts: KpiQueryParts,
 ): Promise<string> {
   const ids = body.series.map(({ deviceId }) => deviceId);
   const devices = await readableDevices(ids, principal, parts);
@@ -89,11 +85,7 @@ export async function manySeries(
   return manySeriesJson(query, { ...parts, store: reads });
 }
 
-function sourceRoutes(
-  endpoints: SeriesEndpoints,
-  source: Source,
-  parts: SeriesQueryParts,
-): Route[] {
+function sourceRoutes(endpoints: SeriesEndpoints, source: Source, parts: KpiQueryParts): Route[] {
   return [
     resourceRoute(
       endpoints.device,
@@ -142,7 +134,7 @@ async function seriesOf(
   source: Source,
   body: Static<typeof seriesBody>,
   principal: Principal,
-  parts: SeriesQueryParts,
+  parts: KpiQueryParts,
 ): Promise<TimeSeries[]> {
   const asked = await askedValues(body, devices, principal, parts);
   return seriesOfDevices({ devices, source, body: asked.body, now: parts.now() }, asked.parts);

@@ -8,7 +8,7 @@ import { type DevicePage, type PartLimits, type ReadRange, readPart } from './ne
 import { PartColumnsContent } from './part-columns.ts';
 import { PartLinesContent } from './sample-lines.ts';
 import { addPart } from './value-columns.ts';
-import { createShapeInterner } from '../../storage/log/data-shape.ts';
+import { ShapeInterner } from '../../storage/log/data-shape.ts';
 import { runsOfSamples } from '../../storage/samples/value-batches.ts';
 
 const plan: SampleExportPlan = {
@@ -67,7 +67,7 @@ const readLines: Read = async (sources, progress, limits) => {
 };
 
 const readColumns: Read = async (sources, progress, limits) => {
-  const shapes = createShapeInterner();
+  const shapes = new ShapeInterner();
   const content = new PartColumnsContent(
     {
       async *exportColumns(range) {

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
 import type { Sample } from '../../model/sample.ts';
-import { createShapeInterner } from '../../storage/log/data-shape.ts';
+import { ShapeInterner } from '../../storage/log/data-shape.ts';
 import { entryOf } from '../../storage/samples/conformance/sample-entries.ts';
 import { runsOfSamples } from '../../storage/samples/value-batches.ts';
 import { openTestSamples, type TestSamples } from '../../storage/samples/testing-samples.ts';
@@ -247,7 +247,7 @@ test('samples that share few keys', async () => {
   try {
     for (let i = 0; i < count; i += 100) await store.append(entryOf('d0', given.slice(i, i + 100)));
     const samples = await samplesOf(store, ['d0']);
-    const shapes = createShapeInterner();
+    const shapes = new ShapeInterner();
     const objects: ColumnSource = {
       async *exportColumns() {
         yield runsOfSamples(samples, shapes);
@@ -290,7 +290,7 @@ test('row groups of many rows, whose bounds are those of their values', async ()
       data: i % 1_000 === 7 ? { n: i, note: `once ${i}`, list: [i] } : { ...few, n: i / 7 },
     };
   });
-  const shapes = createShapeInterner();
+  const shapes = new ShapeInterner();
   const source: ColumnSource = {
     async *exportColumns({ from = 0 }) {
       const left = samples.filter(({ timestamp }) => timestamp >= from);

@@ -1,6 +1,6 @@
 // Value columns: the values of samples as columns of a row group, one row per leaf as `valueRows` gives them.
 import type { JsonObject } from '../../model/json.ts';
-import { createShapeInterner, type DataShape, leafKinds } from '../../storage/log/data-shape.ts';
+import { ShapeInterner, type DataShape, leafKinds } from '../../storage/log/data-shape.ts';
 import { grown } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
 import { textKey } from '../../structures/string-hash.ts';
@@ -168,7 +168,7 @@ export function addPart(
   full: (columns: ValueColumns) => void,
 ): number {
   const columns = new ValueColumns();
-  const interner = createShapeInterner();
+  const interner = new ShapeInterner();
   const readers = blocks.map((block) => new BlockReader(block, keys, interner.fromText));
   let samples = 0;
   for (let i = 0; i < order.length; i += 3) {

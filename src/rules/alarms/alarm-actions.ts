@@ -40,15 +40,13 @@ interface RefusedAlarm {
   readonly errorCode: string;
 }
 
-interface AlarmDeskParts extends AlarmEffectParts {
-  readonly records: Records;
-}
-
 export class AlarmDesk {
-  readonly #parts: AlarmDeskParts;
+  readonly #records: Records;
+  readonly #effects: AlarmEffectParts;
 
-  constructor(parts: AlarmDeskParts) {
-    this.#parts = parts;
+  constructor(records: Records, effects: AlarmEffectParts) {
+    this.#records = records;
+    this.#effects = effects;
   }
 
   /** Resolves when it is durable. A repetition changes nothing. Throws 404, or 409 if cleared. */
@@ -98,7 +96,7 @@ export class AlarmDesk {
     const refused: RefusedAlarm[] = [];
     let changed = 0;
     for (let from = 0; from < ids.length; from += alarmsPerStep) {
-      if (from > 0) await this.#parts.pause();
+      if (from > 0) await this.#effects.pause();
       changed += await this.#actOnSome(ids.slice(from, from + alarmsPerStep), action, by, refused);
     }
     return { changed, refused };
@@ -107,12 +105,12 @@ export class AlarmDesk {
   /** One transaction; what `work` returns is published after it. */
   async #perform(
     work: (step: Step) => Promise<readonly AlarmEvent[]>,
-    records: Records = this.#parts.records,
+    records: Records = this.#records,
   ): Promise<number> {
     return change(records, async (step) => {
       const events = await work(step);
-      const shown = await notifyOfAlarms(this.#parts, step, events);
-      step.afterCommit(() => this.#parts.changed(events, shown, 0));
+      const shown = await notifyOfAlarms(this.#effects, step, events);
+      step.afterCommit(() => this.#effects.changed(events, shown, 0));
       return events.length;
     });
   }

@@ -1,7 +1,7 @@
 // Pending changes: which record changes concern rules, and what a failed refresh keeps.
 import { expect, test } from 'vitest';
 import type { RecordChange } from '../../model/record.ts';
-import { createPendingChanges } from './rule-registry.ts';
+import { PendingChanges } from './rule-registry.ts';
 
 const change = (
   kind: Exclude<RecordChange['kind'], 'member' | 'conditionState'>,
@@ -24,7 +24,7 @@ test.each([
   ['place', 'created', undefined],
   ['dataFlow', 'updated', undefined],
 ] as const)('a %s that is %s is one of: %s', (kind, action, group) => {
-  const pending = createPendingChanges();
+  const pending = new PendingChanges();
   expect(pending.take().isAll).toBe(true);
   pending.recordChanged(change(kind, action));
   const { isAll, ...taken } = pending.take();
@@ -34,7 +34,7 @@ test.each([
 });
 
 test('changes that arrive while others are applied wait for the next refresh', () => {
-  const pending = createPendingChanges();
+  const pending = new PendingChanges();
   const first = pending.take();
   pending.recordChanged(change('outputConnector', 'updated'));
   expect([...first.used]).toEqual([]);
@@ -42,7 +42,7 @@ test('changes that arrive while others are applied wait for the next refresh', (
 });
 
 test('a failed refresh puts back its devices and makes the next one read every rule', () => {
-  const pending = createPendingChanges();
+  const pending = new PendingChanges();
   pending.take();
   pending.recordChanged(change('device', 'updated'));
   const failed = pending.take();

@@ -64,7 +64,7 @@ export class RuleRegistry implements ChangeFollower {
   readonly alarmSources = new AlarmSources();
   readonly #index = new RuleIndex();
   readonly #state: RegistryState;
-  readonly #pending = createPendingChanges();
+  readonly #pending = new PendingChanges();
   readonly size = (): number => this.#index.size;
   readonly recordChanged: (change: RecordChange) => void = this.#pending.recordChanged;
   readonly changesMissed: () => void = this.#pending.changesMissed;
@@ -533,49 +533,50 @@ interface Changes {
   readonly places: ReadonlySet<string>;
 }
 
-interface PendingChanges extends ChangeFollower {
-  take(): Changes;
-  /** Call when the refresh with these changes failed. The next one reads every rule. */
-  putBack(changes: Changes): void;
-}
-
 /** Starts with `isAll`. */
-export function createPendingChanges(): PendingChanges {
-  let isAll = true;
-  let rules = new Set<string>();
-  let used = new Set<string>();
-  let devices = new Set<string>();
-  let tags = new Set<string>();
-  let places = new Set<string>();
-
-  return {
-    recordChanged({ kind, id, action }) {
-      // A state of a rule that was changed by others is read again, with the plan of its device.
-      if (kind === 'device' || kind === 'conditionState') devices.add(id);
-      if (kind === 'conditionState') rules.add(id);
-      // No device has a new tag. A device that gets or loses a tag changes itself.
-      if (kind === 'tag' && action !== 'created') tags.add(id);
-      // No device is at a new place.
-      if (kind === 'place' && action !== 'created') places.add(id);
-      if (kind === 'rule') rules.add(id);
-      if (kind === 'outputConnector' || kind === 'customLogic') used.add(id);
-    },
-    changesMissed() {
-      isAll = true;
-    },
-    take() {
-      const taken = { isAll, rules, used, devices, tags, places };
-      places = new Set();
-      isAll = false;
-      rules = new Set();
-      used = new Set();
-      devices = new Set();
-      tags = new Set();
-      return taken;
-    },
-    putBack(changes) {
-      isAll = true;
-      for (const id of changes.devices) devices.add(id);
-    },
+export class PendingChanges implements ChangeFollower {
+  #isAll = true;
+  #rules = new Set<string>();
+  #used = new Set<string>();
+  #devices = new Set<string>();
+  #tags = new Set<string>();
+  #places = new Set<string>();
+  readonly recordChanged = ({ kind, id, action }: RecordChange): void => {
+    // A state of a rule that was changed by others is read again, with the plan of its device.
+    if (kind === 'device' || kind === 'conditionState') this.#devices.add(id);
+    if (kind === 'conditionState') this.#rules.add(id);
+    // No device has a new tag. A device that gets or loses a tag changes itself.
+    if (kind === 'tag' && action !== 'created') this.#tags.add(id);
+    // No device is at a new place.
+    if (kind === 'place' && action !== 'created') this.#places.add(id);
+    if (kind === 'rule') this.#rules.add(id);
+    if (kind === 'outputConnector' || kind === 'customLogic') this.#used.add(id);
   };
+  readonly changesMissed = (): void => {
+    this.#isAll = true;
+  };
+
+  take(): Changes {
+    const taken = {
+      isAll: this.#isAll,
+      rules: this.#rules,
+      used: this.#used,
+      devices: this.#devices,
+      tags: this.#tags,
+      places: this.#places,
+    };
+    this.#places = new Set();
+    this.#isAll = false;
+    this.#rules = new Set();
+    this.#used = new Set();
+    this.#devices = new Set();
+    this.#tags = new Set();
+    return taken;
+  }
+
+  /** Call when the refresh with these changes failed. The next one reads every rule. */
+  putBack(changes: Changes): void {
+    this.#isAll = true;
+    for (const id of changes.devices) this.#devices.add(id);
+  }
 }

@@ -71,7 +71,7 @@ export interface BlockDamage extends FrameDamage {
   readonly path: string;
 }
 
-export interface ScanRange {
+interface ScanRange {
   readonly from: number;
   readonly to: number;
   /** What cannot be read behind it is no damage: the blocks end before it. */

@@ -4,32 +4,36 @@ import type { ClickHouse } from './clickhouse.ts';
 
 const askEveryMs = 60_000;
 
-interface JournalReleaseParts {
-  readonly clickHouse: ClickHouse;
-  /** Names of the tables that are shipped to. */
-  readonly tables: readonly string[];
-  /** Everything before this position is on all replicas. */
-  readonly from: number;
-  /** Called with the position before which the journal is needed no more. */
-  readonly release: (before: number) => void | Promise<void>;
-  readonly failed: (error: unknown) => void;
-}
-
 /** Asks once a minute; without replicas what is shipped is released immediately. */
 export class JournalRelease {
-  readonly #parts: JournalReleaseParts;
+  readonly #clickHouse: ClickHouse;
+  readonly #tables: readonly string[];
+  readonly #release: (before: number) => void | Promise<void>;
+  readonly #failed: (error: unknown) => void;
   #released: number;
   #stored: number;
   #waitingSince: number | undefined;
   #asking: Promise<void> | undefined;
   readonly #end: (() => void) | undefined;
 
-  constructor(parts: JournalReleaseParts) {
-    this.#parts = parts;
-    this.#released = parts.from;
-    this.#stored = parts.from;
-    this.#end = this.#parts.clickHouse.isReplicated
-      ? setRepeatingTimer(() => void this.ask().catch(this.#parts.failed), askEveryMs)
+  constructor(
+    clickHouse: ClickHouse,
+    /** Names of the tables that are shipped to. */
+    tables: readonly string[],
+    /** Everything before this position is on all replicas. */
+    from: number,
+    /** Called with the position before which the journal is needed no more. */
+    release: (before: number) => void | Promise<void>,
+    failed: (error: unknown) => void,
+  ) {
+    this.#clickHouse = clickHouse;
+    this.#tables = tables;
+    this.#release = release;
+    this.#failed = failed;
+    this.#released = from;
+    this.#stored = from;
+    this.#end = clickHouse.isReplicated
+      ? setRepeatingTimer(() => void this.ask().catch(failed), askEveryMs)
       : undefined;
   }
 
@@ -45,12 +49,12 @@ export class JournalRelease {
   shipped(to: number): void {
     if (to <= this.#stored) return;
     this.#stored = to;
-    if (this.#parts.clickHouse.isReplicated) {
+    if (this.#clickHouse.isReplicated) {
       this.#waitingSince ??= performance.now();
       return;
     }
     this.#released = to;
-    Promise.try(this.#parts.release, to).catch(this.#parts.failed);
+    Promise.try(() => this.#release(to)).catch(this.#failed);
   }
 
   /** How long something has waited for replicas; 0 when all have everything. */
@@ -67,10 +71,10 @@ export class JournalRelease {
     const to = this.#stored;
     if (to <= this.#released) return;
     const startedAt = performance.now();
-    await everyReplicaHasAll(this.#parts.clickHouse, this.#parts.tables);
+    await everyReplicaHasAll(this.#clickHouse, this.#tables);
     this.#released = to;
     this.#waitingSince = this.#stored > to ? startedAt : undefined;
-    await this.#parts.release(to);
+    await this.#release(to);
   }
 }
 

@@ -30,7 +30,7 @@ export class DeliveryLog {
   static async open(options: DeliveryLogOptions): Promise<DeliveryLog> {
     const { directory, expected, damaged } = options;
     await makeFolder(directory);
-    const found = await findSegments(directory, { repair: true, expected });
+    const found = await findSegments(directory, expected, true);
     const { closed, open, damage } = found;
     for (const place of damage) damaged(place);
     const isNew = closed.length === 0 && open === undefined;

@@ -25,18 +25,13 @@ export interface FoundSegments {
   readonly damage: readonly DeliveryLogDamage[];
 }
 
-/** How the files are read. */
-interface FindOptions {
-  /** Whether indexes that are missing are written, which a check does not. */
-  readonly repair: boolean;
-  /** Whether the folder had files before, so that an empty one is damage. */
-  readonly expected: boolean;
-}
-
 /** Reads what a start must know. */
 export async function findSegments(
   directory: string,
-  { repair, expected }: FindOptions,
+  /** Whether the folder had files before, so that an empty one is damage. */
+  expected: boolean,
+  /** Whether indexes that are missing are written, which a check does not. */
+  repair: boolean,
 ): Promise<FoundSegments> {
   const names = await listSegments(directory, segmentSuffix);
   const numbers = names.map(({ number }) => number);
@@ -181,7 +176,7 @@ export async function verifyDeliveryLog(
   directory: string,
   expected: boolean,
 ): Promise<DeliveryLogFindings> {
-  const { closed, open, damage } = await findSegments(directory, { repair: false, expected });
+  const { closed, open, damage } = await findSegments(directory, expected, false);
   const found = [...damage];
   const told = new Set(damage.map(({ path }) => path));
   for (const { path, bytes } of closed)

@@ -68,60 +68,50 @@ export interface DataShape {
   readonly empties: readonly (readonly string[])[];
 }
 
-export interface ShapeInterner {
-  /** The shape of the object; its leaf values are added to `values`. `guess` is tried first. */
-  readonly shapeOf: (
-    data: JsonObject,
-    values: LeafValues,
-    guess: DataShape | undefined,
-  ) => DataShape;
+export class ShapeInterner {
+  readonly #known = new Map<string, DataShape>();
+  /** Shapes of late by their first key: most objects have one of few. */
+  readonly #recent = new Map<string, DataShape[]>();
   /** The shape with that text. */
-  readonly fromText: (text: string) => DataShape;
-}
-
-export function createShapeInterner(): ShapeInterner {
-  const known = new Map<string, DataShape>();
-  function fromText(text: string): DataShape {
-    let shape = known.get(text);
+  readonly fromText = (text: string): DataShape => {
+    let shape = this.#known.get(text);
     if (shape === undefined) {
-      if (known.size >= internedMax) known.clear();
+      if (this.#known.size >= internedMax) this.#known.clear();
       shape = parseShape(text);
-      known.set(text, shape);
+      this.#known.set(text, shape);
     }
     return shape;
-  }
-  /** Shapes of late by their first key: most objects have one of few. */
-  const recent = new Map<string, DataShape[]>();
-  function remember(key: string, shape: DataShape): void {
-    if (recent.size >= internedMax) recent.clear();
-    const shapes = recent.get(key) ?? [];
-    if (shapes.unshift(shape) > recentMax) shapes.pop();
-    recent.set(key, shapes);
-  }
-  return {
-    fromText,
-    shapeOf: (data, values, guess) => {
-      // Enumerating thousands of keys takes milliseconds before the first one.
-      if ((keysOfKnown(data)?.length ?? 0) > keysMax) {
-        values.addText(jsonOf(data));
-        return fromText(String(leafKinds.object));
-      }
-      const { length, texts } = values;
-      const textsBefore = texts.length;
-      if (guess !== undefined && !guess.opaque && matches(guess.root, data, values)) return guess;
-      values.cutBack(length, textsBefore);
-      const key = firstKeyOf(data);
-      for (const shape of recent.get(key) ?? []) {
-        if (matches(shape.root, data, values)) return shape;
-        values.cutBack(length, textsBefore);
-      }
-      const shape = fromText(describe(data) ?? String(leafKinds.object));
-      if (!matches(shape.root, data, values))
-        throw new Error(`The shape ${shape.text} does not fit its own object`);
-      if (!shape.opaque) remember(key, shape);
-      return shape;
-    },
   };
+
+  #remember(key: string, shape: DataShape): void {
+    if (this.#recent.size >= internedMax) this.#recent.clear();
+    const shapes = this.#recent.get(key) ?? [];
+    if (shapes.unshift(shape) > recentMax) shapes.pop();
+    this.#recent.set(key, shapes);
+  }
+
+  /** The shape of the object; its leaf values are added to `values`. `guess` is tried first. */
+  shapeOf(data: JsonObject, values: LeafValues, guess: DataShape | undefined): DataShape {
+    // Enumerating thousands of keys takes milliseconds before the first one.
+    if ((keysOfKnown(data)?.length ?? 0) > keysMax) {
+      values.addText(jsonOf(data));
+      return this.fromText(String(leafKinds.object));
+    }
+    const { length, texts } = values;
+    const textsBefore = texts.length;
+    if (guess !== undefined && !guess.opaque && matches(guess.root, data, values)) return guess;
+    values.cutBack(length, textsBefore);
+    const key = firstKeyOf(data);
+    for (const shape of this.#recent.get(key) ?? []) {
+      if (matches(shape.root, data, values)) return shape;
+      values.cutBack(length, textsBefore);
+    }
+    const shape = this.fromText(describe(data) ?? String(leafKinds.object));
+    if (!matches(shape.root, data, values))
+      throw new Error(`The shape ${shape.text} does not fit its own object`);
+    if (!shape.opaque) this.#remember(key, shape);
+    return shape;
+  }
 }
 
 function firstKeyOf(data: JsonObject): string {

@@ -33,17 +33,6 @@ import {
 /** A list of more values is not continued. */
 const sharedValuesMax = 4_096;
 
-export interface EntryDecoder {
-  /** The entry as followers and live streams read it. */
-  readonly durable: (kept: KeptEntry) => DurableEntry;
-  /** The entry as sample stores take it. */
-  readonly logged: (kept: KeptEntry) => ReadEntry;
-  /** What the entry removes; rows are not read. Undefined for most. */
-  readonly replacement: (kept: KeptEntry) => DeviceReplacement | undefined;
-  /** What recognizes a repetition of the entry, without reading its rows; undefined for most. */
-  readonly duplicateKey: (kept: KeptEntry) => EntryKey | undefined;
-}
-
 export interface DeviceReplacement extends Replacement {
   readonly deviceId: string;
   readonly position: number;
@@ -55,33 +44,46 @@ export interface EntryKey {
   readonly receivedAt: EpochMs;
 }
 
-/** The bytes were checked by the checksum of their frame, so they are trusted. */
-export function createEntryDecoder(shapes: ShapeInterner): EntryDecoder {
-  const kindOf = createKindReader(shapes);
-  let shared = new LeafValues();
-  function decode({ payload, definitions }: KeptEntry, values: LeafValues): DecodedEntry {
-    return decodeEntry(payload, definitions.map(kindOf), values);
-  }
-  return {
-    durable: (kept) => durableEntryOf(kept, decode(kept, new LeafValues())),
-    logged: (kept) => {
-      // Many entries are given to the store together, most of which have few values.
-      if (shared.length >= sharedValuesMax) shared = new LeafValues();
-      const { deviceId, firstOrder, rows, replaces } = decode(kept, shared);
-      const { position, storedAt, payload } = kept;
-      const bytes = payload.length;
-      return { position, storedAt, deviceId, firstOrder, rows, bytes, ...replaces };
-    },
-    replacement: ({ payload, definitions, position }) => {
-      const from = new ByteReader(payload);
-      const head = readHead(from);
-      if ((head.flags & entryFlags.replaces) === 0) return undefined;
-      skipRows(from, head, definitions.map(kindOf));
-      const { replaces } = readReplacement(from);
-      return { ...replaces, deviceId: head.deviceId, position };
-    },
-    duplicateKey: ({ payload, definitions }) => duplicateKeyOf(payload, definitions, kindOf),
+export class EntryDecoder {
+  readonly #kindOf: (definition: Buffer) => RowKind;
+  #shared = new LeafValues();
+  /** The entry as followers and live streams read it. */
+  readonly durable = (kept: KeptEntry): DurableEntry =>
+    durableEntryOf(kept, this.#decode(kept, new LeafValues()));
+  /** The entry as sample stores take it. */
+  readonly logged = (kept: KeptEntry): ReadEntry => {
+    // Many entries are given to the store together, most of which have few values.
+    if (this.#shared.length >= sharedValuesMax) this.#shared = new LeafValues();
+    const { deviceId, firstOrder, rows, replaces } = this.#decode(kept, this.#shared);
+    const { position, storedAt, payload } = kept;
+    const bytes = payload.length;
+    return { position, storedAt, deviceId, firstOrder, rows, bytes, ...replaces };
   };
+  /** What the entry removes; rows are not read. Undefined for most. */
+  readonly replacement = ({
+    payload,
+    definitions,
+    position,
+  }: KeptEntry): DeviceReplacement | undefined => {
+    const from = new ByteReader(payload);
+    const head = readHead(from);
+    if ((head.flags & entryFlags.replaces) === 0) return undefined;
+    skipRows(from, head, definitions.map(this.#kindOf));
+    const { replaces } = readReplacement(from);
+    return { ...replaces, deviceId: head.deviceId, position };
+  };
+  /** What recognizes a repetition of the entry, without reading its rows; undefined for most. */
+  readonly duplicateKey = ({ payload, definitions }: KeptEntry): EntryKey | undefined =>
+    duplicateKeyOf(payload, definitions, this.#kindOf);
+
+  /** The bytes were checked by the checksum of their frame, so they are trusted. */
+  constructor(shapes: ShapeInterner) {
+    this.#kindOf = createKindReader(shapes);
+  }
+
+  #decode({ payload, definitions }: KeptEntry, values: LeafValues): DecodedEntry {
+    return decodeEntry(payload, definitions.map(this.#kindOf), values);
+  }
 }
 
 function readReplacement(from: ByteReader): { readonly replaces: Replacement } {
@@ -134,7 +136,7 @@ function decodeEntry(payload: Buffer, kinds: readonly RowKind[], values: LeafVal
   const from = new ByteReader(payload);
   const head = readHead(from);
   const { flags, deviceId, receivedAt, duplicates, firstOrder } = head;
-  const rows = readRows(from, { ...head, kinds, values });
+  const rows = readRows(from, head, kinds, values);
   const correlationId = rows.samples[0]?.correlationId;
   const replaces = (flags & entryFlags.replaces) !== 0 && readReplacement(from);
   return {
@@ -148,15 +150,12 @@ function decodeEntry(payload: Buffer, kinds: readonly RowKind[], values: LeafVal
   };
 }
 
-interface RowsContext extends EntryHead {
-  readonly kinds: readonly RowKind[];
-  /** Takes the values. */
-  readonly values: LeafValues;
-}
-
+/** `values` takes the values. */
 function readRows(
   from: ByteReader,
-  { flags, kinds, count, receivedAt, shared, values }: RowsContext,
+  { flags, count, receivedAt, shared }: EntryHead,
+  kinds: readonly RowKind[],
+  values: LeafValues,
 ): DecodedRows {
   const samples: DecodedSample[] = [];
   const shapes: DataShape[] = [];

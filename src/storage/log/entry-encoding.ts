@@ -54,27 +54,21 @@ export interface ColumnsToEncode {
 }
 
 /** The bytes of an entry are valid until the next one is encoded. */
-interface EntryEncoder {
-  readonly encode: (entry: EntryToEncode) => EncodedEntry;
-  /** Reads as an entry of the same rows. */
-  readonly encodeColumns: (entry: ColumnsToEncode) => EncodedEntry;
-}
+export class EntryEncoder {
+  readonly #kindOf: KindOfRow;
+  readonly #to = new ByteWriter();
+  readonly #texts = new WrittenTexts();
+  readonly #correlation = new RepeatedId();
+  #used: UsedKinds = { definitions: [], indexes: undefined };
 
-export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
-  const to = new ByteWriter();
-  const texts = new WrittenTexts();
-  const correlation = new RepeatedId();
-  let used: UsedKinds = { definitions: [], indexes: undefined };
-
-  function begin(): void {
-    to.reset();
-    texts.clear();
+  constructor(kindOf: KindOfRow) {
+    this.#kindOf = kindOf;
   }
 
-  function encode({ entry, rows, duplicates, firstOrder }: EntryToEncode): EncodedEntry {
-    begin();
-    used = kindsOf(rows, kindOf, used);
-    const flags = flagsOf(entry, rows, used);
+  encode({ entry, rows, duplicates, firstOrder }: EntryToEncode): EncodedEntry {
+    const to = this.#begin();
+    const { definitions, indexes } = (this.#used = kindsOf(rows, this.#kindOf, this.#used));
+    const flags = flagsOf(entry, rows, this.#used);
     const [first] = rows.samples;
     to.byte(flags);
     writeId(to, entry.deviceId);
@@ -84,30 +78,39 @@ export function createEntryEncoder(kindOf: KindOfRow): EntryEncoder {
     to.varint(rows.samples.length);
     if (first !== undefined && (flags & entryFlags.correlations) === 0)
       writeId(to, first.correlationId);
-    writeRows(to, rows, { near: entry.receivedAt, flags, indexes: used.indexes, texts });
+    writeRows(to, rows, entry.receivedAt, flags, indexes, this.#texts);
     writeRest(to, entry, first);
-    return { payload: to.buffer, payloadBytes: to.length, definitions: used.definitions };
+    return { payload: to.buffer, payloadBytes: to.length, definitions };
   }
 
-  function encodeColumns({ receivedAt, rows, firstOrder }: ColumnsToEncode): EncodedEntry {
+  /** Reads as an entry of the same rows. */
+  encodeColumns({ receivedAt, rows, firstOrder }: ColumnsToEncode): EncodedEntry {
     const { deviceId, head, shape, from, to: end, trace } = rows;
-    begin();
+    const to = this.#begin();
     to.byte(trace === undefined ? 0 : entryFlags.trace);
     writeId(to, deviceId);
     writeTime(to, receivedAt, 0);
     to.varint(0);
     to.varint(firstOrder);
     to.varint(end - from);
-    correlation.write(to, head.correlationId);
-    writeColumns(to, rows, texts, receivedAt);
+    this.#correlation.write(to, head.correlationId);
+    writeColumns(to, rows, this.#texts, receivedAt);
     if (trace !== undefined) {
       const { correlationId } = head;
       traceCodec.write(to, trace, { deviceId, receivedAt, correlationId, data: undefined });
     }
-    return { payload: to.buffer, payloadBytes: to.length, definitions: [kindOf(head, shape)] };
+    return {
+      payload: to.buffer,
+      payloadBytes: to.length,
+      definitions: [this.#kindOf(head, shape)],
+    };
   }
 
-  return { encode, encodeColumns };
+  #begin(): ByteWriter {
+    this.#to.reset();
+    this.#texts.clear();
+    return this.#to;
+  }
 }
 
 function writeColumns(
@@ -184,18 +187,14 @@ function flagsOf(
   return flags;
 }
 
-interface RowsContext {
-  /** The time before the first row. */
-  readonly near: EpochMs;
-  readonly flags: number;
-  readonly indexes: UsedKinds['indexes'];
-  readonly texts: WrittenTexts;
-}
-
+/** `near` is the time before the first row. */
 function writeRows(
   to: ByteWriter,
   { samples, shapes, values, valuesAt = 0 }: EntryRows,
-  { flags, indexes, texts, near }: RowsContext,
+  near: EpochMs,
+  flags: number,
+  indexes: UsedKinds['indexes'],
+  texts: WrittenTexts,
 ): void {
   const { numbers } = values;
   let before = near;

@@ -9,7 +9,7 @@ import type { Replacement } from '../../model/replacement.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { Random, randomStream } from '../samples/conformance/random-entries.ts';
 import { collect, entryOf } from '../samples/conformance/sample-entries.ts';
-import { createShapeInterner, LeafValues } from './data-shape.ts';
+import { ShapeInterner, LeafValues } from './data-shape.ts';
 import { EntryLog, type EntryLogOptions } from './entry-log.ts';
 import { dataOfRows, type ReadEntry } from './logged-entry.ts';
 import { entriesWithEverything } from './testing-entries.ts';
@@ -27,7 +27,7 @@ function open(more: Partial<EntryLogOptions> = {}): Promise<EntryLog> {
   return EntryLog.open({
     directory,
     now: () => now++,
-    shapes: createShapeInterner(),
+    shapes: new ShapeInterner(),
     replayFrom: 0,
     replay: () => undefined,
     damaged: ({ reason }) => expect.fail(reason),
@@ -39,7 +39,7 @@ function open(more: Partial<EntryLogOptions> = {}): Promise<EntryLog> {
 
 /** Appends as sample intakes do; `i` is the number of duplicates and gives the order. */
 function append(log: EntryLog, entry: JournalEntry, i: number): Promise<void> {
-  const interner = createShapeInterner();
+  const interner = new ShapeInterner();
   const values = new LeafValues();
   const shapes = entry.samples.map(({ data }) => interner.shapeOf(data, values, undefined));
   const rows = { samples: entry.samples, shapes, values };

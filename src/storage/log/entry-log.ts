@@ -7,13 +7,8 @@ import { isInRange } from '../../model/replacement.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import { unreadableText } from './frame.ts';
 import type { ShapeInterner } from './data-shape.ts';
-import {
-  createEntryDecoder,
-  type DeviceReplacement,
-  type EntryDecoder,
-  type EntryKey,
-} from './entry-decoding.ts';
-import { type ColumnsToEncode, createEntryEncoder, type EntryToEncode } from './entry-encoding.ts';
+import { type DeviceReplacement, EntryDecoder, type EntryKey } from './entry-decoding.ts';
+import { type ColumnsToEncode, EntryEncoder, type EntryToEncode } from './entry-encoding.ts';
 import { FollowerPositions } from './follower-positions.ts';
 import type { Appended } from './journal-writer.ts';
 import { Journal, type JournalOptions } from './journal.ts';
@@ -80,7 +75,7 @@ function isRemoved(
 export class EntryLog {
   readonly #journal: Journal;
   readonly #followers: FollowerPositions;
-  readonly #encoder = createEntryEncoder(createRowKinds());
+  readonly #encoder = new EntryEncoder(createRowKinds());
   readonly #decoder: EntryDecoder;
   readonly #failed: (error: unknown) => void;
   #releasedTo: number;
@@ -108,7 +103,7 @@ export class EntryLog {
   static async open(options: EntryLogOptions): Promise<EntryLog> {
     const { directory, now, shapes, seen, damaged } = options;
     const followers = await FollowerPositions.open(directory, now, seen?.followFrom);
-    const decoder = createEntryDecoder(shapes);
+    const decoder = new EntryDecoder(shapes);
     const journal = await Journal.open({
       ...options,
       visitFrom: options.replayFrom,

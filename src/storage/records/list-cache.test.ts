@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenRecords, openRecords } from './records.ts';
 import { dropReferences, testEngine } from './testing-engine.ts';
 import { listDevices } from './rows/device-lists.ts';
-import { type CachedList, createListCache, listCacheLimits } from './list-cache.ts';
+import { type CachedList, ListCaches, listCacheLimits } from './list-cache.ts';
 
 let directory: string;
 let records: OpenRecords;
@@ -205,7 +205,7 @@ describe('limits', () => {
     rows: Array.from({ length: rows }, () => null),
   });
   test('the oldest make room', () => {
-    const lists = createListCache(() => 1).of('o');
+    const lists = new ListCaches(() => 1).of('o');
     for (let n = 0; n <= listCacheLimits.listsMax; n++)
       lists.keep(query(n), { total: n, rows: undefined }, 1);
     expect(lists.find(query(0))).toBeUndefined();
@@ -220,7 +220,7 @@ describe('limits', () => {
     expect(lists.find(query('b'))?.total).toBe(half);
   });
   test('a list that looks at a table that is not watched is not kept', () => {
-    const lists = createListCache(() => 1).of('o');
+    const lists = new ListCaches(() => 1).of('o');
     const looking = CompiledQuery.raw(
       'select "id" from "devices" where "id" in (select "x" from "somethingNew")',
     );
@@ -229,7 +229,7 @@ describe('limits', () => {
   });
   test('what was written while a list was read is not kept; neither are very long filters', () => {
     let revision = 1;
-    const lists = createListCache(() => revision).of('o');
+    const lists = new ListCaches(() => revision).of('o');
     const stamp = lists.stamp();
     revision = 2;
     lists.keep(query(1), long(1), stamp);

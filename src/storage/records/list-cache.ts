@@ -8,23 +8,6 @@ export interface CachedList {
   readonly rows: readonly unknown[] | undefined;
 }
 
-export interface ListCache {
-  /** The current revision. Call before reading a list. */
-  readonly stamp: () => number;
-  /** The cached list, if it is current. `query` selects all pages in the order of the list. */
-  readonly find: (query: CompiledQuery) => CachedList | undefined;
-  /**
-   * Stores a list that was read after `stamp`, unless a table has changed since. A list with another
-   * table than `listTables`, such as the device status, is not stored.
-   */
-  readonly keep: (query: CompiledQuery, list: CachedList, stamp: number) => void;
-}
-
-export interface ListCaches {
-  /** The lists of an organization: changes of others leave them. */
-  readonly of: (organizationId: string) => ListCache;
-}
-
 /** About 20 MB when every list is long. */
 export const listCacheLimits = { listsMax: 500, rowsMax: 200_000, keyLengthMax: 4_000 } as const;
 
@@ -35,63 +18,85 @@ interface Kept {
   readonly stamp: number;
 }
 
-/** `revisionOf` returns the revision of the lists of an organization. */
-export function createListCache(revisionOf: (organizationId: string) => number): ListCaches {
-  const lists = new Map<string, Kept>();
-  let rowsKept = 0;
+/** The lists of all organizations. */
+export class ListCaches {
+  readonly revisionOf: (organizationId: string) => number;
+  readonly #lists = new Map<string, Kept>();
+  #rowsKept = 0;
 
-  const keyOf = (organizationId: string, { sql, parameters }: CompiledQuery) => {
-    for (const [, table = ''] of sql.matchAll(tablesRead))
-      if (!listTables.has(table)) return undefined;
-    const key = `${organizationId}\n${sql}\n${JSON.stringify(parameters)}`;
-    return key.length > listCacheLimits.keyLengthMax ? undefined : key;
-  };
-  const forget = (key: string): void => {
-    rowsKept -= lists.get(key)?.list.rows?.length ?? 0;
-    lists.delete(key);
-  };
+  /** `revisionOf` returns the revision of the lists of an organization. */
+  constructor(revisionOf: (organizationId: string) => number) {
+    this.revisionOf = revisionOf;
+  }
 
-  return {
-    of: (organizationId) => ({
-      stamp: () => revisionOf(organizationId),
-      find(query) {
-        const key = keyOf(organizationId, query);
-        const kept = key === undefined ? undefined : lists.get(key);
-        if (kept?.stamp === revisionOf(organizationId)) return kept.list;
-        return undefined;
-      },
-      keep(query, list, stamp) {
-        const key = keyOf(organizationId, query);
-        if (key === undefined || revisionOf(organizationId) !== stamp) return;
-        forget(key);
-        lists.set(key, { list, stamp });
-        rowsKept += list.rows?.length ?? 0;
-        // Evicts the oldest lists first; frequent lists are soon cached again.
-        for (const oldest of lists.keys()) {
-          if (lists.size <= listCacheLimits.listsMax && rowsKept <= listCacheLimits.rowsMax) return;
-          forget(oldest);
-        }
-      },
-    }),
-  };
+  /** The lists of an organization: changes of others leave them. */
+  of(organizationId: string): ListCache {
+    return new ListCache(this, organizationId);
+  }
+
+  kept(key: string): Kept | undefined {
+    return this.#lists.get(key);
+  }
+
+  keep(key: string, kept: Kept): void {
+    this.#forget(key);
+    this.#lists.set(key, kept);
+    this.#rowsKept += kept.list.rows?.length ?? 0;
+    // Evicts the oldest lists first; frequent lists are soon cached again.
+    for (const oldest of this.#lists.keys()) {
+      const { listsMax, rowsMax } = listCacheLimits;
+      if (this.#lists.size <= listsMax && this.#rowsKept <= rowsMax) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(key: string): void {
+    this.#rowsKept -= this.#lists.get(key)?.list.rows?.length ?? 0;
+    this.#lists.delete(key);
+  }
+}
+
+export class ListCache {
+  readonly #caches: ListCaches;
+  readonly #organizationId: string;
+
+  constructor(caches: ListCaches, organizationId: string) {
+    this.#caches = caches;
+    this.#organizationId = organizationId;
+  }
+
+  /** The current revision. Call before reading a list. */
+  stamp(): number {
+    return this.#caches.revisionOf(this.#organizationId);
+  }
+
+  /** The cached list, if it is current. `query` selects all pages in the order of the list. */
+  find(query: CompiledQuery): CachedList | undefined {
+    const key = keyOf(this.#organizationId, query);
+    const kept = key === undefined ? undefined : this.#caches.kept(key);
+    return kept?.stamp === this.stamp() ? kept.list : undefined;
+  }
+
+  /**
+   * Stores a list that was read after `stamp`, unless a table has changed since. A list with another
+   * table than `listTables`, such as the device status, is not stored.
+   */
+  keep(query: CompiledQuery, list: CachedList, stamp: number): void {
+    const key = keyOf(this.#organizationId, query);
+    if (key === undefined || this.stamp() !== stamp) return;
+    this.#caches.keep(key, { list, stamp });
+  }
+}
+
+/** Undefined for a list that is not cached. */
+function keyOf(organizationId: string, { sql, parameters }: CompiledQuery): string | undefined {
+  for (const [, table = ''] of sql.matchAll(tablesRead))
+    if (!listTables.has(table)) return undefined;
+  const key = `${organizationId}\n${sql}\n${JSON.stringify(parameters)}`;
+  return key.length > listCacheLimits.keyLengthMax ? undefined : key;
 }
 
 // List changes: a revision of the device lists of each organization, maintained by triggers of the engine.
-
-export interface ListChanges {
-  /** Changes with every write that can change a device list of the organization. */
-  revisionOf(organizationId: string): number;
-  /** Called before each statement of the writer except selects, and after `commit`. */
-  readonly ran: (statement: string) => void;
-  /** Called by the triggers, during the statement, with the organization of the changed rows. */
-  readonly changed: (organizationId: string) => void;
-  /** Called when any list can have changed. */
-  readonly allChanged: () => void;
-  /** Called with organizations whose lists another node changed, or for all of them. */
-  readonly listsChanged: (organizationIds: readonly string[] | 'all') => void;
-  /** The organizations whose lists the open transaction has changed. */
-  readonly changing: () => readonly string[];
-}
 
 /** Of records that all organizations share. */
 const everybody = '';
@@ -117,32 +122,44 @@ function organizationOfDevice(row: string): string {
 /** The tables of device lists whose changes are followed. */
 const listTables: ReadonlySet<string> = new Set(Object.keys(organizationOf));
 
-export function createListChanges(): ListChanges {
-  const revisions = new Map<string, number>();
+export class ListChanges {
+  readonly #revisions = new Map<string, number>();
   /** Organizations that the open transaction changed. */
-  const changing = new Set<string>();
-  let last = 0;
+  readonly #changing = new Set<string>();
+  #last = 0;
 
-  const bump = (organizationId: string): void => void revisions.set(organizationId, ++last);
+  /** Changes with every write that can change a device list of the organization. */
+  readonly revisionOf = (organizationId: string): number =>
+    Math.max(this.#revisions.get(organizationId) ?? 0, this.#revisions.get(everybody) ?? 0);
 
-  return {
-    revisionOf: (organizationId) =>
-      Math.max(revisions.get(organizationId) ?? 0, revisions.get(everybody) ?? 0),
-    ran(statement) {
-      // What a transaction changed is seen by others only from its commit on. A rollback can change
-      // lists too, because its transaction can have read its own rows.
-      if (/^\s*(?:commit|rollback)\b/i.test(statement)) for (const id of changing) bump(id);
-      if (/^\s*(?:begin|commit|rollback\s*$)/i.test(statement)) changing.clear();
-    },
-    changed(organizationId) {
-      bump(organizationId);
-      changing.add(organizationId);
-    },
-    allChanged: () => bump(everybody),
-    listsChanged(organizationIds) {
-      if (organizationIds === 'all') bump(everybody);
-      else organizationIds.forEach(bump);
-    },
-    changing: () => [...changing],
+  /** Called before each statement of the writer except selects, and after `commit`. */
+  readonly ran = (statement: string): void => {
+    // What a transaction changed is seen by others only from its commit on. A rollback can change
+    // lists too, because its transaction can have read its own rows.
+    if (/^\s*(?:commit|rollback)\b/i.test(statement))
+      for (const id of this.#changing) this.#bump(id);
+    if (/^\s*(?:begin|commit|rollback\s*$)/i.test(statement)) this.#changing.clear();
   };
+
+  /** Called by the triggers, during the statement, with the organization of the changed rows. */
+  readonly changed = (organizationId: string): void => {
+    this.#bump(organizationId);
+    this.#changing.add(organizationId);
+  };
+
+  /** Called when any list can have changed. */
+  readonly allChanged = (): void => this.#bump(everybody);
+
+  /** Called with organizations whose lists another node changed, or for all of them. */
+  readonly listsChanged = (organizationIds: readonly string[] | 'all'): void => {
+    if (organizationIds === 'all') this.#bump(everybody);
+    else for (const id of organizationIds) this.#bump(id);
+  };
+
+  /** The organizations whose lists the open transaction has changed. */
+  readonly changing = (): readonly string[] => [...this.#changing];
+
+  #bump(organizationId: string): void {
+    this.#revisions.set(organizationId, ++this.#last);
+  }
 }

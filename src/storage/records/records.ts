@@ -4,7 +4,7 @@ import type { Actor } from '../../model/principal.ts';
 import { type Quotas, standardQuotas } from '../../model/quota.ts';
 import type { RecordChange } from '../../model/record.ts';
 import type { EngineEvents, OpenEngine } from './engine.ts';
-import { createListCache, type ListCaches } from './list-cache.ts';
+import { ListCaches } from './list-cache.ts';
 import type { RecordTables } from './schema.ts';
 import { Sealer, secretsKey } from './secret-encryption.ts';
 
@@ -90,7 +90,7 @@ export async function openRecords(options: {
       // Reads outside of a transaction never see what is not committed.
       committed: db,
       afterCommit: (task) => task(),
-      lists: createListCache(engine.revisionOf),
+      lists: new ListCaches(engine.revisionOf),
       listsChanged,
       hurry,
       close,

@@ -5,13 +5,7 @@ import { type DurableEntry, isWritten, type JournalEntry } from '../../model/jou
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { missing } from '../../structures/missing.ts';
-import {
-  createShapeInterner,
-  type DataShape,
-  leafKinds,
-  LeafValues,
-  type ShapeInterner,
-} from '../log/data-shape.ts';
+import { type DataShape, leafKinds, LeafValues, ShapeInterner } from '../log/data-shape.ts';
 import { makeFolder } from '../log/durable-file.ts';
 import type { EntryRows } from '../log/entry-encoding.ts';
 import { EntryLog, type EntryLogOptions } from '../log/entry-log.ts';
@@ -135,7 +129,7 @@ export async function openSamples<Store extends SampleStore>(
 ): Promise<OpenSamples<Store>> {
   const directory = join(options.directory, 'journal');
   for (const folder of [options.directory, directory]) await makeFolder(folder);
-  const shapes = createShapeInterner();
+  const shapes = new ShapeInterner();
   const { damage, damaged } = createDamageList(options.damaged);
   const failed = onlyNews(options.failed);
   const opened: { log?: EntryLog } = {};

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { createShapeInterner } from '../log/data-shape.ts';
+import { ShapeInterner } from '../log/data-shape.ts';
 import { type Disk, realDisk } from '../log/durable-file.ts';
 import { EntryLog } from '../log/entry-log.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
@@ -128,7 +128,7 @@ async function intakeOnFailingDisk() {
       throw Object.assign(new Error('refused'), { code: failing.code });
     },
   };
-  const shapes = createShapeInterner();
+  const shapes = new ShapeInterner();
   const damaged = (): void => undefined;
   const failed = damaged;
   const common = { shapes, damaged, failed };

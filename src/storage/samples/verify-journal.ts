@@ -1,6 +1,6 @@
 // Verification of the journal, which every sample store has, and what is found of a store.
 import type { ShapeInterner } from '../log/data-shape.ts';
-import { createEntryDecoder } from '../log/entry-decoding.ts';
+import { EntryDecoder } from '../log/entry-decoding.ts';
 import { FollowerPositions } from '../log/follower-positions.ts';
 import {
   durableTo,
@@ -41,7 +41,7 @@ export async function verifyJournal(
   replayFrom: number,
   seen?: JournalEndSeen,
 ): Promise<JournalFindings> {
-  const decoder = createEntryDecoder(shapes);
+  const decoder = new EntryDecoder(shapes);
   let journalEntries = 0;
   let journalSamples = 0;
   const followers = await FollowerPositions.open(directory, () => 0, seen?.followFrom);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DuplicateFilter, duplicateLimits } from '../../transports/duplicate-filter.ts';
-import { createShapeInterner, LeafValues } from '../../storage/log/data-shape.ts';
+import { ShapeInterner, LeafValues } from '../../storage/log/data-shape.ts';
 import type { EntryToEncode } from '../../storage/log/entry-encoding.ts';
 import { EntryLog } from '../../storage/log/entry-log.ts';
 import { collect, entryOf } from '../../storage/samples/conformance/sample-entries.ts';
@@ -73,7 +73,7 @@ test('speed 1: what was stored before the window is not read', async () => {
 test('speed 1: a start decodes no value of the entries that it takes keys of', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'duplicate-recovery-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  const shapes = createShapeInterner();
+  const shapes = new ShapeInterner();
   const log = await EntryLog.open({
     directory,
     now: () => now,

@@ -12,7 +12,7 @@ export interface RemovedKey {
   readonly value: Json;
 }
 
-export interface CleanedData {
+interface CleanedData {
   readonly data: JsonObject;
   readonly removed: readonly RemovedKey[];
   /** Keys removed beyond those in `removed`. */

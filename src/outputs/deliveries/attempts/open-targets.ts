@@ -18,12 +18,7 @@ import { parseTemplate } from '../../templates/template.ts';
 /** Targets that are open at the same time; the one unused for longest makes room. */
 const targetsMax = 1_000;
 
-interface TargetCacheParts {
-  readonly services: ConnectorServices;
-  readonly findConnector: (id: string) => Promise<OutputConnector | undefined>;
-  /** Whether default payloads contain the names that older receivers read (contract 34). */
-  readonly vendorNames: boolean;
-}
+type FindConnector = (id: string) => Promise<OutputConnector | undefined>;
 
 interface Payload {
   readonly payload: string;
@@ -41,13 +36,18 @@ export interface OpenTarget {
 }
 
 export class TargetCache {
-  readonly #parts: TargetCacheParts;
+  readonly #services: ConnectorServices;
+  readonly #findConnector: FindConnector;
+  readonly #vendorNames: boolean;
   // A Map iterates in the order of insertion: a used target is moved to the end.
   readonly #targets = new Map<string, OpenTarget>();
   #changes = 0;
 
-  constructor(parts: TargetCacheParts) {
-    this.#parts = parts;
+  /** `vendorNames`: default payloads contain the names that older receivers read (contract 34). */
+  constructor(services: ConnectorServices, findConnector: FindConnector, vendorNames: boolean) {
+    this.#services = services;
+    this.#findConnector = findConnector;
+    this.#vendorNames = vendorNames;
   }
 
   /** Call when a connector was changed or deleted. */
@@ -100,9 +100,9 @@ export class TargetCache {
 
   async #openFirst(connectorId: string): Promise<OpenTarget | string> {
     const changesBefore = this.#changes;
-    const connector = await this.#parts.findConnector(connectorId);
+    const connector = await this.#findConnector(connectorId);
     if (connector === undefined) return 'the connector was deleted';
-    const opened = openTarget(connector, this.#parts);
+    const opened = openTarget(connector, this.#services, this.#vendorNames);
     if (typeof opened === 'string') return opened;
     opened.users = 1;
     // A connector that changed while it was read is used only once.
@@ -122,7 +122,8 @@ function closeUnused(opened: OpenTarget): void {
 /** Returns a reason when nothing can be delivered to the connector. */
 function openTarget(
   connector: OutputConnector,
-  { services, vendorNames }: TargetCacheParts,
+  services: ConnectorServices,
+  vendorNames: boolean,
 ): OpenTarget | string {
   const type = findConnectorType(connector.type);
   if (type === undefined || type.missingSetting(services) !== undefined)
@@ -165,8 +166,8 @@ type Content = Omit<OutboundMessage, 'payload' | 'contentType'>;
 export class OpenTargets {
   readonly #targets: TargetCache;
 
-  constructor(parts: TargetCacheParts) {
-    this.#targets = new TargetCache(parts);
+  constructor(targets: TargetCache) {
+    this.#targets = targets;
   }
 
   /** One attempt of a delivery. Rejects only with an internal error. */

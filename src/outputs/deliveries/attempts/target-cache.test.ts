@@ -29,7 +29,7 @@ function connector(type: string, more: Partial<OutputConnector> = {}): OutputCon
 }
 
 function cacheOf(findConnector: (id: string) => Promise<OutputConnector | undefined>) {
-  return new TargetCache({ services: testServices(egress), findConnector, vendorNames: false });
+  return new TargetCache(testServices(egress), findConnector, false);
 }
 
 test('deliveries of a connector share a target until the connector changes', async () => {

@@ -268,15 +268,15 @@ export async function openClickHouseUplinks(
     doubtfulBefore: position,
   });
   const inTurn = createSerialQueue();
-  const release = new JournalRelease({
+  const release = new JournalRelease(
     clickHouse,
-    tables: [uplinkTable.name],
-    from: 0,
-    failed,
-    release: (before) => {
+    [uplinkTable.name],
+    0,
+    (before) => {
       durable = before;
     },
-  });
+    failed,
+  );
   let seen = 0;
   let durable = 0;
   let bytes = await bytesStored(clickHouse.shards);

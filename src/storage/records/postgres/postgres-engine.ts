@@ -28,7 +28,7 @@ import {
   type StatementResult,
 } from '../engine.ts';
 import { TenantTurns, type KyselyParts, openLanes, WriteLock } from '../connection-pool.ts';
-import { createListChanges, organizationOf } from '../list-cache.ts';
+import { ListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
 import { NodeAdapter } from '../rows/shared-records.ts';
 import type { RecordsDb } from '../records.ts';
@@ -47,18 +47,6 @@ import {
 import { beginQuery, listChangedCode, newsQueries, Writer } from './writer.ts';
 
 // Connection to PostgreSQL: one session writes, in turns with other nodes; others read what is committed.
-
-interface ConnectionEvents {
-  /** Called before each statement of the writer except selects, and after it or its `commit`. */
-  readonly ran: (statement: string) => void;
-  /** See `EngineEvents.published`. */
-  readonly published?: (() => void) | undefined;
-  readonly changed: (organizationId: string) => void;
-  /** Called when the outcome of an earlier statement was unknown, and is final now. */
-  readonly allChanged: () => void;
-  /** The organizations that the open transaction `changed`. */
-  readonly changing: () => readonly string[];
-}
 
 /** All functions reject with the problems of `recordsError` or the error of PostgreSQL. */
 interface PostgresConnection extends EngineConnection {
@@ -111,12 +99,13 @@ class Reach {
   }
 }
 
-/** Connects with the first statement. */
+/** Connects with the first statement. See `EngineEvents.published`. */
 function openPostgresConnection(
   server: PostgresServer,
-  events: ConnectionEvents,
+  lists: ListChanges,
+  published: (() => void) | undefined,
 ): PostgresConnection {
-  const { ran, changed, allChanged } = events;
+  const { ran, changed, allChanged } = lists;
   const writer = new Writer(server, { changed, replaced: allChanged });
   const lock = new WriteLock();
   const readers = openReaders(server, postgresLimits.readersMax);
@@ -130,7 +119,7 @@ function openPostgresConnection(
       const session = await writer.session();
       await beginOn(session, server);
       ran('begin');
-      return openTransaction(session, { events, release, node: server.node });
+      return openTransaction(session, { lists, published, release, node: server.node });
     } catch (error) {
       release();
       throw error;
@@ -204,11 +193,13 @@ async function runInTurn(
 function openTransaction(
   session: pg.Client,
   {
-    events: { ran, changing, published },
+    lists: { ran, changing },
+    published,
     release,
     node,
   }: {
-    readonly events: ConnectionEvents;
+    readonly lists: ListChanges;
+    readonly published: (() => void) | undefined;
     readonly release: () => void;
     /** Undefined where there are no other nodes. */
     readonly node: string | undefined;
@@ -289,8 +280,8 @@ function storable(value: unknown): unknown {
  */
 export function postgresEngine(server: PostgresServer): OpenEngine {
   return async ({ published, migrating }) => {
-    const listChanges = createListChanges();
-    const connection = openPostgresConnection(server, { ...listChanges, published });
+    const listChanges = new ListChanges();
+    const connection = openPostgresConnection(server, listChanges, published);
     const nullable = new Set<string>();
     const { revisionOf, listsChanged } = listChanges;
     const kyselyParts = postgresSql(nullable, server.node);

@@ -14,7 +14,7 @@ import {
   type StatementResult,
 } from '../engine.ts';
 import { TenantTurns, type KyselyParts, openLanes, WriteLock } from '../connection-pool.ts';
-import { createListChanges, organizationOf } from '../list-cache.ts';
+import { ListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
 import { isDiskFull } from '../../../model/errors.ts';
 import { problem, type Problem } from '../../../model/problem.ts';
@@ -29,7 +29,7 @@ import { Statements } from './statements.ts';
 export function sqliteEngine(directory: string): OpenEngine {
   return async ({ stopped, migrating }) => {
     mkdirSync(directory, { recursive: true });
-    const { ran, changed, revisionOf } = createListChanges();
+    const { ran, changed, revisionOf } = new ListChanges();
     const connection = new RecordsConnection(join(directory, 'records.sqlite'), { ran, stopped });
     const lists = { revisionOf, listsChanged: () => undefined };
     return openLanes({ connection, kyselyParts: sqliteSql, ...lists }, async (db) => {

@@ -284,19 +284,19 @@ export async function openClickHouseStore(
   const counts = new SampleCounts(parts);
   const newShapes = new NewShapes();
   const newest = new NewestTimes(shards, openRows);
-  const release = new JournalRelease({
-    clickHouse: clickhouse,
-    tables: shippedTables,
-    from: released,
-    failed,
-    async release(before) {
+  const release = new JournalRelease(
+    clickhouse,
+    shippedTables,
+    released,
+    async (before) => {
       if (clickhouse.isReplicated) {
         const gone = (file.state.gone ?? []).filter(([, position]) => position > before);
         await file.update({ released: before, gone });
       }
       await options.committed(before);
     },
-  });
+    failed,
+  );
   const shipper = createShipper({
     ...parts,
     newShapes,

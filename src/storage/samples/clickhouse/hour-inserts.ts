@@ -360,23 +360,6 @@ export interface HourBlock extends ShippedBlock {
   partials: HourPartials | undefined;
 }
 
-export interface HourBlocks {
-  /** Adds the rows of a block that is in ClickHouse and in no hour. */
-  add(block: Block): void;
-  /** Ends the block that takes rows. */
-  cut(): void;
-  /** The hour of storing of the block that takes rows. */
-  slotAt(): EpochMs | undefined;
-  first(): HourBlock | undefined;
-  /** Discards the oldest block. */
-  shipped(): void;
-  drop(deviceId: string): void;
-  /** What hours do not contain; undefined while some of it is not in memory. */
-  partials(): readonly HourPartials[] | undefined;
-  /** Everything before this position is in hours. */
-  from(): number;
-}
-
 interface HourBlocksStart {
   readonly from: number;
   readonly storedFrom: EpochMs;
@@ -386,68 +369,105 @@ interface HourBlocksStart {
   readonly addedFrom: number;
 }
 
-export function createHourBlocks(
-  start: HourBlocksStart,
-  { partialsMax, waitingMax }: HourBlockLimits = hourBlockLimits,
-): HourBlocks {
-  const closed = earlierBlocks(start);
-  let end = start.addedFrom;
-  let storedTo = start.storedFrom;
-  let current: (HourBlock & { readonly partials: HourPartials; readonly slot: number }) | undefined;
+/** The block that takes rows. */
+interface OpenHourBlock extends HourBlock {
+  readonly partials: HourPartials;
+  readonly slot: number;
+}
 
-  function cut(): void {
-    if (current === undefined) return;
-    const { slot: _slot, ...block } = current;
-    closed.push(block);
-    current = undefined;
-    if (closed.length > waitingMax) for (const each of closed.slice(1)) each.partials = undefined;
+export class HourBlocks {
+  readonly #start: HourBlocksStart;
+  readonly #partialsMax: number;
+  readonly #waitingMax: number;
+  readonly #closed: HourBlock[];
+  #end: number;
+  #storedTo: number;
+  #current: OpenHourBlock | undefined;
+
+  constructor(
+    start: HourBlocksStart,
+    { partialsMax, waitingMax }: HourBlockLimits = hourBlockLimits,
+  ) {
+    this.#start = start;
+    this.#partialsMax = partialsMax;
+    this.#waitingMax = waitingMax;
+    this.#closed = earlierBlocks(start);
+    this.#end = start.addedFrom;
+    this.#storedTo = start.storedFrom;
   }
 
-  function begin(slot: number): NonNullable<typeof current> {
+  /** Ends the block that takes rows. */
+  cut(): void {
+    if (this.#current === undefined) return;
+    const { slot: _slot, ...block } = this.#current;
+    this.#closed.push(block);
+    this.#current = undefined;
+    if (this.#closed.length > this.#waitingMax)
+      for (const each of this.#closed.slice(1)) each.partials = undefined;
+  }
+
+  #begin(slot: number): OpenHourBlock {
     return {
-      from: end,
-      to: end,
+      from: this.#end,
+      to: this.#end,
       slot,
-      storedFrom: storedTo,
-      storedTo,
+      storedFrom: this.#storedTo,
+      storedTo: this.#storedTo,
       partials: new HourPartials(),
       doubt: 'none',
     };
   }
 
-  return {
-    add(block) {
-      // An earlier run has shipped it: it is of an earlier block.
-      if (block.to <= start.addedFrom) return;
-      const storedAt = block.slot * blockLimits.slotMs;
-      const slot = Math.floor(storedAt / hourMs);
-      if (current !== undefined && (current.slot !== slot || current.partials.count >= partialsMax))
-        cut();
-      storedTo = storedAt;
-      current ??= begin(slot);
-      for (const row of block.rows) if (!isLate(row)) current.partials.add(row);
-      current.to = block.to;
-      current.storedTo = storedTo;
-      end = block.to;
-    },
-    cut,
-    slotAt: () => (current === undefined ? undefined : current.slot * hourMs),
-    first: () => closed[0],
-    shipped: () => void closed.shift(),
-    drop(deviceId) {
-      for (const { partials } of [...closed, ...(current === undefined ? [] : [current])])
-        partials?.drop(deviceId);
-    },
-    partials() {
-      const all: HourPartials[] = [];
-      for (const { partials } of closed) {
-        if (partials === undefined) return undefined;
-        all.push(partials);
-      }
-      return current === undefined ? all : [...all, current.partials];
-    },
-    from: () => closed[0]?.from ?? current?.from ?? end,
-  };
+  /** Adds the rows of a block that is in ClickHouse and in no hour. */
+  add(block: Block): void {
+    // An earlier run has shipped it: it is of an earlier block.
+    if (block.to <= this.#start.addedFrom) return;
+    const storedAt = block.slot * blockLimits.slotMs;
+    const slot = Math.floor(storedAt / hourMs);
+    const open = this.#current;
+    if (open !== undefined && (open.slot !== slot || open.partials.count >= this.#partialsMax))
+      this.cut();
+    this.#storedTo = storedAt;
+    const current = (this.#current ??= this.#begin(slot));
+    for (const row of block.rows) if (!isLate(row)) current.partials.add(row);
+    current.to = block.to;
+    current.storedTo = storedAt;
+    this.#end = block.to;
+  }
+
+  /** The hour of storing of the block that takes rows. */
+  slotAt(): EpochMs | undefined {
+    return this.#current === undefined ? undefined : this.#current.slot * hourMs;
+  }
+
+  first(): HourBlock | undefined {
+    return this.#closed[0];
+  }
+
+  /** Discards the oldest block. */
+  shipped(): void {
+    this.#closed.shift();
+  }
+
+  drop(deviceId: string): void {
+    for (const { partials } of this.#closed) partials?.drop(deviceId);
+    this.#current?.partials.drop(deviceId);
+  }
+
+  /** What hours do not contain; undefined while some of it is not in memory. */
+  partials(): readonly HourPartials[] | undefined {
+    const all: HourPartials[] = [];
+    for (const { partials } of this.#closed) {
+      if (partials === undefined) return undefined;
+      all.push(partials);
+    }
+    return this.#current === undefined ? all : [...all, this.#current.partials];
+  }
+
+  /** Everything before this position is in hours. */
+  from(): number {
+    return this.#closed[0]?.from ?? this.#current?.from ?? this.#end;
+  }
 }
 
 /** What an earlier run had in memory, with the block that it may have inserted. */

@@ -3,13 +3,7 @@ import { type BlockShipper, createBlockShipper } from '../../clickhouse/block-sh
 import type { Shard } from '../../clickhouse/shard.ts';
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import { setTimer } from '../../../structures/timers.ts';
-import {
-  createHourBlocks,
-  type HourBlock,
-  type HourBlockLimits,
-  type HourBlocks,
-  hourInserts,
-} from './hour-inserts.ts';
+import { type HourBlock, type HourBlockLimits, HourBlocks, hourInserts } from './hour-inserts.ts';
 import { hourOf, type HourPartials } from './hour-partials.ts';
 import type { Block, OpenRows } from './open-rows.ts';
 import type { StateFile } from './shipping-state.ts';
@@ -62,7 +56,7 @@ export class Hours {
     this.#parts = parts;
     const { file } = parts;
     this.#addedFrom = file.state.shipped;
-    this.#blocks = createHourBlocks(startOf(file), parts.limits);
+    this.#blocks = new HourBlocks(startOf(file), parts.limits);
     this.#shipper = createHourShipper(parts, this.#blocks);
     this.#shipper.wake();
   }

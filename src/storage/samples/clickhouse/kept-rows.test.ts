@@ -1,13 +1,13 @@
 // Kept rows: what is kept of a device is what ClickHouse has of it, within limits of memory and time.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createShapeInterner, LeafValues } from '../../log/data-shape.ts';
+import { ShapeInterner, LeafValues } from '../../log/data-shape.ts';
 import { type KeptLimits, KeptRows, type LoadRequest } from './kept-rows.ts';
 import { type OpenPlace, type OpenRow, placeOf } from './open-rows.ts';
 import { compareRows } from './sample-tables.ts';
 
 const journal = 1;
-const shapes = createShapeInterner();
+const shapes = new ShapeInterner();
 let positions = 0;
 
 function row(deviceId: string, timestamp: number, data = { v: timestamp }): OpenRow {

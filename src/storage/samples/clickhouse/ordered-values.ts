@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../model/json.ts';
 import type { Sample } from '../../../model/sample.ts';
 import type { ValueBatch } from '../../../query/summaries/ordered-values.ts';
 import { int64, quoted } from '../../clickhouse/statement-values.ts';
-import { createShapeInterner } from '../../log/data-shape.ts';
+import { ShapeInterner } from '../../log/data-shape.ts';
 import { batchRowsMax, isValue, runsOfSamples, ValueBatches } from '../value-batches.ts';
 import type { ValuesRequest } from '../sample-store.ts';
 import { mayNameElement } from './bucket-plan.ts';
@@ -46,7 +46,7 @@ export async function* orderedValues(
   // Open rows and where ClickHouse ends, of one moment: rows may be shipped while this reads.
   const inside = placesIn(from, to);
   const [earlier, later] = [placesIn(-Infinity, from), placesIn(to, Infinity)];
-  const shapes = createShapeInterner();
+  const shapes = new ShapeInterner();
   const batches = new ValueBatches(keys);
   function* add(samples: readonly Sample[]): Generator<ValueBatch> {
     for (const run of runsOfSamples(samples, shapes)) yield* batches.add(run);

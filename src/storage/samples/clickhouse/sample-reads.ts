@@ -3,7 +3,7 @@ import type { EpochMs } from '../../../model/instant.ts';
 import { isInRange, type RemovedRange } from '../../../model/replacement.ts';
 import type { Sample } from '../../../model/sample.ts';
 import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
-import { createShapeInterner } from '../../log/data-shape.ts';
+import { ShapeInterner } from '../../log/data-shape.ts';
 import { keysOfShapes } from '../measured-keys.ts';
 import { runsOfSamples } from '../value-batches.ts';
 import type {
@@ -47,7 +47,7 @@ export function createSampleReads(parts: StoreParts): SampleReads {
     samples: async (scan) => found(await findSamples(scan, parts)),
     exportSamples: (range) => exportSamples(range, parts),
     async *exportColumns(range) {
-      const shapes = createShapeInterner();
+      const shapes = new ShapeInterner();
       for await (const { samples, unreadable } of exportSamples(range, parts))
         yield { runs: runsOfSamples(samples, shapes), unreadable };
     },

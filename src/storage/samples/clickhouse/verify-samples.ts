@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import type { Replica } from '../../clickhouse/replica.ts';
-import { createShapeInterner } from '../../log/data-shape.ts';
+import { ShapeInterner } from '../../log/data-shape.ts';
 import type { JournalEndSeen } from '../../log/journal-recovery.ts';
 import type { StoreDamage } from '../sample-store.ts';
 import { type StoreFindings, verifyJournal } from '../verify-journal.ts';
@@ -25,7 +25,7 @@ export async function verifyShippedSamples(
   if (state === 'damaged')
     damage.push({ kind: 'manifest', path, reason: 'it is not what was written' });
   const replayFrom = typeof state === 'object' ? state.shipped : 0;
-  const shapes = createShapeInterner();
+  const shapes = new ShapeInterner();
   const journal = await verifyJournal(join(directory, 'journal'), shapes, replayFrom, seen);
   let sealedSamples = 0;
   for (const { replicas } of clickhouse.shards) {

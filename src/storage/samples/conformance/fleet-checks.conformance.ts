@@ -1,6 +1,6 @@
 // Every read of a fleet's devices against the plain list of their rows.
 import { expect } from 'vitest';
-import { createShapeInterner, LeafValues } from '../../log/data-shape.ts';
+import { ShapeInterner, LeafValues } from '../../log/data-shape.ts';
 import { dayMs, hourMs } from '../../../model/instant.ts';
 import type { Sample } from '../../../model/sample.ts';
 import { accumulatorNames } from '../../../query/summaries/accumulators.ts';
@@ -172,7 +172,7 @@ async function overviewMustMatch(
 const kindNames = ['number', 'boolean', 'string', 'array', 'null', 'object', 'object'];
 
 function keysOf(rows: readonly ModelRow[]): string[] {
-  const interner = createShapeInterner();
+  const interner = new ShapeInterner();
   const found = new Set<string>();
   for (const { data } of rows) {
     const { leaves, nulls, empties } = interner.shapeOf(data, new LeafValues(), undefined);

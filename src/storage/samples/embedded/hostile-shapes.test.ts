@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from '../testing-samples.ts';
-import { createShapeInterner } from '../../log/data-shape.ts';
+import { ShapeInterner } from '../../log/data-shape.ts';
 import { SeriesRegistry } from './rows/series-registry.ts';
 import { createInterners, openSegments } from './store-loader.ts';
 import { storeLimits } from './store-limits.ts';
@@ -115,7 +115,7 @@ async function chunksOf(prefix: string): Promise<number> {
   const registry = new SeriesRegistry(storeLimits);
   const { segments } = await openSegments(registry, {
     directory: join(directory, 'segments'),
-    interners: createInterners(registry, createShapeInterner()),
+    interners: createInterners(registry, new ShapeInterner()),
     logStart: undefined,
     repair: false,
   });

@@ -1,6 +1,6 @@
 // Checking a data folder without changing it: every section of every chunk and run, statistics and hours against rows, every journal frame.
 import { join } from 'node:path';
-import { createShapeInterner, type DataShape, type ShapeInterner } from '../../log/data-shape.ts';
+import { type DataShape, ShapeInterner } from '../../log/data-shape.ts';
 import type { JournalEndSeen } from '../../log/journal-recovery.ts';
 import { journalStart } from '../../log/journal-segments.ts';
 import type { StoreDamage } from '../sample-store.ts';
@@ -43,7 +43,7 @@ export async function verifyStore(
   seen?: JournalEndSeen,
 ): Promise<StoreFindings> {
   const registry = new SeriesRegistry(storeLimits);
-  const interners = createInterners(registry, createShapeInterner());
+  const interners = createInterners(registry, new ShapeInterner());
   const journalDirectory = join(directory, 'journal');
   const start = await journalStart(journalDirectory);
   const opened = await openSegments(registry, {

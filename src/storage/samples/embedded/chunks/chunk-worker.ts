@@ -1,10 +1,10 @@
 // Chunk worker: makes chunks of sorted rows on its own thread, one job after the other.
-import { createShapeInterner } from '../../../log/data-shape.ts';
+import { ShapeInterner } from '../../../log/data-shape.ts';
 import { answerJobs } from '../job-thread.ts';
 import { type ChunkJob, makeChunks, type MadeChunks } from './chunk-jobs.ts';
 import { createSchemaInterner } from './chunk-schema.ts';
 
-const shapes = createShapeInterner();
+const shapes = new ShapeInterner();
 const schemas = createSchemaInterner(shapes);
 
 answerJobs<ChunkJob, MadeChunks>(

@@ -1,11 +1,11 @@
 // Device tables contain every table with rows of the device.
 import { describe, expect, test } from 'vitest';
-import { createShapeInterner, LeafValues } from '../../../log/data-shape.ts';
+import { ShapeInterner, LeafValues } from '../../../log/data-shape.ts';
 import { Random } from '../../conformance/random-entries.ts';
 import { DeviceTables } from './shape-tables.ts';
 import { ShapeTable } from './shape-table.ts';
 
-const shapes = createShapeInterner();
+const shapes = new ShapeInterner();
 
 function tableOf(i: number): ShapeTable {
   const shape = shapes.shapeOf({ [`k${i}`]: i }, new LeafValues(), undefined);

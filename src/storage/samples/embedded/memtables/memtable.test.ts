@@ -1,11 +1,11 @@
 // The memtable holds what a list of rows holds.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createShapeInterner, LeafValues } from '../../../log/data-shape.ts';
+import { ShapeInterner, LeafValues } from '../../../log/data-shape.ts';
 import { dataAt, metaAt, rowAt, type RowGroup } from '../rows/rows.ts';
 import { Memtable } from './memtable.ts';
 
-const shapes = createShapeInterner();
+const shapes = new ShapeInterner();
 const origins = [
   { workspaceId: 'w1', dataFlowId: 'f1', keepFrom: Number.NEGATIVE_INFINITY },
   { workspaceId: 'w2', dataFlowId: null, keepFrom: 10 },

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createShapeInterner, LeafValues } from '../../../log/data-shape.ts';
+import { ShapeInterner, LeafValues } from '../../../log/data-shape.ts';
 import { Memtable } from '../memtables/memtable.ts';
 import { SegmentFile } from '../segments/segment-file.ts';
 import { RunFile } from './run-file.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const note = { level: 0, sealedTo: 7, coveredTo: 7, devices: 6, replaces: [] };
-const shapes = createShapeInterner();
+const shapes = new ShapeInterner();
 const origin = { workspaceId: 'w', dataFlowId: null, keepFrom: Number.NEGATIVE_INFINITY };
 
 function sealed(name: string, timestamp: number): Promise<unknown> {

@@ -1,11 +1,11 @@
 // Run worker: seals memtables and merges runs on its own thread, one job after the other.
 import { closeSync, fdatasyncSync, openSync } from 'node:fs';
-import { createShapeInterner } from '../../../log/data-shape.ts';
+import { ShapeInterner } from '../../../log/data-shape.ts';
 import { answerJobs } from '../job-thread.ts';
 import type { RunIndex } from './run-file.ts';
 import { type RunJob, writeRun } from './run-writing.ts';
 
-const shapes = createShapeInterner();
+const shapes = new ShapeInterner();
 
 function run(job: RunJob): RunIndex | undefined {
   const index = writeRun(job, shapes.fromText);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createShapeInterner, type DataShape, LeafValues } from '../../../log/data-shape.ts';
+import { ShapeInterner, type DataShape, LeafValues } from '../../../log/data-shape.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import { RunCursor } from './run-cursor.ts';
 import { SegmentFile } from '../segments/segment-file.ts';
@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const newPath = (): string => join(folder, `${files++}.run`);
 const note = { level: 0, sealedTo: 7, coveredTo: 7, devices: 6, replaces: [] };
-const shapes = createShapeInterner();
+const shapes = new ShapeInterner();
 const shape = shapes.shapeOf({ t: 1.5, on: true, label: 'x' }, new LeafValues(), undefined);
 
 interface Row {
