@@ -1,20 +1,22 @@
 // Palette: one field that finds records, pages, actions and settings, walked with the arrow keys.
 import { Check, LoaderCircle, Search } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { type Asked, isQuestion, useAsked } from './asked.ts';
+import {
+  type Asked,
+  exactHit,
+  isQuestion,
+  type PaletteGroup,
+  type PaletteItem,
+  useAsked,
+  useFound,
+  type Wanted,
+  wantedOf,
+} from './palette-search.ts';
 import { Refusal } from '../../api/refusal.ts';
 import { useWorkspaceId } from '../../session/session.ts';
 import { partWords } from '../../ui/part-words.ts';
 import { useModal } from '../../ui/dialog.tsx';
 import { useWords } from '../../words/language.tsx';
-import {
-  exactHit,
-  type PaletteGroup,
-  type PaletteItem,
-  useFound,
-  type Wanted,
-  wantedOf,
-} from './palette-search.ts';
 import { closePalette } from './palette-state.ts';
 import { paletteWords } from './palette-words.ts';
 import styles from './palette.module.css';

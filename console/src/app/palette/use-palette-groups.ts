@@ -38,11 +38,8 @@ import { chooseTheme, themeChoice, type ThemeChoice } from '../../ui/theme.ts';
 import { toastFailure } from '../../ui/toasts.tsx';
 import { useLanguage, useWords } from '../../words/language.tsx';
 import { type Language, languageNames } from '../../words/word-set.ts';
-import { type Asked, useAskedGroup } from './asked.ts';
-import { laterRoutes } from '../routes/later-routes.ts';
-import { placeGroups } from '../shell/navigation.ts';
-import { shellWords } from '../shell/shell-words.ts';
 import {
+  type Asked,
   exactHit,
   type Found,
   type Hit,
@@ -50,9 +47,13 @@ import {
   matching,
   type PaletteGroup,
   type PaletteItem,
+  useAskedGroup,
   type Wanted,
   withItems,
 } from './palette-search.ts';
+import { laterRoutes } from '../routes/later-routes.ts';
+import { placeGroups } from '../shell/navigation.ts';
+import { shellWords } from '../shell/shell-words.ts';
 import { showKeys } from './palette-state.ts';
 import { paletteWords } from './palette-words.ts';
 import { type RecentPage, recentPageOf } from './use-recents.ts';

@@ -21,13 +21,20 @@ import { type DeviceType, eventOfUplink, lastRealEvent } from './device-type-req
 import { deviceTypeWords } from './device-type-words.ts';
 import styles from './device-type.module.css';
 import { useEditedType } from './edited-type.tsx';
-import { type Example, examplesIn, examplesMax, withExample, withoutExample } from './examples.ts';
+import {
+  type Example,
+  examplesIn,
+  examplesMax,
+  type Trials,
+  useTrials,
+  withExample,
+  withoutExample,
+} from './examples.ts';
 import { diffLines, linesOf } from './json-lines.ts';
 import { readPayload, type ReadPayload, type ScriptPart } from './payload.ts';
 import { DiffBlock, Results } from './results.tsx';
 import { declaredKeys } from './schema-keys.ts';
 import { cborData, hasFailed, isSameEffect, problemOf, type ScriptRun } from './script-run.ts';
-import { type Trials, useTrials } from './use-trials.ts';
 
 const decoderRoute = '/signed-in/shell/w/$workspaceId/types/$typeId/decoder';
 

@@ -7,7 +7,7 @@ import { useAccount } from '../../session/session.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { NameFields } from '../../ui/name-fields.tsx';
-import { AddForm, Lane, LaneFrame, NodeCard, type OpenCard } from '../../ui/lanes.tsx';
+import { AddForm, Lane, LaneFrame, NodeCard, type OpenCard, type Wire } from '../../ui/lanes.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { encodeFilter } from '../devices/list-request.ts';
 import { TestDialog } from '../outputs/output-frame.tsx';
@@ -16,13 +16,6 @@ import { typeNameOf, typeWords } from '../outputs/outputs-words.ts';
 import { kindOf } from './connector-kinds.ts';
 import { connectorWords } from './connector-words.ts';
 import { NewConnector } from './new-connector.tsx';
-import {
-  type FlowDraft,
-  type FlowOutput,
-  wiresOf,
-  withoutOutput,
-  withOutput,
-} from './flow-draft.ts';
 import {
   type Connector,
   connectorChoice,
@@ -37,8 +30,9 @@ import {
 import { flowWords } from './flows-words.ts';
 import styles from './flows.module.css';
 import { serverNames } from './network-servers.ts';
+import { databaseConnectorId } from '../../../../src/model/ids.ts';
 
-export interface LaneProps extends OpenCard {
+interface LaneProps extends OpenCard {
   readonly workspaceId: string;
   readonly draft: FlowDraft;
   readonly change: (draft: FlowDraft) => void;
@@ -472,4 +466,86 @@ function namesOf(one: NamedRecord | undefined): readonly NamedRecord[] {
 
 function nameIn(id: string, known: readonly NamedRecord[]): string | undefined {
   return known.find((one) => one.id === id)?.name;
+}
+
+// Flow drafts: a data flow as its lanes edit it, and the bodies that save it.
+
+interface FlowOutput {
+  readonly id: string;
+  /** `*` for all. */
+  readonly topic: string;
+}
+
+export interface FlowDraft {
+  readonly name: string;
+  readonly description: string;
+  /** Empty until one is chosen; fixed once the flow exists. */
+  readonly connectorId: string;
+  /** Empty for payloads that are stored as they are. */
+  readonly typeId: string;
+  /** Stores what arrives although there is a decoder. */
+  readonly isPassThrough: boolean;
+  readonly outputs: readonly FlowOutput[];
+  /** Days as typed; empty for those of the workspace. */
+  readonly retentionDays: string;
+}
+
+export function newFlow(name: string): FlowDraft {
+  return {
+    name,
+    description: '',
+    connectorId: '',
+    typeId: '',
+    isPassThrough: false,
+    outputs: [{ id: databaseConnectorId, topic: '*' }],
+    retentionDays: '',
+  };
+}
+
+export function draftOf(flow: Flow): FlowDraft {
+  const { name, description, deviceConnector, deviceType, outputConnectors } = flow;
+  return {
+    name,
+    description: description ?? '',
+    connectorId: deviceConnector.id,
+    typeId: deviceType?.id ?? '',
+    isPassThrough: deviceType !== null && flow.passThrough,
+    outputs: outputConnectors.map(({ id, topic }) => ({ id, topic })),
+    retentionDays: String(flow.retentionDays ?? ''),
+  };
+}
+
+/** Members that an update sends; the connector stays as it is. */
+export function changeOf(draft: FlowDraft) {
+  const { name, description, typeId, isPassThrough, outputs, retentionDays } = draft;
+  return {
+    name,
+    description: description === '' ? null : description,
+    deviceType: typeId === '' ? null : { id: typeId },
+    passThrough: typeId === '' || isPassThrough,
+    outputConnectors: outputs.map(({ id, topic }) => ({ id, topic: topic.trim() || '*' })),
+    retentionDays: retentionDays.trim() === '' ? null : Number(retentionDays),
+  };
+}
+
+export function bodyOf(draft: FlowDraft, workspaceId: string) {
+  return { ...changeOf(draft), workspaceId, deviceConnector: { id: draft.connectorId } };
+}
+
+function withOutput(draft: FlowDraft, at: number, output: FlowOutput): FlowDraft {
+  return { ...draft, outputs: draft.outputs.with(at, output) };
+}
+
+function withoutOutput(draft: FlowDraft, at: number): FlowDraft {
+  return { ...draft, outputs: draft.outputs.toSpliced(at, 1) };
+}
+
+/** The way of a payload as lines between the cards of the lanes. */
+function wiresOf({ outputs }: FlowDraft): readonly Wire[] {
+  return [
+    ['devices', 'connector'],
+    ['server', 'connector'],
+    ['connector', 'decoder'],
+    ...outputs.map((_, at) => ['decoder', `output ${at}`] as const),
+  ];
 }

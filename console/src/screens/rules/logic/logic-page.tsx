@@ -41,7 +41,7 @@ import { CodeEditor } from '../../device-types/code-editor.tsx';
 import type { JsonObject } from '../../device-types/payload.ts';
 import { Results } from '../../device-types/results.tsx';
 import { problemOf } from '../../device-types/script-run.ts';
-import { useTrials } from '../../device-types/use-trials.ts';
+import { useTrials } from '../../device-types/examples.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/rules/logic/$logicId';
 
