@@ -88,7 +88,9 @@ describe('by mouse', () => {
       // From 4 to 9 with 40 % more on both sides: the middle is 6.5.
       await clickAt(chart, 0.5);
       await expect.poll(async () => Number(await limit.inputValue())).toBeCloseTo(6.5, 0);
-      await dialog.getByText('It would have triggered 4 times in the last 7 days.').waitFor();
+      await dialog
+        .getByText('It would have triggered 4 times in the last 7 days, 20 min in all.')
+        .waitFor();
       await dialog.getByLabel('Email to').click();
       await page.keyboard.type('anna@example.org');
       await stage.inspect('chart-alarm');
@@ -141,6 +143,46 @@ describe('by keyboard', () => {
       await expect
         .poll(() => opener.evaluate((button) => button === document.activeElement))
         .toBe(true);
+    });
+
+    test('contract 39.4: Advanced continues in the rule editor, with the alarm and who is mailed', async () => {
+      const { page, world } = stage;
+      const { workspaceId } = world;
+      const [{ id: before }] = (await world.must('GET', `/v3/rules?workspaceId=${workspaceId}`))
+        .content;
+      await page.getByRole('button', { name: 'Add alarm' }).press('Enter');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Limit', { exact: true }).fill('7');
+      await dialog.getByLabel('Email to').fill('eva@example.org');
+      await dialog.getByRole('button', { name: 'Advanced' }).press('Enter');
+      await page.waitForURL(/\/rules\/new$/);
+      await page.getByLabel('Name', { exact: true }).fill('Too warm at night');
+      await page.getByRole('button', { name: 'temperature above 7 Alarm' }).press('Enter');
+      await page.getByText('The alarm is created with the rule.').waitFor();
+      await stage.inspect('chart-alarm-advanced');
+      await page.getByRole('button', { name: 'Create rule' }).press('Enter');
+      await page.waitForURL(/\/rules\/(?!new)[0-9a-f]+\/edit$/);
+      const { content } = await world.must('GET', `/v3/rules?workspaceId=${workspaceId}`);
+      const created = content.find(({ id }: { id: string }) => id !== before);
+      const rule = await world.must('GET', `/v3/rules/${created.id}`);
+      expect(rule).toMatchObject({
+        name: 'Too warm at night',
+        logic: {
+          logicBlocks: [
+            {
+              holdsFor: 'PT5M',
+              conditions: [{ operator: 'GT', operandSecond: { value: 7 } }],
+              actionIds: [rule.actions[0].id],
+            },
+          ],
+        },
+      });
+      const output = await world.must('GET', `/v3/output-connectors/${rule.actions[0].id}`);
+      expect(output.alarmProperties.notify).toEqual([
+        expect.objectContaining({ on: 'OPENED', emails: ['eva@example.org'] }),
+      ]);
+      await world.must('DELETE', `/v3/rules/${rule.id}`);
+      await stage.visit(`devices/${mailing.deviceId}/overview`);
     });
 
     test('below the values it triggers below, and what the platform says is at its field', async () => {

@@ -145,6 +145,25 @@ journey('control tiles', { start: startMqttWorld, prepare }, (stage) => {
     expect(await sent()).toBe(before);
   });
 
+  test('contract 39.1: an earlier version shows its controls and sends nothing', async () => {
+    const { page, world } = stage;
+    const before = await sent();
+    const { version } = await world.must('GET', `/v3/dashboards/${dashboardId}`);
+    await world.must('PUT', `/v3/dashboards/${dashboardId}`, { description: 'Newer' });
+    await stage.visit(`dashboards/${dashboardId}?version=${version}`);
+    await page.getByText('with current data').waitFor();
+    await tile().getByText('Earlier versions send no commands.').waitFor();
+    const entered = tile().getByLabel('percent');
+    await entered.fill('40');
+    expect(await button().isDisabled()).toBe(true);
+    await entered.press('Enter');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    await stage.visit(`dashboards/${dashboardId}`);
+    await tile().getByLabel('percent').fill('40');
+    await expect.poll(() => button().isEnabled()).toBe(true);
+    expect(await sent()).toBe(before);
+  });
+
   test('contract 39.1: a viewer cannot send, and a link has no controls and sends nothing', async () => {
     const { page, world } = stage;
     const { body } = await world.call('POST', `/v3/dashboards/${dashboardId}/share`, {});

@@ -52,6 +52,49 @@ journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
     await stage.inspect('dashboard-thresholds');
   });
 
+  test('contract 39: at 1,280 pixels the actions are one row, also in German, and paper has the tiles only', async () => {
+    const { page } = stage;
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    for (const [language, edit] of [
+      ['de', 'Bearbeiten'],
+      ['en', 'Edit'],
+    ] as const) {
+      await page.evaluate((chosen) => localStorage.setItem('language', chosen), language);
+      await stage.visit(`dashboards/${dashboardId}`);
+      const last = page.getByRole('button', { name: edit, exact: true });
+      await last.waitFor();
+      // Another row begins where a button is further left than the one before it.
+      await expect
+        .poll(() =>
+          last.evaluate((button) =>
+            [...(button.parentElement?.children ?? [])]
+              .filter((child) => child.getBoundingClientRect().width > 0)
+              .map((child) => child.getBoundingClientRect().left)
+              .every((left, at, all) => at === 0 || left > (all[at - 1] ?? 0)),
+          ),
+        )
+        .toBe(true);
+    }
+    await page.getByRole('region', { name: 'Fleet' }).waitFor();
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('button', { name: 'Edit', exact: true }).isVisible()).toBe(false);
+    expect(await page.getByRole('navigation').first().isVisible()).toBe(false);
+    expect(await page.getByRole('region', { name: 'Fleet' }).isVisible()).toBe(true);
+    await page.emulateMedia({ media: 'screen' });
+    await page.evaluate(() => {
+      const counted = globalThis as { printed?: number };
+      globalThis.print = () => {
+        counted.printed = (counted.printed ?? 0) + 1;
+      };
+    });
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Print' }).click();
+    await expect
+      .poll(() => page.evaluate(() => (globalThis as { printed?: number }).printed))
+      .toBe(1);
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+
   test('contract 39: a gauge, links, and a table of devices are added in the form', async () => {
     const { page } = stage;
     await page.getByRole('button', { name: 'Edit', exact: true }).click();

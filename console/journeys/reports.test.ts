@@ -27,7 +27,8 @@ journey('reports', options, (stage) => {
   test('a dashboard is downloaded as PDF, and a tile as CSV', async () => {
     const { page } = stage;
     await stage.visit(`dashboards/${dashboardId}`);
-    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Download' }).click();
     const dialog = page.getByRole('dialog', { name: 'Download Campus' });
     await dialog.waitFor();
     await stage.inspect('download of a dashboard');

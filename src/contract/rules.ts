@@ -289,6 +289,10 @@ export const simulationSchema = namedObject('Simulation', {
   samples: Type.Integer({ description: 'Number of samples evaluated.' }),
   runs: Type.Integer(),
   fired: Type.Integer(),
+  trueSeconds: Type.Integer({
+    description:
+      'Seconds that the rule would have been true, summed over all devices: from each such sample to the next one that is not, or to the end of the range.',
+  }),
   truncated: Type.Boolean({ description: 'Whether the range was only partly evaluated.' }),
   content: list(Type.Object({ ...runFields, actions: list(object) })),
 });

@@ -78,6 +78,8 @@ export interface SimulatedRuns {
   readonly samples: number;
   readonly runs: number;
   readonly fired: number;
+  /** How long the rule would have been true, of all devices together, in seconds. */
+  readonly trueSeconds: number;
   /** Not everything of the range was looked at. */
   readonly truncated: boolean;
   /** Those that fired or failed first, then others, in order of time. */
@@ -221,7 +223,33 @@ async function simulateRule(
     ...runView(compiled, run),
     actions,
   }));
-  return { samples: samples.length, runs: told.length, fired, truncated: isCut, content };
+  return {
+    samples: samples.length,
+    runs: told.length,
+    fired,
+    trueSeconds: trueSecondsOf(
+      told.map(({ run }) => run),
+      Math.min(to, on.now()),
+    ),
+    truncated: isCut,
+    content,
+  };
+}
+
+/** From each run that was true to the next one of its device that was not, or to the end. */
+function trueSecondsOf(runs: readonly RuleRun[], end: EpochMs): number {
+  const since = new Map<string, EpochMs>();
+  let sum = 0;
+  for (const { deviceId, at, outcome } of runs.toSorted((a, b) => a.at - b.at)) {
+    const began = since.get(deviceId);
+    if (outcome === 'FIRED' || outcome === 'SUPPRESSED') since.set(deviceId, began ?? at);
+    else if (outcome === 'NOT_FIRED' && began !== undefined) {
+      sum += at - began;
+      since.delete(deviceId);
+    }
+  }
+  for (const began of since.values()) sum += Math.max(0, end - began);
+  return Math.round(sum / 1_000);
 }
 
 /** The gaps between samples that are longer than the rule of silence allows, each with its end. */

@@ -337,7 +337,13 @@ test('a dry run over stored samples shows each would-be action and does none of 
   );
   const range = { from: '2026-02-01T00:00:00Z', to: '2026-02-01T00:05:00Z' };
   const answer = await world.must('POST', `/v3/rules/${rule.id}/simulate`, range);
-  expect(answer).toMatchObject({ samples: 5, runs: 5, fired: 2, truncated: false });
+  expect(answer).toMatchObject({
+    samples: 5,
+    runs: 5,
+    fired: 2,
+    trueSeconds: 180,
+    truncated: false,
+  });
   const fired = answer.content.filter((run: { outcome: string }) => run.outcome === 'FIRED');
   expect(fired.map((run: { timestamp: string }) => run.timestamp)).toEqual([
     '2026-02-01T00:01:00.000Z',

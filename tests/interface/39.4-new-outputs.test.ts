@@ -159,7 +159,7 @@ test('a simulation checks new outputs, and creates none', async () => {
   };
   const range = { from: new Date(day).toISOString(), to: new Date(day + 3_600_000).toISOString() };
   const told = await world.must('POST', '/v3/rules/simulate', { rule: draft, ...range });
-  expect(told).toMatchObject({ samples: 4, fired: 2, truncated: false });
+  expect(told).toMatchObject({ samples: 4, fired: 2, trueSeconds: 3_480, truncated: false });
   expect(await outputs()).toEqual(before);
 });
 

@@ -7,9 +7,9 @@ import { timeMachineWords } from './time-machine-words.ts';
 export function TimeMachineButton({ show }: { readonly show: (at: string) => void }) {
   const words = useWords(timeMachineWords);
   return (
-    <Button onClick={() => show(new Date().toISOString())}>
+    <Button data-brief title={words.start} onClick={() => show(new Date().toISOString())}>
       <History aria-hidden="true" />
-      {words.start}
+      <span>{words.start}</span>
     </Button>
   );
 }

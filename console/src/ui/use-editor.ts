@@ -140,6 +140,11 @@ interface State<T> {
   readonly isStored: boolean;
 }
 
+/** Edits that the editor of a record begins with, in place of what was kept. False without room. */
+export function keepDraft(key: string, value: unknown): boolean {
+  return store(localStorage, draftPlace(key), { value, version: 0 });
+}
+
 /** `key` names the record; `saved` is what the platform has of it, as the form shows it. */
 export function useDraft<T>(key: string, saved: T, options: DraftOptions = {}): Draft<T> {
   const { version = 0, isSecret = false } = options;

@@ -23,6 +23,8 @@ interface DashboardFrameProps {
   readonly isEditing?: boolean;
   readonly search: DashboardSearch;
   readonly zone: string;
+  /** Controls of an earlier version are shown, and send nothing. */
+  readonly isEarlier?: boolean;
   /** What the menus of tiles do; without it they only show. */
   readonly act?: (what: TileAct, tileId: string) => void;
   readonly show: (range: Pick<DashboardSearch, 'from' | 'to'>) => void;
@@ -32,7 +34,7 @@ interface DashboardFrameProps {
 export function DashboardFrame(props: DashboardFrameProps) {
   const { workspaceId, dashboardId, configuration, variables, search, zone, show, children } =
     props;
-  const { isEditing = false, act } = props;
+  const { isEditing = false, isEarlier = false, act } = props;
   usePageZone(zone);
   const range = useRange(search, configuration, zone);
   const { values, nameOf, fieldNames } = variables;
@@ -51,6 +53,7 @@ export function DashboardFrame(props: DashboardFrameProps) {
     tiles,
     data,
     annotations: configuration.annotations,
+    isEarlier,
     act,
     zoom: (dragged?: readonly [number, number]) =>
       show(dragged === undefined ? {} : { from: instant(dragged[0]), to: instant(dragged[1]) }),

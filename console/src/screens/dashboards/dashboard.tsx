@@ -11,6 +11,7 @@ import {
   Mail,
   Pencil,
   Plus,
+  Printer,
   Share2,
   Shrink,
   SlidersHorizontal,
@@ -440,6 +441,14 @@ function MoreActions({ dashboard, configuration, change, open }: ActionsProps) {
   });
   const items: readonly MenuItem[] = [
     { label: words.reports, icon: Mail, run: () => open('reports') },
+    {
+      label: words.download,
+      icon: Download,
+      needs: 'asset: read',
+      run: () => open('download'),
+    },
+    // The menu is closed by then.
+    { label: menu.print, icon: Printer, run: () => void setTimeout(() => print()) },
     { label: words.kiosk, icon: Expand, run: () => change({ kiosk: true }) },
     { label: menu.versions, icon: History, run: () => open('versions') },
     { label: menu.json, icon: Braces, run: () => open('json') },
@@ -479,15 +488,16 @@ function Actions(props: ActionsProps) {
       ) : (
         <>
           <CurlButton request={{ path: `/v3/dashboards/${dashboard.id}` }} />
-          <Button needs="dashboard: update" onClick={() => open('share')}>
+          <Button
+            needs="dashboard: update"
+            data-brief
+            title={words.share}
+            onClick={() => open('share')}
+          >
             <Share2 aria-hidden="true" />
-            {words.share}
+            <span>{words.share}</span>
           </Button>
           {!isPast && <TimeMachineButton show={(at) => change({ at })} />}
-          <Button needs="asset: read" onClick={() => open('download')}>
-            <Download aria-hidden="true" />
-            {words.download}
-          </Button>
         </>
       )}
       <MoreActions {...props} />

@@ -100,6 +100,7 @@ function Shown({ dashboard, then, search, list }: ShownProps) {
           variables={variables}
           search={search}
           zone={zone}
+          isEarlier
           show={() => undefined}
         >
           <TileGrid />

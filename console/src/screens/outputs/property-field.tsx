@@ -222,9 +222,18 @@ function Preview({ template, place, sample: { workspaceId, deviceId } }: Preview
   const words = useWords(formWords);
   const settled = useSettledValue(template);
   const isTemplate = /\{\{.*?\}\}/s.test(settled) && isClosed(settled);
+  const sent = useQuery({
+    queryKey: ['sample of', deviceId],
+    enabled: isTemplate && deviceId !== undefined,
+    queryFn: async ({ signal }) => {
+      const body = { deviceIds: [deviceId ?? ''], size: 1 };
+      const { content } = await ask(platform.POST('/v3/devices/query/latest', { signal, body }));
+      return (content[0]?.samples ?? []).length > 0;
+    },
+  });
   const preview = useQuery({
     queryKey: ['template preview', workspaceId, deviceId, place, settled],
-    enabled: isTemplate && deviceId !== undefined,
+    enabled: isTemplate && sent.data === true,
     placeholderData: keepPreviousData,
     retry: false,
     queryFn: ({ signal }) => {
@@ -240,6 +249,7 @@ function Preview({ template, place, sample: { workspaceId, deviceId } }: Preview
     },
   });
   if (!isTemplate || deviceId === undefined) return null;
+  if (sent.data === false) return <p className="mute text-tiny">{words.unsent}</p>;
   const shown = preview.error?.message ?? preview.data?.reason ?? preview.data?.text;
   if (shown === undefined) return null;
   const isBroken = preview.error !== null || preview.data?.valid === false;

@@ -13,7 +13,7 @@ import { useWords } from '../../words/language.tsx';
 import { editorWords } from './editor-words.ts';
 import { Lanes } from './lanes.tsx';
 import { RuleFrame, RulesLink } from './rule-frame.tsx';
-import { bodyOf, draftOf, newRule, type Rule, type RuleDraft } from './rule-model.ts';
+import { bodyOf, draftOf, newRule, newRuleKey, type Rule, type RuleDraft } from './rule-model.ts';
 import { ruleOf } from './rule-requests.ts';
 import { sentenceOf } from './rule-sentence.ts';
 import styles from './rules.module.css';
@@ -119,7 +119,7 @@ export function NewRule() {
   const [first] = useState(() => newRule(words.newTitle));
   const body = (draft: RuleDraft) => ({ ...bodyOf(draft), workspaceId });
   const editor = useEditor<RuleDraft, Rule>({
-    key: `new rule ${workspaceId}`,
+    key: newRuleKey(workspaceId),
     saved: first,
     send: (draft) => ask(platform.POST('/v3/rules', { body: body(draft) })),
     list: ['rules'],

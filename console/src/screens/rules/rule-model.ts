@@ -18,6 +18,8 @@ export interface RuleAction {
   readonly id: string;
   readonly name: string;
   readonly type: string;
+  /** The output that is created with the rule; `id` then stands for it in the logic. */
+  readonly output?: components['schemas']['NewRuleOutput'];
 }
 
 export interface RuleDraft {
@@ -51,6 +53,9 @@ const constant = (value: unknown, valueType: ValueType): RuleOperand => {
 const fromSource = (dataSourceId: string): RuleOperand => {
   return { type: 'DATA_SOURCE', dataSourceId, value: null, valueType: null, dataKey: null };
 };
+
+/** Names the draft of a rule that is not created yet. */
+export const newRuleKey = (workspaceId: string): string => `new rule ${workspaceId}`;
 
 /** A rule with one condition that is still to be filled in. */
 export function newRule(name: string): RuleDraft {
@@ -418,14 +423,32 @@ function withUsedSources(draft: RuleDraft): RuleDraft {
 }
 
 /** Members of a rule that both of its requests send. */
-export function bodyOf({ name, active, inputs, timer, logic, actions }: RuleDraft) {
+export function bodyOf(draft: RuleDraft) {
+  const { name, active, inputs, timer, actions } = draft;
   return {
     name,
     active,
     inputs: [...inputs],
     timer,
-    logic,
-    actions: actions.map(({ id }) => ({ id })),
+    logic: withPlaces(draft),
+    actions: actions.map(({ id, output }) => (output ? { outputConnector: output } : { id })),
+  };
+}
+
+/** New outputs are named by their place among the actions, which others may have changed. */
+function withPlaces({ logic, actions }: RuleDraft): Rule['logic'] {
+  const names = new Map(actions.map(({ id, output }, at) => [id, output ? `new:${at}` : id]));
+  const placed = <T extends { readonly actionIds: string[] }>(block: T): T => ({
+    ...block,
+    actionIds: block.actionIds.map((id) => names.get(id) ?? id),
+  });
+  const { logicBlocks, silenceLogicBlock: silence, customLogic, geoFenceLogicBlock: fence } = logic;
+  return {
+    ...logic,
+    logicBlocks: logicBlocks?.map(placed) ?? null,
+    ...(silence && { silenceLogicBlock: placed(silence) }),
+    customLogic: customLogic && placed(customLogic),
+    geoFenceLogicBlock: fence,
   };
 }
 

@@ -54,7 +54,7 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
         </AddForm>
       }
     >
-      {rule.actions.map(({ id, name, type }) => (
+      {rule.actions.map(({ id, name, type, output }) => (
         <NodeCard
           key={id}
           name={`then ${id}`}
@@ -66,12 +66,19 @@ export function ThenLane({ workspaceId, rule, change, open, setOpen }: LaneProps
           removeLabel={words.takeOut}
           remove={() => change(withoutAction(rule, id))}
         >
-          <ActionForm
-            action={{ id, name, type }}
-            workspaceId={workspaceId}
-            rule={rule}
-            change={change}
-          />
+          {output === undefined ? (
+            <ActionForm
+              action={{ id, name, type }}
+              workspaceId={workspaceId}
+              rule={rule}
+              change={change}
+            />
+          ) : (
+            <>
+              <AlarmLines alarm={output.alarmProperties as Alarm} />
+              <p className="mute">{words.newWithRule}</p>
+            </>
+          )}
         </NodeCard>
       ))}
     </Lane>
@@ -189,12 +196,15 @@ type Alarm = {
 };
 
 function AlarmSummary({ outputId }: { readonly outputId: string }) {
-  const words = useWords(editorWords);
-  const { duration } = useFormats();
   const { data, error } = useQuery(outputOf(outputId));
   if (error !== null) return <p className="mute">{error.message}</p>;
   if (data === undefined) return <Bone width="100%" />;
-  const alarm = data.alarmProperties as Alarm;
+  return <AlarmLines alarm={data.alarmProperties as Alarm} />;
+}
+
+function AlarmLines({ alarm }: { readonly alarm: Alarm }) {
+  const words = useWords(editorWords);
+  const { duration } = useFormats();
   const { name, severity, clearWhen, clearAfter, escalateAfter, remindEvery, notify = [] } = alarm;
   const sentences = [
     clearWhen === 'NEVER' ? words.alarmStays : words.alarmClears,

@@ -34,7 +34,8 @@ const tones: Readonly<Record<Downlink['state'], Tone>> = {
 
 export function ControlTile({ tile }: { readonly tile: BoundTile }) {
   const words = useWords(controlWords);
-  const { workspaceId, data } = useTileFrame();
+  const { workspaceId, data, isEarlier } = useTileFrame();
+  const isPast = data.range.at !== undefined;
   const [source, ...others] = tile.sources;
   const deviceId = source?.kind === 'DEVICE' && others.length === 0 ? source.id : undefined;
   const device = useDevicesById(workspaceId, deviceId === undefined ? [] : [deviceId]);
@@ -45,7 +46,7 @@ export function ControlTile({ tile }: { readonly tile: BoundTile }) {
       tile={tile}
       deviceId={deviceId}
       name={device.get(deviceId)?.name ?? words.device}
-      isPast={data.range.at !== undefined}
+      unsendable={isEarlier ? words.earlier : isPast ? words.past : undefined}
     />
   );
 }
@@ -54,17 +55,18 @@ interface ControlProps {
   readonly tile: BoundTile;
   readonly deviceId: string;
   readonly name: string;
-  /** The dashboard shows an earlier moment, at which nothing can be sent any more. */
-  readonly isPast: boolean;
+  /** Why nothing can be sent: the dashboard shows an earlier moment, or is an earlier version. */
+  readonly unsendable: string | undefined;
 }
 
-function Control({ tile, deviceId, name, isPast }: ControlProps) {
+function Control({ tile, deviceId, name, unsendable }: ControlProps) {
   const words = useWords(controlWords);
   const client = useQueryClient();
   const { input, confirm, downlink, label } = tile;
   const [entered, setEntered] = useState('');
   /** How often the reader was asked already; undefined while nothing is to be sent. */
   const [asked, setAsked] = useState<number>();
+  const isPast = unsendable !== undefined;
   if (isPast && asked !== undefined) setAsked(undefined);
   const value = input ? enteredValue(input, entered) : undefined;
   const isMissing = Boolean(input) && value === undefined;
@@ -106,7 +108,7 @@ function Control({ tile, deviceId, name, isPast }: ControlProps) {
         <Send aria-hidden="true" />
         {action}
       </Button>
-      {isPast ? <p className="mute">{words.past}</p> : <LastSent deviceId={deviceId} />}
+      {isPast ? <p className="mute">{unsendable}</p> : <LastSent deviceId={deviceId} />}
       {asked === undefined && sending.error !== null && (
         <p role="alert" className="bad">
           {sending.error.message}

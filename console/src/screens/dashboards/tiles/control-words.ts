@@ -24,6 +24,7 @@ export const controlWords = wordSet(
     },
     nothingSent: 'Nothing sent yet',
     past: 'Go back to now to send commands.',
+    earlier: 'Earlier versions send no commands.',
     states: {
       QUEUED: 'Queued',
       SENT: 'Sent',
@@ -74,6 +75,7 @@ export const controlWords = wordSet(
     },
     nothingSent: 'Noch nichts gesendet',
     past: 'Kehren Sie zu jetzt zurück, um Befehle zu senden.',
+    earlier: 'Frühere Versionen senden keine Befehle.',
     states: {
       QUEUED: 'Eingereiht',
       SENT: 'Gesendet',

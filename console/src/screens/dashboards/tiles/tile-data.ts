@@ -25,6 +25,8 @@ export interface TileFrame {
   readonly data: DashboardData;
   /** What charts mark, as far as the dashboard says it. */
   readonly annotations: Configuration['annotations'];
+  /** An earlier version of the dashboard, whose controls send nothing. */
+  readonly isEarlier: boolean;
   /** Undefined where the dashboard is only shown; of a copy, the id is that of the copy. */
   readonly act: ((what: TileAct, tileId: string) => void) | undefined;
   /** Shows the range that was dragged over, in epoch seconds; undefined goes back. */

@@ -19,10 +19,11 @@ export const addAlarmWords = wordSet(
     ruleAbove: (value: string, limit: string) => `${value} above ${limit}`,
     ruleBelow: (value: string, limit: string) => `${value} below ${limit}`,
     counting: 'Testing on the last 7 days…',
-    wouldHave: (count: string, many: number) =>
+    wouldHave: (count: string, many: number, inAll: string) =>
       many === 0
         ? 'It would not have triggered in the last 7 days.'
-        : `It would have triggered ${count} ${many === 1 ? 'time' : 'times'} in the last 7 days.`,
+        : `It would have triggered ${count} ${many === 1 ? 'time' : 'times'} in the last 7 days, ${inAll} in all.`,
+    advanced: 'Advanced',
     truncated: 'Only part of the samples was tested.',
     recipients: 'Email to',
     recipientsHint: 'Separated by commas. Empty: the alarm is shown in the console only.',
@@ -50,10 +51,11 @@ export const addAlarmWords = wordSet(
     ruleAbove: (value, limit) => `${value} über ${limit}`,
     ruleBelow: (value, limit) => `${value} unter ${limit}`,
     counting: 'Test mit den letzten 7 Tagen…',
-    wouldHave: (count, many) =>
+    wouldHave: (count, many, inAll) =>
       many === 0
         ? 'Er hätte in den letzten 7 Tagen nicht ausgelöst.'
-        : `Er hätte in den letzten 7 Tagen ${count}-mal ausgelöst.`,
+        : `Er hätte in den letzten 7 Tagen ${count}-mal ausgelöst, insgesamt ${inAll}.`,
+    advanced: 'Erweitert',
     truncated: 'Nur ein Teil der Messwerte wurde getestet.',
     recipients: 'E-Mail an',
     recipientsHint: 'Durch Kommas getrennt. Leer: Der Alarm erscheint nur in der Konsole.',

@@ -1,5 +1,6 @@
 // Add alarm: a limit that is clicked into the chart of a value, who is mailed, and how often it would have triggered (contract 39.4).
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import { aboutQuery } from '../../../api/about.ts';
 import { alarmSeverities } from '../../../api/alarms.ts';
@@ -13,17 +14,20 @@ import { FormDialog } from '../../../ui/dialog.tsx';
 import { MinutesField, SelectField, TextField } from '../../../ui/field.tsx';
 import { severityWords } from '../../../ui/severity-words.ts';
 import { Bone, Empty, Failure } from '../../../ui/states.tsx';
+import { keepDraft } from '../../../ui/use-editor.ts';
 import { useFormSave } from '../../../ui/use-form-save.ts';
 import { useSettledValue } from '../../../ui/use-settled-value.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { bucketFor, isoInterval } from '../../../../../src/dashboards/buckets.ts';
 import { withGaps } from '../../../../../src/dashboards/gaps.ts';
 import { deviceQuery, seriesQuery } from '../../device/data/device-queries.ts';
+import { newRuleKey } from '../rule-model.ts';
 import styles from './add-alarm.module.css';
 import { addAlarmWords } from './add-alarm-words.ts';
 import {
   alarmRule,
   type AlarmSource,
+  editedRule,
   reachOf,
   roundedIn,
   type RuleBody,
@@ -118,15 +122,27 @@ function AlarmOf({ workspaceId, source, choice, close }: AlarmOfProps) {
     message: (created) => words.created(created.name),
     close,
   });
+  const body = alarmRule(rule, { severity, recipients: { emails, onCallIds } });
+  const device = useQuery(deviceQuery(source.deviceId)).data;
+  const navigate = useNavigate();
+  const openEditor = () => {
+    keepDraft(newRuleKey(workspaceId), editedRule(source, body, device?.name ?? source.deviceId));
+    void navigate({ to: '/w/$workspaceId/rules/new', params: { workspaceId } });
+  };
   return (
     <FormDialog
       isWide
       title={words.title(source.title)}
+      extraButtons={
+        <Button disabled={!isLimit || device === undefined} onClick={openEditor}>
+          {words.advanced}
+        </Button>
+      }
       submitLabel={words.create}
       isBusy={isBusy}
       isIncomplete={!isLimit}
       error={error}
-      submit={() => save(alarmRule(rule, { severity, recipients: { emails, onCallIds } }))}
+      submit={() => save(body)}
       close={close}
     >
       {choice}
@@ -295,7 +311,7 @@ function LimitChart({ source, week, limit, label, pick }: LimitChartProps) {
 /** How often it would have triggered. */
 function Simulated({ rule }: { readonly rule: RuleBody }) {
   const words = useWords(addAlarmWords);
-  const { count } = useFormats();
+  const { count, duration } = useFormats();
   const settled = useSettledValue(JSON.stringify(rule.logic));
   const simulation = useQuery({
     queryKey: ['simulated draft', settled],
@@ -310,8 +326,9 @@ function Simulated({ rule }: { readonly rule: RuleBody }) {
   const { data, error, isPlaceholderData } = simulation;
   if (error !== null) return error.message;
   if (data === undefined || isPlaceholderData) return words.counting;
-  const { fired, truncated } = data;
-  return `${words.wouldHave(count(fired), fired)}${truncated ? ` ${words.truncated}` : ''}`;
+  const { fired, trueSeconds, truncated } = data;
+  const said = words.wouldHave(count(fired), fired, duration(trueSeconds));
+  return `${said}${truncated ? ` ${words.truncated}` : ''}`;
 }
 
 // Recipients: typed addresses, and those that are likely as buttons.

@@ -2,6 +2,7 @@
 import type { components } from '../../../../generated/interface-types.ts';
 import type { AlarmSeverity } from '../../../api/alarms.ts';
 import { bodyOf, newDraft } from '../../outputs/output-draft.ts';
+import { newRule, type RuleDraft } from '../rule-model.ts';
 import type { PlotValue } from '../../../../../src/dashboards/plot.ts';
 
 export type RuleBody = components['schemas']['RuleDraft'];
@@ -86,6 +87,63 @@ export function alarmRule(rule: RuleBody, { severity, recipients }: Alarm): Rule
       logicBlocks: (logic.logicBlocks ?? []).map((block) => ({ ...block, actionIds: [newOutput] })),
     },
     actions: [{ outputConnector: output }],
+  };
+}
+
+/** The rule with its alarm as the rule editor has it, which creates both. */
+export function editedRule(
+  { deviceId, topic, dataKey }: AlarmSource,
+  body: RuleBody,
+  deviceName: string,
+): RuleDraft {
+  const { name, workspaceId, logic, actions } = body;
+  const draft = newRule(name);
+  const input = { id: deviceId, name: deviceName, type: 'DEVICE' as const };
+  const [output] = (actions ?? []).flatMap(({ outputConnector }) => outputConnector ?? []);
+  const [source] = logic.dataSources ?? [];
+  const [block] = logic.logicBlocks ?? [];
+  const [condition] = block?.conditions ?? [];
+  if (source === undefined || block === undefined || condition === undefined) return draft;
+  const none = { value: null, valueType: null, dataKey: null, dataSourceId: null };
+  return {
+    ...draft,
+    inputs: [{ ...input, tagCombination: null, workspaceId }],
+    logic: {
+      ...draft.logic,
+      dataSources: [
+        {
+          id: source.id,
+          inputIds: [deviceId],
+          dataTopic: topic,
+          dataKey,
+          valueType: 'NUMERICAL',
+          variableName: null,
+          lastSample: false,
+          triggerOnUplink: true,
+        },
+      ],
+      logicBlocks: [
+        {
+          conditions: [
+            {
+              operandFirst: { ...none, type: 'DATA_SOURCE', dataSourceId: source.id },
+              operator: condition.operator,
+              order: 0,
+              chainOperator: null,
+              operandSecond: {
+                ...none,
+                type: 'CONSTANT',
+                value: condition.operandSecond.value,
+                valueType: 'NUMERICAL',
+              },
+            },
+          ],
+          actionIds: [newOutput],
+          ...(block.holdsFor && { holdsFor: block.holdsFor }),
+        },
+      ],
+    },
+    actions: output === undefined ? [] : [{ id: newOutput, name, type: 'ALARM', output }],
   };
 }
 
