@@ -7,7 +7,7 @@ import type {
   WorkspaceFanOut,
 } from './sessions/workspace-fan-out.ts';
 import type { RecordKind } from '../model/ids.ts';
-import { type EpochMs, formatInstant, formatInstantOrNull } from '../model/instant.ts';
+import { type EpochMs, formatInstant, formatInstantOrNull, latest } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { LiveKind } from '../model/live-kind.ts';
 import type { Scope } from '../model/permission.ts';
@@ -123,7 +123,8 @@ export class LiveEvents {
     const all = ranges.flatMap(({ topics }) => topics ?? []);
     const topics = ranges.some((range) => range.topics === null) ? null : [...new Set(all)];
     const from = formatInstant(Math.min(...ranges.map((range) => range.from)));
-    const to = formatInstant(Math.max(...ranges.map((range) => range.to)));
+    // A range without an end reaches further than the times that clients read and may send back.
+    const to = formatInstant(Math.min(latest, Math.max(...ranges.map((range) => range.to))));
     const content = () => ({ deviceId, topics, from, to, cause });
     this.#publish({ workspaceId, kind: 'SAMPLES_CHANGED', content });
   }

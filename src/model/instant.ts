@@ -18,7 +18,7 @@ const eraYears = 400;
 const eraMs = 146_097 * dayMs;
 /** The bounds of what can be read and written: the years 0 to 9999. */
 export const earliest = Date.UTC(eraYears, 0, 1) - eraMs;
-const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+export const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Reads an ISO-8601 date-time; undefined for an invalid string or date. */
 export function parseInstant(text: string): EpochMs | undefined {

@@ -195,6 +195,18 @@ test('a resumed stream leaves removed samples out, and workspaces get one event'
     to: at(4),
     cause: 'DELETED',
   });
+  const other = await world.device();
+  await world.must('POST', '/v3/samples/bulk', [
+    { deviceId: other.id, timestamp: at(0), data: { n: 0 } },
+  ]);
+  expect(await live.next()).toMatchObject({ type: 'sample_insert' });
+  await completed(await erase([other], { all: true }));
+  const { from, to } = await live.next();
+  const interval = { from, to };
+  expect(interval).toEqual({ from: '0000-01-01T00:00:00.000Z', to: '9999-12-31T23:59:59.999Z' });
+  const count = { topic: 'default', dataKey: 'n', accumulator: 'COUNT', interval };
+  const kpi = await world.must('POST', `/v3/devices/${other.id}/query/raw/kpi`, count);
+  expect(kpi.kpi).toBe(0);
   live.close();
   const resumed = await openLive(url);
   await resumed.ask({ type: 'subscribe', since, subscriptions: [{ assetId: device.id }] });
