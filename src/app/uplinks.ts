@@ -337,8 +337,8 @@ function calculatedKeysOf(parts: Parts): CalculatedKeys {
   parts.followChanges(calendars);
   const openZone = openTimeZones();
   const known = ({ device, customFields: fields, type }: UplinkRoute): CalculatedDevice => {
-    const { id, workspaceId } = device;
-    return { id, workspaceId, fields, type };
+    const { id, organizationId, workspaceId } = device;
+    return { id, organizationId, workspaceId, fields, type };
   };
   return new CalculatedKeys({
     values: (request) => store.values(request),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Sample } from '../model/sample.ts';
 import { entryOf } from '../storage/samples/conformance/sample-entries.ts';
+import type { ValuesRequest } from '../storage/samples/sample-store.ts';
 import { openTestSamples } from '../storage/samples/testing-samples.ts';
 import { CalculatedKeys } from './calculated-keys.ts';
 
@@ -59,7 +60,13 @@ test('intake, intake after a restart, and recalculation give the same', async ()
     const seen = new Set<string>();
     for (let stream = 1; stream <= streams; stream++) {
       const random = seeded(stream);
-      const device = { id: `d${stream}`, workspaceId: 'w1', fields: {}, type: { calculatedKeys } };
+      const device = {
+        id: `d${stream}`,
+        organizationId: 'o1',
+        workspaceId: 'w1',
+        fields: {},
+        type: { calculatedKeys },
+      };
       const calculated = new CalculatedKeys({
         values: (request) => store.values(request),
         deviceOf: () => device,
@@ -106,6 +113,110 @@ test('intake, intake after a restart, and recalculation give the same', async ()
       for (const { data } of stored) for (const key of Object.keys(data)) seen.add(key);
     }
     expect([...seen]).toEqual(expect.arrayContaining(calculatedKeys.map(({ key }) => key)));
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}, 600_000);
+
+test('late and removed samples: memory, little memory, and the store give the same', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heliograph-calculated-'));
+  const store = await openTestSamples({ directory, now: () => 1 });
+  try {
+    const deviceOf = (id: string) => ({
+      id,
+      organizationId: 'o1',
+      workspaceId: 'w1',
+      fields: {},
+      type: { calculatedKeys },
+    });
+    const stages = {
+      values: (request: ValuesRequest) => store.values(request),
+      deviceOf,
+      offsetsOf: () => () => 0,
+    };
+    const [withMemory, withLittle] = [
+      new CalculatedKeys(stages),
+      new CalculatedKeys(stages, 4_000),
+    ];
+    const random = seeded(streams + 3);
+    const devices = ['e1', 'e2', 'e3'];
+    let now = 1_700_000_000_000;
+    for (let entry = 0; entry < streams * 20; entry++) {
+      const id = devices[Math.floor(random() * devices.length)] ?? 'e1';
+      const late = random() < 0.3 ? Math.floor(random() * 30_000) : 0;
+      const samples = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
+        now += Math.floor(random() * 3_000);
+        return { sample: randomSample(random, now - late), notes: [], metrics: {} };
+      });
+      const given = await withMemory.calculate(id, samples);
+      const dataOf = (some: typeof given) => some.map(({ sample: { data } }) => data);
+      const little = await withLittle.calculate(id, samples);
+      expect(dataOf(little)).toEqual(dataOf(given));
+      const anew = await new CalculatedKeys(stages).calculate(id, samples);
+      expect(dataOf(anew)).toEqual(dataOf(given));
+      const rows = given.map(({ sample: { topic, timestamp: at, data } }) => ({ topic, at, data }));
+      const ranges = [{ topics: null, from: now - 20_000, to: now - 10_000 }];
+      const removal = {
+        ...entryOf(id, []),
+        replaces: { cause: 'DELETED', ranges, workspaceId: 'w1' },
+      } as const;
+      const journalEntry = random() < 0.1 ? removal : entryOf(id, rows);
+      const stored = withMemory.stored(journalEntry, store.append(journalEntry));
+      await withLittle.stored(journalEntry, stored);
+    }
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}, 600_000);
+
+test('a device that sends more than a window counts is read once', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heliograph-calculated-'));
+  const store = await openTestSamples({ directory, now: () => 1 });
+  try {
+    let reads = 0;
+    const stages = {
+      values: (request: ValuesRequest) => store.values(request),
+      deviceOf: (id: string) => ({
+        id,
+        organizationId: 'o1',
+        workspaceId: 'w1',
+        fields: {},
+        type: {
+          calculatedKeys: [keyOf('mean', 'avgOver(t, "PT1H")'), keyOf('step', 't - prev(t)')],
+        },
+      }),
+      offsetsOf: () => () => 0,
+    };
+    const calculated = new CalculatedKeys({
+      ...stages,
+      values(request) {
+        reads++;
+        return store.values(request);
+      },
+    });
+    const random = seeded(9);
+    let now = 1_700_000_000_000;
+    for (let entry = 0; entry < 400; entry++) {
+      const samples = Array.from({ length: 10 }, () => ({
+        sample: {
+          deviceId: 'f1',
+          topic: 'default',
+          timestamp: (now += 100),
+          data: { t: Math.round(random() * 1_000) / 10 },
+        },
+        notes: [],
+        metrics: {},
+      }));
+      const given = await calculated.calculate('f1', samples);
+      if (entry % 40 === 39)
+        expect(given).toEqual(await new CalculatedKeys(stages).calculate('f1', samples));
+      const rows = given.map(({ sample: { topic, timestamp: at, data } }) => ({ topic, at, data }));
+      const journalEntry = entryOf('f1', rows);
+      await calculated.stored(journalEntry, store.append(journalEntry));
+    }
+    expect(reads).toBe(1);
   } finally {
     await store.close();
     rmSync(directory, { recursive: true, force: true });

@@ -4,6 +4,7 @@ import { compileCalculatedKeys, type CompiledKey } from '../query/expressions/ca
 import { type OffsetAt, type RowFunction, rowFunction } from '../query/expressions/evaluate.ts';
 import { type Input, type Value, type ValueSource, valueOf } from '../query/expressions/parse.ts';
 import { inputValue, RecentValues } from '../query/expressions/recent-values.ts';
+import { ByteCache } from '../structures/byte-cache.ts';
 import { dataValue } from '../model/data-value.ts';
 import type { CalculatedKey } from '../model/device-type.ts';
 import type { Note } from '../model/entry-trace.ts';
@@ -17,11 +18,10 @@ import { markCalculated } from '../storage/samples/same-data.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { Validated } from './uplink.ts';
 
-/** Of all devices together; the least recently used are forgotten. */
+/** Of all devices together; the organization that holds most forgets its least recently used. */
 const recentBytesMax = 64 * 1024 * 1024;
 
-const bytesPerValue = 24;
-const bytesPerList = 400;
+const bytesPerDevice = 400;
 /** Later than every sample. */
 const end = 8.64e15;
 
@@ -29,6 +29,7 @@ const end = 8.64e15;
 export interface CalculatedDevice {
   /** Service device id. */
   readonly id: string;
+  readonly organizationId: string;
   readonly workspaceId: string;
   /** Custom field name to value. */
   readonly fields: JsonObject;
@@ -59,6 +60,8 @@ const noKeys: readonly string[] = [];
 
 /** The calculated keys of a type. */
 class Formulas {
+  /** Equal for keys that compute the same. */
+  readonly text: string;
   readonly #byTopic: ReadonlyMap<string, readonly Formula[]>;
   readonly #names: ReadonlyMap<string, readonly string[]>;
   /** Keys whose values are remembered, by topic of the device. */
@@ -72,6 +75,7 @@ class Formulas {
 
   constructor(keys: readonly CalculatedKey[]) {
     const compiled = compileCalculatedKeys(keys);
+    this.text = JSON.stringify(keys.map(({ topic, key, expression }) => [topic, key, expression]));
     this.#byTopic = Map.groupBy(compiled.map(formulaOf), ({ topic }) => topic);
     this.#names = new Map(
       [...this.#byTopic].map(([topic, own]) => [topic, own.map(({ key }) => key)]),
@@ -125,12 +129,17 @@ function formulasOf(keys: readonly CalculatedKey[]): Formulas {
   return formulas;
 }
 
+/** Samples after which the memory of a device is counted again. */
+const samplesPerCount = 16;
+
 /** The recent values of a device. */
 class History {
-  readonly #lists = new Map<string, RecentValues>();
-  /** Values from here on are complete. */
-  from: EpochMs;
-  readonly formulas: Formulas;
+  /** By device, null for the own one, topic and data key. */
+  readonly #lists = new Map<string | null, Map<string, Map<string, RecentValues>>>();
+  /** Values from here on were read, and come since. */
+  readonly from: EpochMs;
+  formulas: Formulas;
+  #uses = 0;
 
   constructor(formulas: Formulas, from: EpochMs) {
     this.formulas = formulas;
@@ -138,27 +147,47 @@ class History {
   }
 
   get bytes(): number {
-    let bytes = bytesPerList;
-    for (const { length } of this.#lists.values()) bytes += bytesPerList + length * bytesPerValue;
+    let bytes = bytesPerDevice;
+    for (const list of this.#all()) bytes += list.bytes;
     return bytes;
   }
 
   list({ deviceId, topic, key }: ValueSource): RecentValues {
-    const name = `${deviceId ?? ''}\u0000${topic ?? ''}\u0000${key}`;
-    let list = this.#lists.get(name);
-    if (list === undefined) this.#lists.set(name, (list = new RecentValues()));
+    const topics = this.#lists.get(deviceId) ?? new Map<string, Map<string, RecentValues>>();
+    const lists = topics.get(topic ?? '') ?? new Map<string, RecentValues>();
+    let list = lists.get(key);
+    if (list !== undefined) return list;
+    lists.set(key, (list = new RecentValues()));
+    this.#lists.set(deviceId, topics.set(topic ?? '', lists));
     return list;
   }
 
   clear({ deviceId, topic, key }: ValueSource): void {
-    this.#lists.delete(`${deviceId ?? ''}\u0000${topic ?? ''}\u0000${key}`);
+    this.#lists
+      .get(deviceId)
+      ?.get(topic ?? '')
+      ?.delete(key);
+  }
+
+  /** Whether its memory is to be counted after this use. */
+  use(): boolean {
+    return this.#uses++ % samplesPerCount === 0;
+  }
+
+  /** Whether it has what a sample sees whose windows begin at a moment. */
+  covers(from: EpochMs, at: EpochMs): boolean {
+    if (this.from > from) return false;
+    for (const list of this.#all()) if (!list.covers(from, at)) return false;
+    return true;
   }
 
   trim(): void {
-    for (const list of this.#lists.values()) {
-      const dropped = list.trim();
-      if (dropped !== undefined) this.from = Math.max(this.from, dropped + 1);
-    }
+    for (const list of this.#all()) list.trim();
+  }
+
+  *#all(): Iterable<RecentValues> {
+    for (const topics of this.#lists.values())
+      for (const lists of topics.values()) yield* lists.values();
   }
 }
 
@@ -228,14 +257,13 @@ function calculatedSample(
 /** The calculated keys of all devices of this node. */
 export class CalculatedKeys {
   readonly #on: CalculationStages;
-  /** Least recently used first. */
-  readonly #histories = new Map<string, { readonly history: History; readonly bytes: number }>();
-  #bytes = 0;
+  readonly #histories: ByteCache<History>;
   /** Devices whose values are being read. */
   readonly #reading = new Map<string, Promise<unknown>>();
 
-  constructor(on: CalculationStages) {
+  constructor(on: CalculationStages, bytesMax = recentBytesMax) {
     this.#on = on;
+    this.#histories = new ByteCache(bytesMax);
   }
 
   /** The samples of one device with their calculated keys, and notes on emitted ones. */
@@ -253,19 +281,23 @@ export class CalculatedKeys {
     device: CalculatedDevice | undefined,
     samples: readonly Validated[],
   ): readonly Validated[] | Promise<readonly Validated[]> {
-    const keys = device?.type?.calculatedKeys ?? [];
-    if (device === undefined || keys.length === 0) return samples;
+    if (device === undefined) return samples;
+    const keys = device.type?.calculatedKeys ?? [];
+    if (keys.length === 0) {
+      // What comes now is not remembered.
+      this.forget(device.id);
+      return samples;
+    }
     const formulas = formulasOf(keys);
     const offsetAt = formulas.isLocal ? this.#on.offsetsOf(device.workspaceId) : utc;
-    const needsOthers = formulas.tracked.size > 0 || formulas.others.length > 0;
-    if (!needsOthers && !(offsetAt instanceof Promise)) {
-      const history = new History(formulas, 0);
-      return calculated(samples, { history, fields: device.fields, offsetAt });
-    }
+    const { fields } = device;
+    // Most devices send one sample after another: then no turn is waited for.
+    const history = this.#knownHistory(device, formulas, samples);
+    if (history !== undefined && !(offsetAt instanceof Promise))
+      return calculated(samples, { history, fields, offsetAt });
     return this.#inOrder(device.id, async () => {
-      const history = await this.#historyFor(device, formulas, samples);
-      const surroundings = { history, fields: device.fields, offsetAt: await offsetAt };
-      return calculated(samples, surroundings);
+      const read = await this.#historyFor(device, formulas, samples);
+      return calculated(samples, { history: read, fields, offsetAt: await offsetAt });
     });
   }
 
@@ -314,26 +346,51 @@ export class CalculatedKeys {
     });
   }
 
+  /** What the samples see, when it is in memory and no sample before them waits for its own. */
+  #knownHistory(
+    device: CalculatedDevice,
+    formulas: Formulas,
+    samples: readonly Validated[],
+  ): History | undefined {
+    if (formulas.others.length > 0 || this.#reading.has(device.id)) return undefined;
+    if (formulas.tracked.size === 0) {
+      this.forget(device.id);
+      return new History(formulas, 0);
+    }
+    const history = this.#historyOf(device.id, formulas);
+    const { oldest } = timesOf(samples);
+    if (!history?.covers(oldest - formulas.reachMs, oldest)) return undefined;
+    if (history.use()) this.#remember(device, history);
+    return history;
+  }
+
+  /** Undefined when its formulas were others. */
+  #historyOf(deviceId: string, formulas: Formulas): History | undefined {
+    const history = this.#histories.get(deviceId);
+    if (history?.formulas.text !== formulas.text) return undefined;
+    // The type was read again.
+    history.formulas = formulas;
+    return history;
+  }
+
   async #historyFor(
     device: CalculatedDevice,
     formulas: Formulas,
     samples: readonly Validated[],
   ): Promise<History> {
-    const times = samples.map(({ sample }) => sample.timestamp);
-    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
+    const { oldest, newest } = timesOf(samples);
     const from = oldest - formulas.reachMs;
-    const known = this.#histories.get(device.id)?.history;
-    let history = known;
-    if (history?.formulas !== formulas || history.from > from) {
+    let history = this.#historyOf(device.id, formulas);
+    if (!history?.covers(from, oldest)) {
       this.forget(device.id);
       // Late samples see what was measured up to them; what is newer is read again with the next ones.
-      const isLate = known?.formulas === formulas;
+      const isLate = history !== undefined;
       history = await this.#historyBefore(device, from, isLate ? newest + 1 : end);
       if (isLate) return history;
     }
     // Values of other devices are read anew, because others store them.
     await this.#readOthers(history, device, from, newest + 1);
-    this.#remember(device.id, history);
+    this.#remember(device, history);
     return history;
   }
 
@@ -383,29 +440,19 @@ export class CalculatedKeys {
     }
   }
 
-  #remember(deviceId: string, history: History): void {
+  #remember({ id, organizationId }: CalculatedDevice, history: History): void {
     history.trim();
-    this.forget(deviceId);
-    const { bytes } = history;
-    this.#histories.set(deviceId, { history, bytes });
-    this.#bytes += bytes;
-    for (const [id] of this.#histories) {
-      if (this.#bytes <= recentBytesMax) break;
-      this.forget(id);
-    }
+    this.#histories.set(id, history, organizationId, history.bytes);
   }
 
   /** The values of the device are read again when they are needed. */
   forget(deviceId: string): void {
-    const known = this.#histories.get(deviceId);
-    if (known === undefined) return;
     this.#histories.delete(deviceId);
-    this.#bytes -= known.bytes;
   }
 
   /** The same of all devices. */
   forgetAll(): void {
-    for (const id of [...this.#histories.keys()]) this.forget(id);
+    for (const id of this.#histories.keys()) this.forget(id);
   }
 
   /** What was not stored, was stored already, or is removed, must not count for the next samples. */
@@ -413,7 +460,7 @@ export class CalculatedKeys {
     { deviceId, replaces }: JournalEntry,
     durable: Promise<DurableEntry>,
   ): Promise<DurableEntry> {
-    if (this.#histories.has(deviceId))
+    if (this.#histories.get(deviceId) !== undefined)
       durable.then(
         ({ duplicates }) => {
           if (duplicates > 0 || replaces !== undefined) this.forget(deviceId);
@@ -425,6 +472,18 @@ export class CalculatedKeys {
 }
 
 const utc: OffsetAt = () => 0;
+
+function timesOf(samples: readonly Validated[]): {
+  readonly oldest: EpochMs;
+  readonly newest: EpochMs;
+} {
+  let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { sample } of samples) {
+    oldest = Math.min(oldest, sample.timestamp);
+    newest = Math.max(newest, sample.timestamp);
+  }
+  return { oldest, newest };
+}
 
 function calculated(samples: readonly Validated[], surroundings: Surroundings): Validated[] {
   return samples.map((validated) => {

@@ -62,7 +62,13 @@ test('stored samples equal those of an intake with the new keys', async () => {
     const types = new Map<string, { calculatedKeys: readonly CalculatedKey[] }>();
     const calculated = new CalculatedKeys({
       values: (request) => store.values(request),
-      deviceOf: (id) => ({ id, workspaceId: 'w1', fields: {}, type: types.get(id) ?? null }),
+      deviceOf: (id) => ({
+        id,
+        organizationId: 'o1',
+        workspaceId: 'w1',
+        fields: {},
+        type: types.get(id) ?? null,
+      }),
       offsetsOf: () => () => 0,
     });
     const keep = async (deviceId: string, samples: readonly Sample[]) => {

@@ -8,7 +8,8 @@ import {
   renamedFormula,
   type Value,
 } from './parse.ts';
-import { foldValues, ValueWindow, type WindowInput } from './windows.ts';
+import { RecentValues } from './recent-values.ts';
+import { GrowingWindow, ValueWindow, type WindowInput } from './windows.ts';
 
 /** EXPRESSION_TREES=10000 compares as many formulas as the first comparison did. */
 const trees = Number(process.env['EXPRESSION_TREES'] ?? 1_500);
@@ -482,6 +483,30 @@ function attackTexts(): string[] {
   return [...names.flatMap((name) => shapes.map((shape) => shape(name))), ...whole];
 }
 
+function foldedAnew(
+  input: WindowInput,
+  times: readonly number[],
+  values: readonly number[],
+  from: number,
+): number {
+  const list = {
+    timeAt: (place: number) => times[place] ?? Number.NaN,
+    numberAt: (place: number) => values[place] ?? Number.NaN,
+  };
+  return new GrowingWindow(input).fold(list, from, values.length);
+}
+
+/** Binary digits behind the point of exact numbers. */
+const exactDigits = 80;
+
+/** The number times 2^80, for numbers that have no further digits. */
+function exactOf(value: number): bigint {
+  // A number of at most 1,000 has no digits behind the 80th unless it is below 2^-27.
+  const whole = BigInt(Math.round(value * 2 ** 40));
+  const rest = value - Number(whole) / 2 ** 40;
+  return (whole << 40n) + BigInt(rest * 2 ** exactDigits);
+}
+
 describe('contract 38.1: windows of expressions', () => {
   const windows: readonly WindowInput[] = (
     ['avg', 'min', 'max', 'sum', 'count', 'stddev', 'change', 'rate'] as const
@@ -501,7 +526,70 @@ describe('contract 38.1: windows of expressions', () => {
       values.push(value);
       let from = values.length;
       while (from > 0 && (times[from - 1] ?? 0) > now - window.windowMs) from--;
-      expect(sliding.at(now)).toBe(foldValues(window, times, values, from, values.length));
+      expect(sliding.at(now)).toBe(foldedAnew(window, times, values, from));
+    }
+  });
+
+  // With decimals as sensors send them, of very different size, and rarely far larger than the others.
+  const numbers: readonly ((random: () => number) => number)[] = [
+    (random) => Math.round(random() * 400) / 10,
+    (random) => (random() - 0.5) * 10 ** Math.floor(random() * 40 - 20),
+    (random) => (random() - 0.5) * (random() < 0.001 ? 1e40 : 1e-3),
+    (random) => (random() - 0.5) * (random() < 0.001 ? 1e300 : 100),
+  ];
+
+  test.each(windows)('$fold of recent values is what a new window answers', (input) => {
+    for (const [kind, numberOf] of numbers.entries()) {
+      const random = seeded(11 + kind);
+      const list = new RecentValues();
+      const stored: { at: number; value: number | string }[] = [];
+      let now = 1_000_000;
+      for (let i = 0; i < 6_000; i++) {
+        now += random() < 0.3 ? 0 : Math.floor(random() * (random() < 0.02 ? 200_000 : 150));
+        // Late values, values that are ahead of the others, and values that are no numbers.
+        const at = now + (random() < 0.1 ? Math.floor((random() - 0.5) * 100_000) : 0);
+        const value = random() < 0.05 ? 'text' : numberOf(random);
+        list.add(at, value);
+        stored.splice(stored.findLastIndex((one) => one.at <= at) + 1, 0, { at, value });
+        if (random() < 0.02) {
+          if (random() < 0.5) list.dropBefore(now - 150_000);
+          else list.trim();
+        }
+        const moment = random() < 0.7 ? now : at;
+        const until = stored.findLastIndex((one) => one.at <= moment) + 1;
+        const some = stored
+          .slice(Math.max(0, until - 1_000), until)
+          .filter((one) => one.at > moment - input.windowMs && typeof one.value === 'number');
+        const anew = foldedAnew(
+          input,
+          some.map((one) => one.at),
+          some.map((one) => Number(one.value)),
+          0,
+        );
+        // Windows of the newest values: what lies behind the last 1,000 may have been dropped.
+        if (stored.length - until < 1_000)
+          expect(list.fold(moment, input)).toBe(Number.isFinite(anew) ? anew : null);
+      }
+    }
+  });
+
+  test('sums and deviations of recent values are those of exact numbers', () => {
+    const random = seeded(5);
+    const list = new RecentValues();
+    const values: number[] = [];
+    const of = (fold: WindowInput['fold']) => list.fold(values.length, { ...windows[0]!, fold });
+    for (let i = 1; i <= 3_000; i++) {
+      const value = (random() - 0.3) * 10 ** Math.floor(random() * 5 - 2);
+      values.push(value);
+      list.add(i, value);
+      list.trim();
+      if (i < 2_000 || i % 10 !== 0) continue;
+      const exact = values.slice(-1_000).map(exactOf);
+      const sum = exact.reduce((total, one) => total + one, 0n);
+      const squares = exact.reduce((total, one) => total + one * one, 0n);
+      const spread = Number(squares * 1_000n - sum * sum) / 2 ** (2 * exactDigits);
+      expect(of('sum')).toBe(Number(sum) / 2 ** exactDigits);
+      expect(of('stddev')).toBe(Math.sqrt(spread / (1_000 * 999)));
     }
   });
 

@@ -3,21 +3,29 @@ import { dataValue } from '../../model/data-value.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type Input, type Value, type ValueSource, valueOf } from './parse.ts';
-import { foldValues } from './windows.ts';
+import { type GrowingNumbers, GrowingWindow, type WindowInput } from './windows.ts';
 
 /** Values that a window counts, of a device and key. */
 const recentValuesMax = 1_000;
-/** The numbers of the window that is folded at the moment. */
-const foldedTimes = new Float64Array(recentValuesMax);
-const folded = new Float64Array(recentValuesMax);
+/** Windows that are kept up to date; further ones are folded from their first value each time. */
+const windowsMax = 16;
+const bytesPerValue = 24;
+const bytesPerList = 400;
 
 /** Values of one key in the order of time, those of one instant as they came. */
-export class RecentValues {
+export class RecentValues implements GrowingNumbers {
   readonly #times: EpochMs[] = [];
   readonly #values: Value[] = [];
+  /** How many were dropped before the first. */
+  #dropped = 0;
+  /** When the last of them was measured. */
+  #droppedUntil = Number.NEGATIVE_INFINITY;
+  readonly #windows: GrowingWindow[] = [];
 
-  get length(): number {
-    return this.#times.length;
+  get bytes(): number {
+    let bytes = bytesPerList + this.#times.length * bytesPerValue;
+    for (const window of this.#windows) bytes += window.bytes;
+    return bytes;
   }
 
   add(at: EpochMs, value: Value): void {
@@ -26,29 +34,41 @@ export class RecentValues {
     if (place === this.#times.length) {
       this.#times.push(at);
       this.#values.push(value);
-    } else {
-      this.#times.splice(place, 0, at);
-      this.#values.splice(place, 0, value);
+      return;
     }
+    this.#times.splice(place, 0, at);
+    this.#values.splice(place, 0, value);
+    // The value is late for windows that ended behind it.
+    const end = place + this.#dropped;
+    for (let i = this.#windows.length - 1; i >= 0; i--)
+      if (this.#windows[i]!.to > end) this.#windows.splice(i, 1);
   }
 
-  /** Drops the oldest beyond the limit; returns the time of the last that was dropped. */
-  trim(): EpochMs | undefined {
+  timeAt(place: number): EpochMs {
+    return this.#times[place - this.#dropped] ?? Number.NaN;
+  }
+
+  numberAt(place: number): number {
+    const value = this.#values[place - this.#dropped];
+    return typeof value === 'number' || typeof value === 'boolean' ? Number(value) : Number.NaN;
+  }
+
+  /** Drops the oldest beyond the limit. */
+  trim(): void {
     const excess = this.#times.length - recentValuesMax;
     // In steps, because moving a list costs its length.
-    if (excess < recentValuesMax) return undefined;
-    const dropped = this.#times[excess - 1];
-    this.#times.splice(0, excess);
-    this.#values.splice(0, excess);
-    return dropped;
+    if (excess >= recentValuesMax) this.#drop(excess);
+  }
+
+  /** Whether no value was dropped that a window counts which begins behind a moment and ends at another. */
+  covers(from: EpochMs, to: EpochMs): boolean {
+    return this.#droppedUntil <= from || this.#after(to) >= recentValuesMax;
   }
 
   /** Drops what no window counts that ends at the moment or later. */
   dropBefore(moment: EpochMs): void {
     const excess = this.#after(moment) - recentValuesMax;
-    if (excess < recentValuesMax) return;
-    this.#times.splice(0, excess);
-    this.#values.splice(0, excess);
+    if (excess >= recentValuesMax) this.#drop(excess);
   }
 
   /** The last value at or before a moment that is not older; `skip` leaves out as many. */
@@ -58,19 +78,43 @@ export class RecentValues {
     return this.#values[place] ?? null;
   }
 
-  /** Of the numbers among the last `valuesMax` values of the window. */
-  fold(at: EpochMs, input: Extract<Input, { kind: 'window' }>): Value {
+  /** Of the numbers among the last `recentValuesMax` values of the window. */
+  fold(at: EpochMs, input: WindowInput): Value {
     const to = this.#after(at);
-    let from = Math.max(0, to - recentValuesMax, this.#after(at - input.windowMs));
-    let count = 0;
-    for (; from < to; from++) {
-      const value = this.#values[from];
-      if (typeof value !== 'number' && typeof value !== 'boolean') continue;
-      foldedTimes[count] = this.#times[from] ?? 0;
-      folded[count++] = Number(value);
-    }
-    const result = foldValues(input, foldedTimes, folded, 0, count);
+    const window = this.#windowFor(input, to + this.#dropped);
+    const least = Math.max(0, to - recentValuesMax);
+    const from = this.#firstAfter(at - input.windowMs, window.from - this.#dropped, least, to);
+    const result = window.fold(this, from + this.#dropped, to + this.#dropped);
     return Number.isFinite(result) ? result : null;
+  }
+
+  /** A late sample leaves the window of the newest ones where it is. */
+  #windowFor(input: WindowInput, to: number): GrowingWindow {
+    const known = this.#windows.find((window) => window.folds(input));
+    if (known !== undefined && to >= known.to) return known;
+    const window = new GrowingWindow(input);
+    if (known === undefined && this.#windows.length < windowsMax) this.#windows.push(window);
+    return window;
+  }
+
+  /** From `least` on. It is near the guess, where a search would read values far from each other. */
+  #firstAfter(moment: EpochMs, guess: number, least: number, to: number): number {
+    let place = Math.max(guess, least);
+    if (place > least && (this.#times[place - 1] ?? 0) > moment)
+      return Math.max(least, this.#after(moment));
+    for (let steps = 0; steps < 16; steps++, place++)
+      if (place >= to || (this.#times[place] ?? 0) > moment) return place;
+    return Math.max(least, this.#after(moment));
+  }
+
+  #drop(count: number): void {
+    this.#droppedUntil = this.#times[count - 1] ?? this.#droppedUntil;
+    this.#times.splice(0, count);
+    this.#values.splice(0, count);
+    this.#dropped += count;
+    // A window behind would have to remove numbers that are gone.
+    for (let i = this.#windows.length - 1; i >= 0; i--)
+      if (this.#windows[i]!.from < this.#dropped) this.#windows.splice(i, 1);
   }
 
   /** The first place behind a moment. */

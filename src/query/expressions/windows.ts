@@ -5,6 +5,14 @@ import type { Input, WindowFold } from './parse.ts';
 export type WindowInput = Pick<Extract<Input, { kind: 'window' }>, 'fold' | 'windowMs' | 'perMs'>;
 
 const hugeMin = 1e150;
+/**
+ * Largest ratio of two values whose sum, or whose squares' sum, is exact in two numbers for up to
+ * 2,000 values, in whatever order they come and go.
+ */
+const exactRatioMax = 2 ** 40;
+const exactSquaresRatioMax = 2 ** 20;
+/** The squares of smaller values could lose digits. */
+const exactSquaresMin = 1e-130;
 
 /**
  * Sum of numbers, and for a deviation of their squares, with twice the digits of a number, so that a
@@ -16,8 +24,14 @@ class Sums {
   readonly #fold: WindowFold;
   /** Values whose squares could exceed any number; a window with one has no answer. */
   #huge = 0;
+  /** Of the values other than 0 that came since the sums were cleared, without their signs. */
+  #smallest = Number.POSITIVE_INFINITY;
+  #largest = 0;
   readonly #sum = new DoubleDouble();
-  readonly #squares = new DoubleDouble();
+  /** A value is the sum of two halves with 26 digits each, whose products are exact. */
+  readonly #highSquares = new DoubleDouble();
+  readonly #crossProducts = new DoubleDouble();
+  readonly #lowSquares = new DoubleDouble();
 
   constructor(fold: WindowFold) {
     this.#fold = fold;
@@ -25,22 +39,41 @@ class Sums {
 
   change(value: number, sign: 1 | -1): void {
     this.count += sign;
-    if (Math.abs(value) > hugeMin) {
+    const size = Math.abs(value);
+    if (size > hugeMin) {
       this.#huge += sign;
       return;
     }
+    if (size === 0) return;
+    if (size < this.#smallest) this.#smallest = size;
+    if (size > this.#largest) this.#largest = size;
     this.#sum.add(sign * value, 0);
-    // They take ten times as long as the sum.
     if (this.#fold !== 'stddev') return;
-    const [square, error] = product(value, value);
-    this.#squares.add(sign * square, sign * error);
+    const high = highHalf(value);
+    const low = value - high;
+    this.#highSquares.add(sign * high * high, 0);
+    this.#crossProducts.add(sign * high * low, 0);
+    this.#lowSquares.add(sign * low * low, 0);
+  }
+
+  /** Whether the sums are those of the values that are left, to the last digit. */
+  get isExact(): boolean {
+    if (this.#largest === 0) return true;
+    if (this.#fold !== 'stddev') return this.#largest <= this.#smallest * exactRatioMax;
+    return (
+      this.#smallest >= exactSquaresMin && this.#largest <= this.#smallest * exactSquaresRatioMax
+    );
   }
 
   clear(): void {
     this.count = 0;
     this.#huge = 0;
+    this.#smallest = Number.POSITIVE_INFINITY;
+    this.#largest = 0;
     this.#sum.clear();
-    this.#squares.clear();
+    this.#highSquares.clear();
+    this.#crossProducts.clear();
+    this.#lowSquares.clear();
   }
 
   /** NaN for null. */
@@ -49,10 +82,14 @@ class Sums {
     if (this.#fold === 'sum') return this.#sum.high;
     if (this.#fold === 'avg') return this.#sum.high / this.count;
     if (this.count < 2) return Number.NaN;
+    const squares = new DoubleDouble();
+    squares.add(this.#highSquares.high, this.#highSquares.low);
+    squares.add(2 * this.#crossProducts.high, 2 * this.#crossProducts.low);
+    squares.add(this.#lowSquares.high, this.#lowSquares.low);
     // (squares * n - sum^2) / (n (n - 1)), with the digits that the difference takes away.
     const spread = new DoubleDouble();
-    spread.add(...product(this.#squares.high, this.count));
-    spread.add(this.#squares.low * this.count, 0);
+    spread.add(...product(squares.high, this.count));
+    spread.add(squares.low * this.count, 0);
     const [square, error] = product(this.#sum.high, this.#sum.high);
     spread.add(-square, -error);
     spread.add(-2 * this.#sum.high * this.#sum.low, 0);
@@ -81,15 +118,15 @@ class DoubleDouble {
 /** The product and its rounding error (Dekker). */
 function product(a: number, b: number): [number, number] {
   const value = a * b;
-  const [aHigh, aLow] = split(a);
-  const [bHigh, bLow] = split(b);
+  const [aHigh, bHigh] = [highHalf(a), highHalf(b)];
+  const [aLow, bLow] = [a - aHigh, b - bHigh];
   return [value, aHigh * bHigh - value + aHigh * bLow + aLow * bHigh + aLow * bLow];
 }
 
-function split(value: number): [number, number] {
+/** The first 26 digits of a number; what is left has 26 more (Veltkamp). */
+function highHalf(value: number): number {
   const shifted = 134_217_729 * value;
-  const high = shifted - (shifted - value);
-  return [high, value - high];
+  return shifted - (shifted - value);
 }
 
 /**
@@ -189,27 +226,122 @@ export class ValueWindow {
   }
 }
 
-/** The answer of a window with these values, in the order of time; NaN for null. */
-export function foldValues(
-  { fold, perMs }: WindowInput,
-  times: ArrayLike<number>,
-  values: ArrayLike<number>,
-  from: number,
-  to: number,
-): number {
-  if (fold === 'count') return to - from;
-  if (to <= from) return Number.NaN;
-  if (usesSums(fold)) {
-    const sums = new Sums(fold);
-    for (let i = from; i < to; i++) sums.change(values[i]!, 1);
-    return sums.result();
+/** Numbers that are added at their end, by their place since the first that ever was. */
+export interface GrowingNumbers {
+  timeAt(place: number): EpochMs;
+  /** NaN for what is no number. */
+  numberAt(place: number): number;
+}
+
+/**
+ * A window over the places of a growing list: a step of it costs what comes and what goes. It
+ * answers what a new window with the same places does, to the last digit.
+ */
+export class GrowingWindow {
+  readonly #input: WindowInput;
+  readonly #sums: Sums;
+  #from = 0;
+  #to = 0;
+  /** Places before which no number is more extreme, most extreme first, from `#extremesFrom` on. */
+  #extremes: number[] = [];
+  #extremesFrom = 0;
+
+  constructor(input: WindowInput) {
+    this.#input = input;
+    this.#sums = new Sums(input.fold);
   }
-  if (fold === 'change' || fold === 'rate')
-    return changed(fold, perMs, [times[from]!, values[from]!], [times[to - 1]!, values[to - 1]!]);
-  let extreme = values[from]!;
-  for (let i = from + 1; i < to; i++)
-    extreme = fold === 'min' ? Math.min(extreme, values[i]!) : Math.max(extreme, values[i]!);
-  return extreme;
+
+  get from(): number {
+    return this.#from;
+  }
+
+  get to(): number {
+    return this.#to;
+  }
+
+  get bytes(): number {
+    return 600 + 8 * this.#extremes.length;
+  }
+
+  folds({ fold, windowMs, perMs }: WindowInput): boolean {
+    const own = this.#input;
+    return own.fold === fold && own.windowMs === windowMs && own.perMs === perMs;
+  }
+
+  /** NaN for null. The places before the last `to` must be as they were then. */
+  fold(list: GrowingNumbers, from: number, to: number): number {
+    if (from < this.#from || from >= this.#to || to < this.#to) this.#begin(from);
+    const { fold, perMs } = this.#input;
+    for (let place = this.#to; place < to; place++) this.#add(list, place);
+    for (let place = this.#from; place < from; place++) this.#remove(list, place);
+    this.#from = from;
+    this.#to = to;
+    if (usesSums(fold)) return this.#summed(list);
+    const { count } = this.#sums;
+    if (fold === 'count') return count;
+    if (count === 0) return Number.NaN;
+    if (fold === 'min' || fold === 'max') return list.numberAt(this.#extremes[this.#extremesFrom]!);
+    let [oldest, newest] = [from, to - 1];
+    while (Number.isNaN(list.numberAt(oldest))) oldest++;
+    while (Number.isNaN(list.numberAt(newest))) newest--;
+    return changed(
+      fold,
+      perMs,
+      [list.timeAt(oldest), list.numberAt(oldest)],
+      [list.timeAt(newest), list.numberAt(newest)],
+    );
+  }
+
+  #begin(from: number): void {
+    this.#sums.clear();
+    this.#extremes = [];
+    this.#extremesFrom = 0;
+    this.#from = from;
+    this.#to = from;
+  }
+
+  #add(list: GrowingNumbers, place: number): void {
+    const value = list.numberAt(place);
+    if (Number.isNaN(value)) return;
+    const { fold } = this.#input;
+    if (usesSums(fold)) {
+      this.#sums.change(value, 1);
+      return;
+    }
+    this.#sums.count++;
+    if (fold !== 'min' && fold !== 'max') return;
+    while (this.#extremes.length > this.#extremesFrom) {
+      const last = list.numberAt(this.#extremes.at(-1)!);
+      if (fold === 'min' ? last < value : last > value) break;
+      this.#extremes.pop();
+    }
+    this.#extremes.push(place);
+  }
+
+  #remove(list: GrowingNumbers, place: number): void {
+    const value = list.numberAt(place);
+    if (Number.isNaN(value)) return;
+    if (usesSums(this.#input.fold)) {
+      this.#sums.change(value, -1);
+      return;
+    }
+    this.#sums.count--;
+    if (this.#extremes[this.#extremesFrom] === place) this.#extremesFrom++;
+    if (this.#extremesFrom < 64 || this.#extremesFrom * 2 < this.#extremes.length) return;
+    this.#extremes = this.#extremes.slice(this.#extremesFrom);
+    this.#extremesFrom = 0;
+  }
+
+  /** Values of very different size are added again, in their order. */
+  #summed(list: GrowingNumbers): number {
+    if (!this.#sums.isExact) {
+      const [from, to] = [this.#from, this.#to];
+      this.#begin(from);
+      for (let place = from; place < to; place++) this.#add(list, place);
+      this.#to = to;
+    }
+    return this.#sums.result();
+  }
 }
 
 function usesSums(fold: WindowFold): fold is 'avg' | 'sum' | 'stddev' {

@@ -9,6 +9,7 @@ import {
   valueOf,
 } from '../../query/expressions/parse.ts';
 import { inputValue, RecentValues } from '../../query/expressions/recent-values.ts';
+import { ByteCache } from '../../structures/byte-cache.ts';
 import { dataValue } from '../../model/data-value.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -21,8 +22,7 @@ import type { RuleSample } from './rule-reading.ts';
 
 /** Of all devices together. */
 const bytesMax = 32 * 1024 * 1024;
-const bytesPerValue = 24;
-const bytesPerList = 400;
+const bytesPerDevice = 400;
 
 const utc: OffsetAt = () => 0;
 const noFields: JsonObject = {};
@@ -163,26 +163,16 @@ interface Series {
 interface DeviceSeries {
   readonly workspaceId: string;
   readonly byName: Map<string, Series>;
-  bytes: number;
-}
-
-interface WorkspaceSeries {
-  /** Least recently used first. */
-  readonly devices: Map<string, DeviceSeries>;
-  bytes: number;
 }
 
 /** Computes what formulas read of other samples, of devices that send one sample after another. */
 export class FormulaValues {
   readonly #on: FormulaStages;
-  readonly #bytesMax: number;
-  readonly #devices = new Map<string, DeviceSeries>();
-  readonly #workspaces = new Map<string, WorkspaceSeries>();
-  #bytes = 0;
+  readonly #devices: ByteCache<DeviceSeries>;
 
   constructor(on: FormulaStages, max: number = bytesMax) {
     this.#on = on;
-    this.#bytesMax = max;
+    this.#devices = new ByteCache(max);
   }
 
   /** Values up to `until` are read at once, because samples up to there are evaluated next. */
@@ -204,15 +194,7 @@ export class FormulaValues {
   }
 
   forget(deviceId: string): void {
-    const device = this.#devices.get(deviceId);
-    if (device === undefined) return;
     this.#devices.delete(deviceId);
-    this.#bytes -= device.bytes;
-    const workspace = this.#workspaces.get(device.workspaceId);
-    if (workspace === undefined) return;
-    workspace.bytes -= device.bytes;
-    workspace.devices.delete(deviceId);
-    if (workspace.devices.size === 0) this.#workspaces.delete(device.workspaceId);
   }
 
   async #valueOf(formula: Formula, sample: RuleSample, until: EpochMs): Promise<Value> {
@@ -276,7 +258,7 @@ export class FormulaValues {
     const before = this.#devices.get(deviceId);
     const byName = before?.workspaceId === workspaceId ? before.byName : new Map<string, Series>();
     this.forget(deviceId);
-    const device: DeviceSeries = { workspaceId, byName, bytes: 0 };
+    const device: DeviceSeries = { workspaceId, byName };
     const name = nameOf(source);
     const known = device.byName.get(name);
     const continues =
@@ -317,27 +299,11 @@ export class FormulaValues {
     }
   }
 
+  /** The workspace that holds most makes room. */
   #keep(deviceId: string, device: DeviceSeries): void {
-    device.bytes = bytesPerList;
-    for (const { list } of device.byName.values())
-      device.bytes += bytesPerList + list.length * bytesPerValue;
-    const { workspaceId, bytes } = device;
-    const workspace = this.#workspaces.get(workspaceId) ?? { devices: new Map(), bytes: 0 };
-    this.#workspaces.set(workspaceId, workspace);
-    workspace.devices.set(deviceId, device);
-    workspace.bytes += bytes;
-    this.#devices.set(deviceId, device);
-    this.#bytes += bytes;
-    while (this.#bytes > this.#bytesMax) this.#forgetOfLargest();
-  }
-
-  /** The workspace that holds most makes room, so that none reads anew because of another. */
-  #forgetOfLargest(): void {
-    let largest: WorkspaceSeries | undefined;
-    for (const one of this.#workspaces.values())
-      if (largest === undefined || one.bytes > largest.bytes) largest = one;
-    const [deviceId] = largest?.devices.keys() ?? [];
-    if (deviceId !== undefined) this.forget(deviceId);
+    let bytes = bytesPerDevice;
+    for (const { list } of device.byName.values()) bytes += list.bytes;
+    this.#devices.set(deviceId, device, device.workspaceId, bytes);
   }
 }
 
