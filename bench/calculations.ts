@@ -4,7 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { missing } from '../src/structures/missing.ts';
 import { feltCaptures } from './load/felt-captures.ts';
-import { type HttpConnection, httpRequest, mustSucceed, openConnection } from './load/http.ts';
+import {
+  type HttpConnection,
+  httpRequest,
+  mustSucceed,
+  openPatientConnection,
+} from './load/http.ts';
 import { figure, markdownTable, publish, type Summary } from './load/measure.ts';
 import { apiKey, createDevices, createFlow, type Platform, withPlatform } from './load/platform.ts';
 
@@ -78,7 +83,8 @@ async function until(
 
 async function measure(platform: Platform, folder: string): Promise<void> {
   const { call, workspaceId } = platform;
-  const connection = await openConnection(platform.target);
+  // Creating the devices takes minutes.
+  const connection = await openPatientConnection(platform.target);
   const script = "function consume(event) { emit('sample', { data: event.data }); }";
   const flow = await createFlow(platform, script, { passThrough: true });
   const tags = Array.from({ length: tagCount }, (_, n) => n);
