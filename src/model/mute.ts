@@ -14,6 +14,8 @@ import {
 } from './time-zone.ts';
 import type { AuditFields } from './record.ts';
 
+type MuteTimes = Pick<Mute, 'active' | 'once' | 'weekly'>;
+
 export const muteLimits = {
   /** Mutes of a workspace that are not over. */
   perWorkspaceMax: 1_000,
@@ -72,7 +74,7 @@ interface MuteWindow {
  * a night of 25 hours is one night.
  */
 function muteWindows(
-  { active, once, weekly }: Pick<Mute, 'active' | 'once' | 'weekly'>,
+  { active, once, weekly }: MuteTimes,
   zoneOf: (name: string) => TimeZone | undefined,
   from: EpochMs,
   to: EpochMs,
@@ -112,7 +114,7 @@ function weeklyWindows(
 
 /** The window that contains the moment and ends last. */
 export function muteWindowAt(
-  mute: Pick<Mute, 'active' | 'once' | 'weekly'>,
+  mute: MuteTimes,
   zoneOf: (name: string) => TimeZone | undefined,
   at: EpochMs,
 ): MuteWindow | undefined {
@@ -122,7 +124,7 @@ export function muteWindowAt(
 
 /** When the mute begins next, later than the moment; null for never. */
 export function nextMuteStart(
-  mute: Pick<Mute, 'active' | 'once' | 'weekly'>,
+  mute: MuteTimes,
   zoneOf: (name: string) => TimeZone | undefined,
   at: EpochMs,
 ): EpochMs | null {

@@ -45,8 +45,6 @@ interface ExpressionDevice {
   readonly fields: JsonObject;
 }
 
-type ExpressionStore = BucketStore;
-
 /** Computed values of some rows. */
 interface ComputedRows {
   readonly timestamps: Float64Array;
@@ -54,15 +52,15 @@ interface ComputedRows {
 }
 
 /** Requests whose data key names an expression are computed; others go to the store. */
-export class ExpressionReads implements ExpressionStore {
-  readonly #store: ExpressionStore;
+export class ExpressionReads implements BucketStore {
+  readonly #store: BucketStore;
   readonly #expressions: ReadonlyMap<string, Expression>;
   readonly #deviceOf: (deviceId: string) => ExpressionDevice;
   #rows = 0;
   #sinceTurn = 0;
 
   constructor(
-    store: ExpressionStore,
+    store: BucketStore,
     expressions: ReadonlyMap<string, Expression>,
     deviceOf: (deviceId: string) => ExpressionDevice,
   ) {

@@ -31,7 +31,7 @@ export interface RuleRunsParts {
 
 export class RuleRuns {
   readonly #db: RecordsDb;
-  readonly #log: Pick<RunLog, 'load' | 'isLoaded' | 'lastOf' | 'runsOf' | 'takeChanged'>;
+  readonly #log: RuleRunsParts['log'];
   readonly #askRuns: ((ruleId: string) => Promise<readonly Json[] | undefined>) | undefined;
   readonly #isOwn: (ruleId: string) => boolean;
   readonly #stop: () => void;

@@ -2,6 +2,8 @@
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { servedMethods } from './request-handling.ts';
 
+type Addressed = Pick<Endpoint, 'method' | 'path'>;
+
 interface FoundRoute<R> {
   readonly route: R;
   readonly params: Readonly<Record<string, string>>;
@@ -30,7 +32,7 @@ const slash = 0x2f;
  * `find` returns undefined for a path that has no route or is not plain: the framework answers
  * those.
  */
-export function createRouteTree<R extends Pick<Endpoint, 'method' | 'path'>>(
+export function createRouteTree<R extends Addressed>(
   routes: readonly R[],
 ): (method: string, path: string) => FoundRoute<R> | undefined {
   const root = newNode<R>();
@@ -47,7 +49,7 @@ export function createRouteTree<R extends Pick<Endpoint, 'method' | 'path'>>(
 }
 
 /** Routes without a parameter, by path and method: they come before all others. */
-function literalRoutes<R extends Pick<Endpoint, 'method' | 'path'>>(
+function literalRoutes<R extends Addressed>(
   routes: readonly R[],
 ): ReadonlyMap<string, ReadonlyMap<string, FoundRoute<R>>> {
   const found = new Map<string, Map<string, FoundRoute<R>>>();
@@ -70,7 +72,7 @@ function newNode<R>(): Node<R> {
   return { literals: new Map(), parameter: undefined, leaves: new Map() };
 }
 
-function add<R extends Pick<Endpoint, 'method' | 'path'>>(root: Node<R>, route: R): void {
+function add<R extends Addressed>(root: Node<R>, route: R): void {
   const names: string[] = [];
   let node = root;
   for (const step of route.path.split('/').slice(1)) {

@@ -565,12 +565,12 @@ export class PendingChanges implements ChangeFollower {
       tags: this.#tags,
       places: this.#places,
     };
-    this.#places = new Set();
     this.#isAll = false;
     this.#rules = new Set();
     this.#used = new Set();
     this.#devices = new Set();
     this.#tags = new Set();
+    this.#places = new Set();
     return taken;
   }
 

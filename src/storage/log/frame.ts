@@ -5,6 +5,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../model/instant.ts';
 
+type FrameHead = Omit<Frame, 'payload'>;
+
 export const frameHeaderBytes = 28;
 /** Nothing larger is ever written, so a larger length is damage. */
 const framePayloadBytesMax = 512 * 1024 * 1024;
@@ -30,7 +32,7 @@ export interface Frame {
 export function writeFrame(
   target: Buffer,
   offset: number,
-  frame: Omit<Frame, 'payload'>,
+  frame: FrameHead,
   payload: Uint8Array,
 ): number {
   const end = offset + frameHeaderBytes + payload.length;
@@ -40,14 +42,14 @@ export function writeFrame(
 }
 
 /** The bytes of a file that has only this frame. */
-export function frameOf(frame: Omit<Frame, 'payload'>, payload: Uint8Array): Buffer {
+export function frameOf(frame: FrameHead, payload: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafeSlow(frameHeaderBytes + payload.length);
   writeFrame(bytes, 0, frame, payload);
   return bytes;
 }
 
 /** Completes the frame at `offset`, whose payload is there already and ends with the bytes. */
-export function sealFrame(target: Buffer, offset: number, frame: Omit<Frame, 'payload'>): void {
+export function sealFrame(target: Buffer, offset: number, frame: FrameHead): void {
   target.writeUInt32LE(magic, offset);
   target.writeUInt32LE(target.length - offset - frameHeaderBytes, offset + 8);
   target.writeUIntLE(frame.position, offset + 12, 6);

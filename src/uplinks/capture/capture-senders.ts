@@ -12,6 +12,8 @@ import {
   captureSecretOf,
 } from '../../transports/http/capture-request.ts';
 
+type ConnectorRoutes = Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>;
+
 /** A device that sends its own payload. */
 interface DeviceSender {
   readonly kind: 'device';
@@ -41,13 +43,10 @@ export interface Found<S> {
 }
 
 export class CaptureSenders {
-  readonly #directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>;
+  readonly #directory: ConnectorRoutes;
   readonly #limit: UplinkLimit | undefined;
 
-  constructor(
-    directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
-    limit?: UplinkLimit,
-  ) {
+  constructor(directory: ConnectorRoutes, limit?: UplinkLimit) {
     this.#directory = directory;
     this.#limit = limit;
   }

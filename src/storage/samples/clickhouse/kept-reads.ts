@@ -8,6 +8,8 @@ import type { OpenPlace } from './open-rows.ts';
 import { openPlacesIn, type ReadParts } from './store-parts.ts';
 import { compareRows } from './sample-tables.ts';
 
+type TopicRange = Pick<Required<SampleRange>, 'topic' | 'from' | 'to'>;
+
 /** With more devices, one statement for all of them is quicker. */
 const devicesMax = 8;
 
@@ -17,7 +19,7 @@ const devicesMax = 8;
  */
 function placesInMemory(
   deviceIds: readonly string[],
-  range: Pick<Required<SampleRange>, 'topic' | 'from' | 'to'>,
+  range: TopicRange,
   parts: ReadParts,
 ): ReadonlyMap<string, readonly OpenPlace[]> | undefined {
   if (deviceIds.length > devicesMax || !isAllHere(parts)) return undefined;
@@ -60,7 +62,7 @@ function missed(deviceId: string, wanted: WantedRows, { kept }: ReadParts): void
 function placesOf(
   deviceId: string,
   places: readonly OpenPlace[],
-  { topic, from, to }: Pick<Required<SampleRange>, 'topic' | 'from' | 'to'>,
+  { topic, from, to }: TopicRange,
   parts: ReadParts,
 ): readonly OpenPlace[] {
   const { visible } = parts;

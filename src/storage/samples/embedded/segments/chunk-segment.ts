@@ -14,6 +14,8 @@ import type { Origins } from '../rows/series-registry.ts';
 import { SegmentFile } from './segment-file.ts';
 import { RunFile, type RunIndex, runMagic } from '../runs/run-file.ts';
 
+type SegmentContents = Omit<OpenedSegment, 'file'>;
+
 /** A larger one is of a newer version of the program, whose chunks would read as damage. */
 const segmentFormat = 1;
 const segmentMagic = 0x3153_4c48;
@@ -257,7 +259,7 @@ export function openSegment(path: string, interners: Interners): OpenedSegment {
   }
 }
 
-function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment, 'file'> {
+function readIndex(file: SegmentFile, interners: Interners): SegmentContents {
   if (file.bytes < footerBytes) throw new DamagedChunk(`${file.name} has no footer`);
   const footer = Buffer.from(file.read(file.bytes - footerBytes, footerBytes).buffer);
   if (footer.readUInt32LE(12) === runMagic) return readRunIndex(file);
@@ -278,7 +280,7 @@ function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment,
   return { replaces: head.replaces, placed: chunksOf(file, head, doubles, words, interners) };
 }
 
-function readRunIndex(file: SegmentFile): Omit<OpenedSegment, 'file'> {
+function readRunIndex(file: SegmentFile): SegmentContents {
   const { index } = new RunFile(file);
   return { replaces: index.head.replaces, placed: [], run: index };
 }
