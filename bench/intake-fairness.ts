@@ -17,7 +17,7 @@ import {
 import { feltCaptures } from './load/felt-captures.ts';
 import { type Goal, tellGoals } from './load/goals.ts';
 import { httpRequest, mustSucceed, openConnection } from './load/http.ts';
-import { probeVariable, type Turns } from './load/loop-probe.ts';
+import { longGarbageMs, probeVariable, type Turns } from './load/loop-probe.ts';
 import { createDevices, createFlow, type Platform, withPlatform } from './load/platform.ts';
 import { runStorm } from './load/request-storm.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
@@ -203,6 +203,9 @@ async function measure(platform: Platform, folder: string, probeFile: string): P
       figure(felt.p99Ms / idle.p99Ms),
       figure(turns.metMs),
       figure(turns.longestMs),
+      figure(turns.garbage.sumMs),
+      figure(turns.garbage.longestMs),
+      String(turns.garbage.longOnes),
       answers,
     ];
     console.log(row.join(' | '));
@@ -242,6 +245,9 @@ async function measure(platform: Platform, folder: string, probeFile: string): P
     'p99 by that of idle before',
     'turn of the main thread that a request meets, ms of processor time',
     'longest turn',
+    'collections of garbage, ms',
+    'longest',
+    `longer than ${longGarbageMs} ms`,
     'answers to the senders',
   ];
   const words = `A scripted capture every ${pauseMs} ms, ${seconds} s for each load, generator on the same machine.`;

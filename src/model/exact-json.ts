@@ -89,8 +89,12 @@ function addPlaces(value: unknown, above: MemberPlace, places: MemberPlace[]): v
   if (typeof value !== 'object' || value === null || above.length > jsonDepthMax) return;
   for (const key of exactKeys.get(value) ?? none)
     if (places.length < keptMax) places.push([...above, key]);
-  for (const [key, inner] of Object.entries(value))
-    if (typeof inner === 'object') addPlaces(inner, [...above, key], places);
+  // Without a list of entries: most have no object in them, and none that is exact.
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const key in members) {
+    const inner = members[key];
+    if (typeof inner === 'object' && inner !== null) addPlaces(inner, [...above, key], places);
+  }
 }
 
 /** What `exactPlacesIn` told of the value in the other process. */

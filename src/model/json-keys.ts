@@ -171,22 +171,32 @@ function isLarge(value: Json): value is Json & object {
 export function* jsonInSteps(value: Json): Generator<undefined, string> {
   if (!isLarge(value)) return JSON.stringify(value);
   const parts: string[] = [];
-  let since = 0;
+  // What is joined soon is collected as garbage while it is young.
+  let recent: string[] = [];
   if (Array.isArray(value)) {
     for (const element of value as readonly Json[]) {
-      parts.push(isLarge(element) ? yield* jsonInSteps(element) : JSON.stringify(element));
-      if (++since % membersPerStep === 0) yield;
+      recent.push(isLarge(element) ? yield* jsonInSteps(element) : JSON.stringify(element));
+      if (recent.length < membersPerStep) continue;
+      parts.push(recent.join(','));
+      recent = [];
+      yield;
     }
-    return `[${parts.join(',')}]`;
+    return `[${[...parts, ...recent].join(',')}]`;
   }
   const object = value as Readonly<Record<string, Json>>;
-  for (const key of keysOfKnown(value) ?? noKeys) {
+  const keys = keysOfKnown(value) ?? noKeys;
+  // By place: in a generator, an iterator makes an object for each of thousands.
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at] ?? '';
     const member = object[key] ?? null;
     const json = isLarge(member) ? yield* jsonInSteps(member) : JSON.stringify(member);
-    parts.push(`${JSON.stringify(key)}:${json}`);
-    if (++since % membersPerStep === 0) yield;
+    recent.push(`${JSON.stringify(key)}:${json}`);
+    if (recent.length < membersPerStep) continue;
+    parts.push(recent.join(','));
+    recent = [];
+    yield;
   }
-  return `{${parts.join(',')}}`;
+  return `{${[...parts, ...recent].join(',')}}`;
 }
 
 const knownJson = new WeakMap<object, string>();

@@ -267,18 +267,19 @@ class Cutter {
       const members = this.#parsed(`[${text}]`) as Json[];
       // A comma behind nothing is no array of members.
       if (members.length === 0) throw new Suspect();
-      for (const [at, member] of members.entries()) {
+      for (let at = 0; at < members.length; at++) {
         if (isExact(members, String(at))) rememberExact(into, String(into.length));
-        into.push(member);
+        into.push(members[at] ?? null);
       }
       return;
     }
     const members = this.#parsed(`{${text}}`) as Record<string, Json>;
     let isEmpty = true;
-    for (const [key, member] of Object.entries(members)) {
+    // Without a list of entries, which would be several objects for each member.
+    for (const key in members) {
       isEmpty = false;
       if (isExact(members, key)) rememberExact(into, key);
-      setMember(level, into, key, member);
+      setMember(level, into, key, members[key] ?? null);
     }
     if (isEmpty) throw new Suspect();
   }

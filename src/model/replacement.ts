@@ -61,9 +61,11 @@ type ReplacedSample = {
   readonly data: JsonObject;
 };
 
+const none: readonly never[] = Object.freeze([]);
+
 /** What the sample was before it was corrected, newest first; empty for most. */
 export function replacedBy(meta: JsonObject | undefined): readonly ReplacedSample[] {
-  if (meta?.['svcCorrection'] === undefined) return [];
+  if (meta?.['svcCorrection'] === undefined) return none;
   const { replaced, earlier = [] } = meta['svcCorrection'] as Correction;
   return replaced === undefined ? earlier : [replaced, ...earlier];
 }
@@ -77,8 +79,10 @@ export function dataBefore(
   topic: string,
   timestamp: EpochMs,
 ): readonly JsonObject[] {
+  const before = replacedBy(meta);
+  if (before.length === 0) return none;
   const at = formatInstant(timestamp);
-  return replacedBy(meta)
+  return before
     .filter((replaced) => replaced.topic === topic && replaced.timestamp === at)
     .map(({ data }) => data);
 }

@@ -306,7 +306,8 @@ function dataOf(
   next: { column: number },
 ): JsonObject {
   const data: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(example)) {
+  for (const key in example) {
+    const value = example[key];
     if (isJsonObject(value)) {
       data[key] = dataOf(value, samples, row, next);
       continue;

@@ -275,49 +275,65 @@ export function isStored(
   if (timestamp > series.newest) return false;
   const crowd = series.crowds?.get(timestamp);
   if (crowd !== undefined) return crowd.has(data);
-  const stored = dataAtInstant(series, timestamp, { decoded, removals });
-  if (stored.some((other) => sameSampleData(other, data))) return true;
-  if (stored.length > crowdMin) {
-    const added = new DataSet();
-    for (const other of stored) added.add(other);
-    series.crowds ??= new Map();
-    series.crowds.set(timestamp, added);
-    const [oldest] = series.crowds.keys();
-    if (series.crowds.size > crowdsMax && oldest !== undefined) series.crowds.delete(oldest);
-  }
+  const at = { timestamp, decoded, removals };
+  let compared = 0;
+  const isSame = (other: JsonObject): boolean => {
+    compared++;
+    return sameSampleData(other, data);
+  };
+  if (someAtInstant(series, at, isSame)) return true;
+  if (compared > crowdMin) keepCrowd(series, at);
   return false;
 }
 
-/** The data of every visible sample of exactly that time. */
-function dataAtInstant(
+interface Instant extends StoredIn {
+  readonly timestamp: EpochMs;
+}
+
+function keepCrowd(series: Series, at: Instant): void {
+  const added = new DataSet();
+  someAtInstant(series, at, (data) => {
+    added.add(data);
+    return false;
+  });
+  series.crowds ??= new Map();
+  series.crowds.set(at.timestamp, added);
+  const [oldest] = series.crowds.keys();
+  if (series.crowds.size > crowdsMax && oldest !== undefined) series.crowds.delete(oldest);
+}
+
+/**
+ * Whether it is wanted of the data of a visible sample of exactly that time. Lists of what is there
+ * would be most of the garbage that a repeated bulk request makes.
+ */
+function someAtInstant(
   series: Series,
-  timestamp: EpochMs,
-  { decoded, removals }: StoredIn,
-): JsonObject[] {
-  const found: JsonObject[] = [];
-  const dataOf = (rows: Rows, row: number): JsonObject[] => [
-    dataAt(rows, row),
-    ...dataBefore(metaAt(rows, row), series.topic, timestamp),
-  ];
+  { timestamp, decoded, removals }: Instant,
+  isWanted: (data: JsonObject) => boolean,
+): boolean {
+  const { topic } = series;
   const isGone = (order: number): boolean =>
-    removals !== undefined && isRemoved(removals, series.topic, timestamp, order);
+    removals !== undefined && isRemoved(removals, topic, timestamp, order);
+  const ofRow = (rows: Rows, row: number): boolean =>
+    isWanted(dataAt(rows, row)) || dataBefore(metaAt(rows, row), topic, timestamp).some(isWanted);
   for (const rows of unsealedBetween(series, timestamp, timestamp + 1))
     for (const row of rows.rowsAt(timestamp))
-      if (!isGone(rows.orders[row]!)) found.push(...dataOf(rows, row));
+      if (!isGone(rows.orders[row]!) && ofRow(rows, row)) return true;
   for (const chunk of chunksBetween(series, timestamp, timestamp + 1)) {
     const sorted = chunk.damaged ? undefined : decoded.sorted(chunk);
     if (sorted === undefined) continue;
-    for (
-      let place = placeOf(sorted, timestamp);
-      place < sorted.length && sorted.timestamps[place] === timestamp;
-      place++
-    ) {
-      if (isGone(sorted.orders[place]!)) continue;
-      const data = decoded.guarded(chunk, () => dataOf(sorted.rows, rowAt(sorted, place)));
-      if (data !== undefined) found.push(...data);
-    }
+    const inChunk = (): boolean => {
+      for (
+        let place = placeOf(sorted, timestamp);
+        place < sorted.length && sorted.timestamps[place] === timestamp;
+        place++
+      )
+        if (!isGone(sorted.orders[place]!) && ofRow(sorted.rows, rowAt(sorted, place))) return true;
+      return false;
+    };
+    if (decoded.guarded(chunk, inChunk) === true) return true;
   }
-  return found;
+  return false;
 }
 
 // Chunk usage: samples and bytes of chunks by workspace, updated with every change.
