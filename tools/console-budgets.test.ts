@@ -25,6 +25,8 @@ const chunkLimits: Readonly<Record<string, number>> = {
   'countries-50m': 235,
   // The grid of a dashboard, every kind of tile that draws no chart, and the menu of a tile.
   'tile-grid': 13,
+  // The form of every kind of tile, with its series and formulas.
+  'tile-form': 11,
   // Every step of the first run, its programs, and their words.
   welcome: 13,
 };

@@ -12,12 +12,13 @@ let records: HostileRecords;
 /** Each page loads the whole console again; `EVERY_PAGE=1` visits all of them, in minutes. */
 const reloadsEach = process.env['EVERY_PAGE'] === '1' ? 1 : 6;
 
-/** Their code is there from a page before: sign-in, device overview, decoder, a new flow, and a rule's editor. */
+/** Their code is there from a page before: sign-in, device overview, decoder, a new flow, a new output, and a rule's editor. */
 const withCodeOfOthers = [
   '/welcome',
   '/w/$workspaceId/devices/$deviceId/live',
   '/w/$workspaceId/types/$typeId/encoder',
   '/w/$workspaceId/flows/$flowId',
+  '/w/$workspaceId/outputs/$outputId/settings',
   '/w/$workspaceId/rules/$ruleId/runs',
 ];
 
