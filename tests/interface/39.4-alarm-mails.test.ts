@@ -103,6 +103,43 @@ test('an alarm mails its addresses when it opens and when it clears, with a link
   expect((await box.newest('anna@example.org', 1)).text).toContain(', cleared');
 });
 
+test('names, values and templates cannot add headers, recipients or elements to the mail of an alarm', async () => {
+  const injected =
+    'Hot\r\nBcc: victim@example.org\r\nX-Injected: yes\r\n\r\n<script>alert(1)</script>';
+  const device = await world.device({ name: 'Room <img src=x onerror=alert(1)> "&' });
+  const reader = 'hostile@example.org';
+  const output = await rules.output({
+    name: `${injected} {{device.name}} {{data.note}}`,
+    notify: [{ on: 'OPENED', emails: [reader] }],
+  });
+  await rules.hotRule(device, [[20, output]]);
+  const note = '\r\nBcc: other@example.org\r\n\r\n<svg onload=alert(1)>\u202e';
+  await world.capture(device, { temperature: 30, note });
+  const mail = await box.newest(reader);
+  expect(mail.to).toBe(reader);
+  const [head = '', ...rest] = mail.raw.split('\r\n\r\n');
+  expect(head).not.toMatch(/^(?:Bcc|X-Injected):/im);
+  expect(head.match(/^(?:To|Subject|From):/gim)).toHaveLength(3);
+  // The only part is text, in which elements are letters.
+  expect(head).toMatch(/^Content-Type: text\/plain/im);
+  expect(rest.join('\r\n\r\n')).not.toMatch(/^Content-Type:/im);
+  expect(box.mails.map(({ to }) => to).join()).not.toContain('victim');
+  for (const email of ['a@b.org\r\nBcc: c@d.org', 'a@b.org, c@d.org', 'A <a@b.org>']) {
+    const refused = await world.call('POST', '/v3/output-connectors', {
+      name: 'Alarm',
+      workspaceId: world.workspaceId,
+      type: 'ALARM',
+      alarmProperties: {
+        name: 'x',
+        severity: 'MAJOR',
+        notify: [{ on: 'OPENED', emails: [email] }],
+      },
+    });
+    expect(refused.status, email).toBe(400);
+    expect(refused.body.message).toContain('emails');
+  }
+});
+
 test('without a mail server an alarm with addresses is a 409, and nothing is stored', async () => {
   const sent = {
     name: 'Mailing alarm',
