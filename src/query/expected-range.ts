@@ -20,6 +20,12 @@ const hoursOfDayMin = knownShare * 2 * weekHours;
 const hoursOfWeekMin = knownShare * 4 * weekHours;
 /** Hours of a week that has a level. */
 const levelHoursMin = weekHours / 2;
+/** Hours of a day that has an effect. */
+const dayHoursMin = 12;
+/** Pairs of days that follow each other, from which it is told how much of an effect stays. */
+const carryingPairsMin = 10;
+/** An effect beyond as many times the usual one counts as that. */
+const effectsMax = 2.5;
 /** Makes the median absolute deviation of normal noise its standard deviation. */
 const madScale = 1.4826;
 const widths = { LOW: 6, MEDIUM: 4, HIGH: 3 } as const;
@@ -281,57 +287,102 @@ export async function learnDay(
   return new LearnedDay(day, zone, learn(hoursOf(tallies, from, zone), edges.length - 1));
 }
 
-/** Learns from the eight weeks of hours before the index. */
-function learn({ averages, minima, maxima, localHours }: Hours, before: number): Fit {
+/**
+ * Learns from the eight weeks of hours before the index. Days of the past are compared with what
+ * would have been expected of them: with the week before them, and with the day before them. So the
+ * range is as wide as such expectations were wrong, also where whole days differ from others.
+ */
+function learn(hours: Hours, before: number): Fit {
+  const { averages, localHours } = hours;
   const begin = Math.max(0, before - weeksLearned * weekHours);
   const known: number[] = [];
   for (let i = begin; i < before; i++) if (!Number.isNaN(averages[i]!)) known.push(i);
-  const levels = levelsOf(averages, before);
-  const [level] = levels.filter((each) => !Number.isNaN(each));
-  const weeks = levels.filter((each) => !Number.isNaN(each)).length;
-  if (known.length < hoursOfDayMin || level === undefined)
-    return { method: 'NONE', weeks: 0, level: 0, numbersAt: () => [], rangeAt: () => undefined };
   const method = known.length < hoursOfWeekMin ? 'HOUR_OF_DAY' : 'HOUR_OF_WEEK';
   const slotOf = method === 'HOUR_OF_WEEK' ? hourOfWeek : hourOfDay;
-  const leveled = known.filter((i) => !Number.isNaN(levelAt(levels, before, i)));
-  const slots = Uint16Array.from(leveled, (i) => slotOf(localHours[i]!));
-  const part = (values: Float64Array): SlotPart =>
-    new SlotPart(
-      slots,
-      Float64Array.from(leveled, (i) => values[i]! - levelAt(levels, before, i)),
-      method === 'HOUR_OF_WEEK' ? weekHours : 24,
-    );
-  const [average, minimum, maximum] = [part(averages), part(minima), part(maxima)];
+  const shape = shapeOf(known, (i) => slotOf(localHours[i]!), averages);
+  const flat = (values: Float64Array): Float64Array =>
+    values.map((value, i) => value - shape[slotOf(localHours[i]!)]!);
+  const flatAverages = flat(averages);
+  const levels = weekLevels(flatAverages, before).filter((each) => !Number.isNaN(each));
+  const [level] = levels;
+  if (known.length < hoursOfDayMin || level === undefined)
+    return { method: 'NONE', weeks: 0, level: 0, numbersAt: () => [], rangeAt: () => undefined };
+  const dayLevels = levelsBeforeDays(flatAverages, before);
+  /** Days before the index; 0 is the last one. */
+  const dayOf = (i: number): number => Math.floor((before - 1 - i) / 24);
+  const leveled = known.filter((i) => !Number.isNaN(dayLevels[dayOf(i)]!));
+  const learned = {
+    slots: leveled.map((i) => slotOf(localHours[i]!)),
+    days: leveled.map(dayOf),
+    localHours: leveled.map((i) => localHours[i]!),
+    circle: method === 'HOUR_OF_WEEK' ? weekHours : 24,
+  };
+  const residuals = (flatValues: Float64Array): Float64Array =>
+    Float64Array.from(leveled, (i) => flatValues[i]! - dayLevels[dayOf(i)]!);
+  const ofAverages = residuals(flatAverages);
+  const middles = slotMiddles(learned.slots, ofAverages);
+  const effects = new DayEffects(learned, ofAverages, middles);
+  const minimum = new SlotPart(learned, residuals(flat(hours.minima)), effects);
+  const maximum = new SlotPart(learned, residuals(flat(hours.maxima)), effects);
+  const dayHourOf = (slot: number): number =>
+    method === 'HOUR_OF_WEEK' ? dayHourOfWeekHour(slot) : slot;
   const numbersAt = (slot: number): ArrayLike<number> => [
-    average.middleAt(slot),
-    minimum.middleAt(slot),
-    maximum.middleAt(slot),
-    minimum.scaleAt(slot),
-    maximum.scaleAt(slot),
+    shape[slot]! + middles[slot]!,
+    shape[slot]! + minimum.middleAt(slot),
+    shape[slot]! + maximum.middleAt(slot),
+    minimum.scaleAt(slot, dayHourOf(slot)),
+    maximum.scaleAt(slot, dayHourOf(slot)),
   ];
+  const today = level + effects.carried;
   return {
     method,
-    weeks,
-    level,
+    weeks: levels.length,
+    level: today,
     numbersAt,
     rangeAt: (localHour, sensitivity) =>
-      rangeOfSlot(level, numbersAt(slotOf(localHour)), sensitivity),
+      rangeOfSlot(today, numbersAt(slotOf(localHour)), sensitivity),
   };
 }
 
-/** The median of each week counted backwards; NaN for one with too few hours. */
-function levelsOf(averages: Float64Array, before: number): number[] {
-  return Array.from({ length: weeksLearned }, (_, week) => {
-    const end = Math.max(0, before - week * weekHours);
-    const found = averages
-      .subarray(Math.max(0, end - weekHours), end)
-      .filter((value) => !Number.isNaN(value));
-    return found.length < levelHoursMin ? Number.NaN : medianOf(found);
-  });
+/**
+ * How much the values of each slot differ from all; NaN for a slot without any. Levels are those of
+ * what is left: the median of a series with two states would jump when the longer one changes.
+ */
+function shapeOf(
+  known: readonly number[],
+  slotAt: (i: number) => number,
+  averages: Float64Array,
+): Float64Array {
+  const all = medianOf(Float64Array.from(known, (i) => averages[i]!));
+  const ofSlots = slotMiddles(
+    known.map(slotAt),
+    Float64Array.from(known, (i) => averages[i]!),
+  );
+  return ofSlots.map((value) => value - all);
 }
 
-function levelAt(levels: readonly number[], before: number, index: number): number {
-  return levels[Math.floor((before - 1 - index) / weekHours)] ?? Number.NaN;
+/** The median of the hours of a week; NaN for too few hours. */
+function levelOf(averages: Float64Array, from: number): number {
+  const found = averages
+    .subarray(Math.max(0, from), Math.max(0, from + weekHours))
+    .filter((value) => !Number.isNaN(value));
+  return found.length < levelHoursMin ? Number.NaN : medianOf(found);
+}
+
+/** Of each week counted backwards. */
+function weekLevels(averages: Float64Array, before: number): number[] {
+  return Array.from({ length: weeksLearned }, (_, week) =>
+    levelOf(averages, before - (week + 1) * weekHours),
+  );
+}
+
+/** Of the week before each day counted backwards; of its own week where nothing is known of that. */
+function levelsBeforeDays(averages: Float64Array, before: number): Float64Array {
+  return Float64Array.from({ length: weeksLearned * 7 }, (_, day) => {
+    const start = before - (day + 1) * 24;
+    const level = levelOf(averages, start - weekHours);
+    return Number.isNaN(level) ? levelOf(averages, Math.min(start, before - weekHours)) : level;
+  });
 }
 
 /** Monday 0:00 is 0; the epoch was a Thursday. */
@@ -341,27 +392,138 @@ function hourOfWeek(localHour: number): number {
 
 /** Hours of the weekend follow those of working days. */
 function hourOfDay(localHour: number): number {
-  const ofWeek = hourOfWeek(localHour);
-  return (ofWeek % 24) + (ofWeek < 5 * 24 ? 0 : 24);
+  return dayHourOfWeekHour(hourOfWeek(localHour));
+}
+
+function dayHourOfWeekHour(weekHour: number): number {
+  return (weekHour % 24) + (weekHour < 5 * 24 ? 0 : 24);
+}
+
+/** Hours that were learned from, one list for each fact. */
+interface LearnedHours {
+  readonly slots: readonly number[];
+  /** Counted backwards; 0 is the last one. */
+  readonly days: readonly number[];
+  readonly localHours: readonly number[];
+  /** The number of slots after which the first follows again. */
+  readonly circle: number;
+}
+
+/** The median of the residuals of each slot; NaN without any. */
+function slotMiddles(slots: readonly number[], residuals: Float64Array): Float64Array {
+  const bySlot: number[][] = Array.from({ length: weekHours }, () => []);
+  for (const [i, slot] of slots.entries()) bySlot[slot]?.push(residuals[i]!);
+  return Float64Array.from(bySlot, (values) => medianOf(Float64Array.from(values)));
+}
+
+/** What whole days differ by: weather and holidays move all of their hours. */
+class DayEffects {
+  /** By day counted backwards; NaN for one with too few hours. */
+  readonly #effects: Float64Array;
+  /** Of the differences that the day before did not tell. */
+  readonly scale: number;
+  /** What the last day leaves for the next one. */
+  readonly carried: number;
+
+  constructor({ days, slots }: LearnedHours, residuals: Float64Array, middles: Float64Array) {
+    const byDay: number[][] = Array.from({ length: weeksLearned * 7 }, () => []);
+    for (const [i, day] of days.entries()) byDay[day]?.push(residuals[i]! - middles[slots[i]!]!);
+    this.#effects = Float64Array.from(byDay, (values) =>
+      values.length < dayHoursMin ? Number.NaN : medianOf(Float64Array.from(values)),
+    );
+    const usual = scaleOf(this.#effects);
+    // A day of faults is not carried on.
+    const limited = this.#effects.map((effect) =>
+      Math.max(-effectsMax * usual, Math.min(effectsMax * usual, effect)),
+    );
+    const share = carriedShare(limited);
+    const left = this.#effects.map(
+      (effect, day) => effect - share * (limited[day + 1] ?? Number.NaN),
+    );
+    const scale = scaleOf(left);
+    this.scale = Number.isNaN(scale) ? 0 : scale;
+    const last = limited[0]!;
+    this.carried = Number.isNaN(last) ? 0 : share * last;
+  }
+
+  of(day: number): number {
+    const effect = this.#effects[day]!;
+    return Number.isNaN(effect) ? 0 : effect;
+  }
+}
+
+/** How much of the effect of a day the next one has, 0 to 1. */
+function carriedShare(effects: Float64Array): number {
+  let [products, squares, pairs] = [0, 0, 0];
+  for (let day = 0; day + 1 < effects.length; day++) {
+    const [effect, before] = [effects[day]!, effects[day + 1]!];
+    if (Number.isNaN(effect) || Number.isNaN(before)) continue;
+    products += effect * before;
+    squares += before * before;
+    pairs++;
+  }
+  if (pairs < carryingPairsMin || squares === 0) return 0;
+  return Math.max(0, Math.min(1, products / squares));
+}
+
+/** The standard deviation of normal noise, from medians; NaN without any value. */
+function scaleOf(values: Float64Array): number {
+  const known = values.filter((value) => !Number.isNaN(value));
+  const middle = medianOf(known);
+  return madScale * medianOf(known.map((value) => Math.abs(value - middle)));
+}
+
+/** How far values of a slot are from its middle, when what moves the whole day is taken away. */
+class Deviations {
+  readonly #circle: number;
+  readonly #bySlot: readonly number[][];
+
+  /** `circle` is the number of slots after which the first follows again. */
+  constructor(slots: readonly number[], deviations: Float64Array, circle: number) {
+    this.#circle = circle;
+    const bySlot: number[][] = Array.from({ length: weekHours }, () => []);
+    for (const [i, slot] of slots.entries()) bySlot[slot]?.push(deviations[i]!);
+    this.#bySlot = bySlot;
+  }
+
+  countAt(slot: number): number {
+    return this.#bySlot[slot]?.length ?? 0;
+  }
+
+  /** Of the slot and its neighbors; NaN without any. */
+  scaleAt(slot: number): number {
+    const circle = this.#circle;
+    const base = slot - (slot % circle);
+    const found = [-1, 0, 1].flatMap(
+      (step) => this.#bySlot[base + ((slot - base + step + circle) % circle)] ?? [],
+    );
+    return madScale * medianOf(Float64Array.from(found));
+  }
 }
 
 /** One of the three series, by slot. */
 class SlotPart {
   readonly #middles: Float64Array;
-  readonly #deviations: readonly number[][];
+  readonly #ofSlots: Deviations;
+  /** Of more days: a slot of the week has eight values. */
+  readonly #ofHours: Deviations;
   readonly #least: number;
-  readonly #circle: number;
+  readonly #ofDays: number;
 
-  /** `circle` is the number of slots after which the first follows again. */
-  constructor(slots: Uint16Array, residuals: Float64Array, circle: number) {
-    this.#circle = circle;
-    const bySlot: number[][] = Array.from({ length: weekHours }, () => []);
-    for (const [i, slot] of slots.entries()) bySlot[slot]?.push(residuals[i]!);
-    this.#middles = Float64Array.from(bySlot, (values) => medianOf(Float64Array.from(values)));
-    this.#deviations = bySlot.map((values, slot) =>
-      values.map((value) => Math.abs(value - this.#middles[slot]!)),
+  constructor(
+    { slots, days, localHours, circle }: LearnedHours,
+    residuals: Float64Array,
+    effects: DayEffects,
+  ) {
+    const middles = slotMiddles(slots, residuals);
+    const deviations = residuals.map((residual, i) =>
+      Math.abs(residual - middles[slots[i]!]! - effects.of(days[i]!)),
     );
-    this.#least = (madScale * medianOf(Float64Array.from(this.#deviations.flat()))) / 2;
+    this.#middles = middles;
+    this.#ofDays = effects.scale;
+    this.#ofSlots = new Deviations(slots, deviations, circle);
+    this.#ofHours = new Deviations(localHours.map(hourOfDay), deviations, 24);
+    this.#least = (madScale * medianOf(deviations)) / 2;
   }
 
   /** NaN without a value. */
@@ -369,14 +531,16 @@ class SlotPart {
     return this.#middles[slot]!;
   }
 
-  /** Of the slot and its neighbors: a slot with eight equal values would have no width. */
-  scaleAt(slot: number): number {
-    const circle = this.#circle;
-    const base = slot - (slot % circle);
-    const found = [-1, 0, 1].flatMap(
-      (step) => this.#deviations[base + ((slot - base + step + circle) % circle)] ?? [],
+  /** Of whole days, and of the hour; a slot with eight equal values would have no width. */
+  scaleAt(slot: number, dayHour: number): number {
+    const ofHour = Math.max(
+      this.#least,
+      this.#ofSlots.scaleAt(slot),
+      this.#ofHours.scaleAt(dayHour),
     );
-    return Math.max(this.#least, madScale * medianOf(Float64Array.from(found)));
+    // The median of few values is not exactly known either.
+    const uncertain = 1 + Math.PI / 2 / this.#ofSlots.countAt(slot);
+    return Math.sqrt((ofHour * ofHour + this.#ofDays * this.#ofDays) * uncertain);
   }
 }
 
