@@ -181,8 +181,9 @@ describe('by keyboard', () => {
       expect(output.alarmProperties.notify).toEqual([
         expect.objectContaining({ on: 'OPENED', emails: ['eva@example.org'] }),
       ]);
-      await world.must('DELETE', `/v3/rules/${rule.id}`);
+      // The page of a rule that is deleted would ask for it once more.
       await stage.visit(`devices/${mailing.deviceId}/overview`);
+      await world.must('DELETE', `/v3/rules/${rule.id}`);
     });
 
     test('below the values it triggers below, and what the platform says is at its field', async () => {
