@@ -145,12 +145,16 @@ describeWith(clickhouse, 'reads of many devices with two nodes', () => {
         await sendTo(node);
         for (const reader of cluster.nodes) await mustSeeAll(reader);
       }
+    // One at each node: of the devices above, the node that joined may have none.
+    const nodeUrls = [...cluster.nodeUrls, `http://127.0.0.1:${added.port}`];
+    const deviceIds: string[] = [];
+    for (const workspaceId of await placedWorkspaces({ ...cluster, nodeUrls }, nodeUrls.length))
+      deviceIds.push((await cluster.world.device({ workspaceId })).id);
     // Everything is shipped a second later, so that nothing is lost with the node.
     await vi.waitFor(async () => expect(await openAt(added.port)).toBe(0), 60_000);
     await added.kill();
     // Until its leases end, what it has is named as missing.
     const [reader = cluster.world] = cluster.nodes;
-    const deviceIds = devices.map(({ id }) => id);
     const latest = () => askAny(reader, '/v3/devices/query/latest', { deviceIds });
     expect(await latest()).toMatchObject({
       status: 503,
