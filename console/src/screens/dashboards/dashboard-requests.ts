@@ -44,8 +44,6 @@ export const dashboardOf = (id: string, reader: Reader) =>
   });
 
 /** The interface describes objects of any members as empty ones. */
-type Draft = components['schemas']['DashboardDraft'];
-type Update = components['schemas']['DashboardUpdate'];
 
 export interface NewDashboard {
   readonly workspaceId: string;
@@ -60,7 +58,7 @@ export interface NewDashboard {
 }
 
 export function createDashboard(body: NewDashboard): Promise<Dashboard> {
-  return ask(platform.POST('/v3/dashboards', { body: body as Draft }));
+  return ask(platform.POST('/v3/dashboards', { body }));
 }
 
 export interface DashboardChange {
@@ -73,7 +71,7 @@ export interface DashboardChange {
 
 export function changeDashboard(id: string, body: DashboardChange): Promise<Dashboard> {
   const params = { path: { id } };
-  return ask(platform.PUT('/v3/dashboards/{id}', { params, body: body as Update }));
+  return ask(platform.PUT('/v3/dashboards/{id}', { params, body }));
 }
 
 export function refreshLists(): Promise<void> {

@@ -150,7 +150,7 @@ export function CorrectSampleDialog({ sample, close }: CorrectionProps) {
       const { rejected } = await ask(
         platform.POST('/v3/devices/{deviceId}/samples/correct', {
           params: { path: { deviceId } },
-          body: sent as components['schemas']['SampleCorrectionBody'],
+          body: sent,
         }),
       );
       const [first] = rejected;
