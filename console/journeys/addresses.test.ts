@@ -17,9 +17,7 @@ journey('addresses', { start: startWorld }, (stage) => {
     await stage.visit('alarms?state=cleared&q=none#list');
     await heading(page, 'Alarms').waitFor();
     expect(page.url()).toBe(stage.at('alarms?state=cleared&q=none#list'));
-    await expect
-      .poll(() => page.getByRole('searchbox').inputValue(), { timeout: 30_000 })
-      .toBe('none');
+    await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('none');
     await page.goBack();
     await heading(page, 'No devices yet').waitFor();
   });

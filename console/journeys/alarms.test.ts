@@ -126,8 +126,8 @@ journey('alarms', options, (stage) => {
     await stage.inspect('alarm-muted');
     await page.getByRole('button', { name: 'Unmute' }).focus();
     await page.keyboard.press('Enter');
-    await expect.poll(async () => (await muted()).muted, { timeout: 20_000 }).toBeNull();
-    await page.getByRole('button', { name: 'Mute', exact: true }).waitFor({ timeout: 20_000 });
+    await expect.poll(async () => (await muted()).muted).toBeNull();
+    await page.getByRole('button', { name: 'Mute', exact: true }).waitFor();
   });
 
   test('it is cleared with a reason, and found by device, severity and words', async () => {

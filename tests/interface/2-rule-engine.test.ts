@@ -221,7 +221,7 @@ describe('contract 15: custom logic', () => {
     // Saved after the line of the log.
     const dead = async () => (await world.must('GET', path)).content;
     const expected = [{ deviceId: device.id, cause: 'RULE', tries: 1 }];
-    await expect.poll(dead, { timeout: 30_000 }).toMatchObject(expected);
+    await expect.poll(dead).toMatchObject(expected);
     expect((await runs(rule)).length).toBe(11);
   });
 });

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 const iso = (ms: number) => new Date(ms).toISOString();
-const slow = { timeout: 20_000 };
+const slow = { timeout: 60_000 };
 
 /** A device with a rule that opens an alarm above 20 degrees and tells of every change. */
 async function watched(name: string, more: object = {}): Promise<TestDevice> {

@@ -82,7 +82,7 @@ test('a rule and its outputs are one request, and the blocks name them by their 
     (await world.must('GET', `/v3/alarms?ruleId=${made.id}`)).content.map(
       ({ name }: { name: string }) => name,
     );
-  await expect.poll(async () => (await names()).length, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await names()).length).toBeGreaterThan(0);
   const next = await world.must('PUT', `/v3/rules/${made.id}`, {
     logic: rule([[20, 'new:0']], []).logic,
     actions: [{ outputConnector: alarm('replaced') }],
