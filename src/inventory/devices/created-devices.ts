@@ -50,10 +50,11 @@ async function createAll(
   const flow = await oldestFlowOf(records.db, id);
   if (flow === undefined) return refusedAll(names, problem('createdDevicesWithoutFlow'));
   const refused = new Map<string, CreationRefusal>();
+  // Counted first: what another node creates after it exists below, and is not refused.
+  const room = Math.max(0, devicesMax - (await devicesOfDataFlow(records.db, flow.id)));
   // A request before this one may have created some.
   const existing = await placesByName(records.db, organizationId, names);
   const absent = names.filter((one) => !existing.has(one));
-  const room = Math.max(0, devicesMax - (await devicesOfDataFlow(records.db, flow.id)));
   const drafts = absent.map((name) => ({ name, deviceId: name, workspaceId, dataFlowId: flow.id }));
   let failure: Problem | undefined;
   for (let at = 0, created = 0; at < drafts.length; ) {
