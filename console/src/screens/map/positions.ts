@@ -181,19 +181,11 @@ function pointOf(
   reported: Reported | undefined,
   stored: Reported | undefined,
 ): DevicePoint | undefined {
-  const known = reported ?? uplinkMetrics ?? stored;
-  const { latitude = null, longitude = null } = known ?? {};
-  if (latitude === null || longitude === null) return undefined;
-  return {
-    id,
-    name,
-    latitude,
-    longitude,
-    at: worldOf({ latitude, longitude }),
+  return pointAt({ id, name }, reported ?? uplinkMetrics ?? stored, {
     state: changed ?? stateNames[onlineState] ?? 'never',
     knownAt: reported?.at ?? uplinkMetrics?.knownAt?.['latitude'] ?? stored?.at ?? null,
     lastHeard: reported?.at ?? uplinkMetrics?.timestamp ?? null,
-  };
+  });
 }
 
 /** By stored samples, and a position that the platform knew already at the moment. */
@@ -205,19 +197,22 @@ function pointThen(
   const { id, name, uplinkMetrics } = row;
   const knownAt = uplinkMetrics?.knownAt?.['latitude'] ?? uplinkMetrics?.timestamp;
   const isOlder = knownAt !== undefined && Date.parse(knownAt) <= Date.parse(at);
-  const known = stored?.position ?? (isOlder ? uplinkMetrics : null);
-  const { latitude = null, longitude = null } = known ?? {};
-  if (latitude === null || longitude === null) return undefined;
-  return {
-    id,
-    name,
-    latitude,
-    longitude,
-    at: worldOf({ latitude, longitude }),
+  return pointAt({ id, name }, stored?.position ?? (isOlder ? uplinkMetrics : null), {
     state: stateNames[stateThen(row, stored?.lastData, at)] ?? 'never',
     knownAt: stored?.position?.at ?? knownAt ?? null,
     lastHeard: stored?.lastData ?? null,
-  };
+  });
+}
+
+/** Undefined for a device without a position. */
+function pointAt(
+  { id, name }: Pick<DeviceRow, 'id' | 'name'>,
+  position: Partial<Record<'latitude' | 'longitude', number | null>> | null | undefined,
+  shown: Pick<DevicePoint, 'state' | 'knownAt' | 'lastHeard'>,
+): DevicePoint | undefined {
+  const { latitude = null, longitude = null } = position ?? {};
+  if (latitude === null || longitude === null) return undefined;
+  return { id, name, latitude, longitude, at: worldOf({ latitude, longitude }), ...shown };
 }
 
 interface Changes {
