@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInstalled } from './installed-program.ts';
 import { plantedProject } from './fixture-project.ts';
-import { skippedFiles, testTotals } from './test-report.ts';
+import { failedFiles, skippedFiles, testTotals } from './test-report.ts';
 
 const vitest = import.meta.resolve('vitest');
 const start = "import { test } from 'vitest';\n";
@@ -68,4 +68,18 @@ test('files with a skipped test or suite', async () => {
     'suite.test.ts': skippedSuite,
   });
   expect(skippedFiles(report, root).toSorted()).toEqual(['one/skipped.test.ts', 'suite.test.ts']);
+});
+
+test('a file that passes in a second run counts as passed and is told', async () => {
+  const first = await reportOf({ 'a.test.ts': passing, 'b.test.ts': failing, 'c.test.ts': broken });
+  expect(failedFiles(first.report, first.root).toSorted()).toEqual(['b.test.ts', 'c.test.ts']);
+  const second = first.report
+    .replaceAll('"failed"', '"passed"')
+    .replace(/c\.test\.ts/g, 'd.test.ts');
+  const found = testTotals(first.report, false, { reportText: second, succeeded: true });
+  expect(found).toMatchObject({ passed: 3, failed: 1 });
+  expect(found.unsteady).toEqual([`${first.root}/b.test.ts > c: Error: c`]);
+  expect(found.failures).toEqual([`${first.root}/c.test.ts: outside`]);
+  const failedAgain = { reportText: second, succeeded: false };
+  expect(testTotals(first.report, false, failedAgain)).toMatchObject({ passed: 2, failed: 2 });
 });

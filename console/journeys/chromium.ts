@@ -94,7 +94,8 @@ export async function openBrowser(base: string, options: BrowserOptions = {}): P
 function listen(page: Page, base: string, complaints: string[]): void {
   page.on('console', (message) => {
     const { url } = message.location();
-    const place = message.text().startsWith('Failed to load resource') ? ` ${url}` : '';
+    const isOwn = !url.startsWith('http') || url.startsWith(base);
+    const place = !isOwn || message.text().startsWith('Failed to load resource') ? ` ${url}` : '';
     complaints.push(`${message.type()}: ${message.text()}${place}`);
   });
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));

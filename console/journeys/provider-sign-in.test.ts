@@ -7,7 +7,7 @@ import { journey } from './journey.ts';
 
 /** What the pages of the provider ask for and log. */
 const providersOwn =
-  /fonts\.googleapis\.com|ERR_NAME_NOT_RESOLVED|autocomplete attributes|^policy:/;
+  /fonts\.googleapis\.com|ERR_NAME_NOT_RESOLVED|Autofocus processing|autocomplete attributes|^policy:/;
 
 async function startWithProvider() {
   const server = await startOidcServer('127.0.0.1');
