@@ -101,7 +101,8 @@ const deletionPreview = namedObject('SampleDeletionPreview', {
   }),
 });
 
-const instant = Type.String({ description: 'ISO-8601 date-time.' });
+const sampleTime = (description: string) =>
+  Type.Union([Type.String(), Type.Number()], { description });
 const topic = optional(Type.String({ description: 'Topic. Defaults to `default`.' }));
 
 const correctBody = namedObject('SampleCorrectionBody', {
@@ -109,7 +110,9 @@ const correctBody = namedObject('SampleCorrectionBody', {
   corrections: Type.Array(
     Type.Object({
       topic,
-      timestamp: instant,
+      timestamp: sampleTime(
+        'ISO-8601 date-time, or epoch milliseconds as a number of 12 to 14 digits.',
+      ),
       data: optional({ ...object, description: 'Data that selects one of several samples.' }),
       replacement: Type.Union(
         [
@@ -119,9 +122,9 @@ const correctBody = namedObject('SampleCorrectionBody', {
               Type.String({ description: 'Topic. Defaults to that of the old sample.' }),
             ),
             timestamp: optional(
-              Type.String({
-                description: 'ISO-8601 date-time. Defaults to that of the old sample.',
-              }),
+              sampleTime(
+                'ISO-8601 date-time, or epoch milliseconds. Defaults to that of the old sample.',
+              ),
             ),
           }),
           Type.Null(),

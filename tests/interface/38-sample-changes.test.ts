@@ -407,6 +407,26 @@ describe('corrections', () => {
     expect(await stored(device, only)).toEqual([]);
   });
 
+  test('take epoch milliseconds, and say what is wrong with seconds', async () => {
+    const device = await filled();
+    const [from, to] = [Date.parse(at(5)), Date.parse(at(500))];
+    await correct(device, [{ timestamp: from, replacement: { data: { n: 5 }, timestamp: to } }]);
+    expect(await stored(device, { timestamp: { gte: at(500) } })).toMatchObject([
+      { timestamp: at(500), data: { n: 5 } },
+    ]);
+    const path = `/v3/devices/${device.id}/samples/correct`;
+    for (const seconds of [
+      { timestamp: from / 1_000 },
+      { timestamp: to, replacement: { data: {}, timestamp: 5 } },
+    ])
+      expect(
+        await world.call('POST', path, { corrections: [{ replacement: null, ...seconds }] }),
+      ).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('seconds? send milliseconds') },
+      });
+  });
+
   test('reach neither rules nor outputs', async () => {
     const { hotRule, of, newest, output, send } = rules;
     const device = await world.device();

@@ -20,7 +20,7 @@ import type {
   SampleCorrection,
   SampleDeletion,
 } from '../../model/sample-changes.ts';
-import { parseBound, timestampOf } from '../../model/timestamp.ts';
+import { parseBound, timestampFault, timestampOf } from '../../model/timestamp.ts';
 import type { CountedTopic } from '../../storage/samples/sample-store.ts';
 import type { RawUplinks } from '../../uplinks/followers/raw-uplink-follower.ts';
 import { Answer, resourceRoute, type Route } from '../edge/route.ts';
@@ -190,7 +190,7 @@ function correctionsOf({ corrections }: CorrectionBody): readonly SampleCorrecti
   return corrections.map(({ topic: sentTopic, timestamp: sentTime, data, replacement }, index) => {
     const field = `body corrections.${index}`;
     const topic = sentTopic ?? defaultTopic;
-    const timestamp = instantOf(`${field}.timestamp`, sentTime);
+    const timestamp = timeOf(`${field}.timestamp`, sentTime);
     return {
       topic,
       timestamp,
@@ -198,21 +198,17 @@ function correctionsOf({ corrections }: CorrectionBody): readonly SampleCorrecti
       replacement: replacement && {
         data: replacement.data,
         topic: replacement.topic ?? topic,
-        timestamp: instantOf(`${field}.replacement.timestamp`, replacement.timestamp) ?? timestamp,
+        timestamp: timeOf(`${field}.replacement.timestamp`, replacement.timestamp ?? sentTime),
       },
     };
   });
 }
 
-function instantOf<T extends string | null | undefined>(
-  field: string,
-  sent: T,
-): T extends string ? EpochMs : EpochMs | undefined {
-  if (typeof sent !== 'string') return undefined as never;
+function timeOf(field: string, sent: string | number): EpochMs {
   const at = timestampOf(sent);
-  if (at === undefined)
-    throw problem('invalidRequest', { reason: `${field} must be an ISO-8601 date-time` });
-  return at;
+  if (at !== undefined) return at;
+  const { value, reason } = timestampFault(sent);
+  throw problem('invalidRequest', { reason: `${field} ${value} ${reason}` });
 }
 
 // Routes that recalculate stored samples, or show what would change (contract 38).
