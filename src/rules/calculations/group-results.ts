@@ -200,7 +200,10 @@ async function counts(
 ): Promise<number[]> {
   if (count === 'TOTAL') return periods.map(() => members.length);
   const found: number[] = [];
+  const onlineMs = Math.max(0, ...members.map(({ onlineTimeoutMs }) => onlineTimeoutMs));
   for (const { start, end } of periods) {
+    // Older samples do not count, and are not looked for.
+    const oldest = count === 'REPORTING' ? start : end - onlineMs;
     let counted = 0;
     for (let from = 0; from < members.length; from += devicesACall) {
       const some = members.slice(from, from + devicesACall);
@@ -209,6 +212,7 @@ async function counts(
       const samples = await store.latest({
         deviceIds,
         topics: [topic],
+        from: oldest,
         until: end - 1,
         unreadable: refuseUnreadable,
       });

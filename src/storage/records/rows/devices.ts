@@ -550,22 +550,25 @@ function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
 
 // Devices of calculations.
 
-/** Those of the workspace that carry the tag, in order of id. */
+/**
+ * Those of the workspace that carry the tag, in order of id; at most `max`. The workspace is compared here, because
+ * SQLite would go through all of its devices in order of id to find the few with the tag.
+ */
 export async function membersOfTag(
   db: RecordsDb,
   workspaceId: string,
   tagId: string,
   max: number,
 ): Promise<{ id: string; onlineTimeoutSeconds: number }[]> {
-  return db
+  const rows = await db
     .selectFrom('deviceTags')
     .innerJoin('devices', 'devices.id', 'deviceTags.deviceId')
-    .select(['devices.id', 'devices.onlineTimeoutSeconds'])
+    .select(['devices.id', 'devices.workspaceId', 'devices.onlineTimeoutSeconds'])
     .where('deviceTags.tagId', '=', tagId)
-    .where('devices.workspaceId', '=', workspaceId)
-    .orderBy('devices.id')
+    .orderBy('deviceTags.deviceId')
     .limit(max)
     .execute();
+  return rows.filter((row) => row.workspaceId === workspaceId);
 }
 
 /** Those of the ids that are in the workspace. */

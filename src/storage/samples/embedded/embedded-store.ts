@@ -526,7 +526,7 @@ async function findLatest(request: LatestRequest, parts: StoreReadsParts): Promi
     });
     // What was lost may have been newer than what was found.
     for (const [i, deviceId] of request.deviceIds.entries()) {
-      const oldest = samples[i]?.at(-1)?.timestamp;
+      const oldest = samples[i]?.at(-1)?.timestamp ?? request.from;
       lost.report({ deviceId, ...(oldest !== undefined && { from: oldest }), unreadable: report });
     }
     return { samples, unreadable };
