@@ -96,7 +96,11 @@ import {
 } from '../uplinks/idempotency/idempotency.ts';
 import { removeRawUplinks } from '../uplinks/raw-uplink-list.ts';
 import { countBackfill, countUplink } from '../uplinks/uplink-counters.ts';
-import { type CalculatedDevice, CalculatedKeys } from '../uplinks/calculated-keys.ts';
+import {
+  type CalculatedDevice,
+  CalculatedKeys,
+  withCalculatedKeys,
+} from '../uplinks/calculated-keys.ts';
 import {
   previewRecalculation,
   type RecalculationReport,
@@ -191,7 +195,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const quickScripts = new QuickScripts(() => performance.now());
   const calculated = calculatedKeysOf(parts);
   const stages = uplinkStagesOf(parts, scripts, status, intake, quickScripts, calculated);
-  const { admit, append, announce } = stages;
+  const { admit } = stages;
   const owned = createDeviceLeaseGuard(parts);
   const takeOwnUplink = async (uplink: Uplink): Promise<KeptSamples> => {
     const work = () => owned(uplink.device.workspaceId, () => handleUplink(uplink, stages));
@@ -226,7 +230,9 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     handleUplink: takeUplink,
     takeOwnUplink,
     storingCalls: remote?.handlers,
-    appendEntry: remote?.appendEntry ?? ((entry) => appendAnnounced(entry, { append, announce })),
+    appendEntry:
+      remote?.appendEntry ??
+      (async (entry) => appendAnnounced(await withCalculatedKeys(entry, stages), stages)),
     admit,
     sampleChanges: remote?.sampleChanges ?? ownChanges,
     encodeDownlink: encodeDownlink(scripts),
@@ -276,7 +282,8 @@ function ownSampleChanges(
 ): SampleChangesOfNode {
   const findRoute = (deviceId: string) => directory.byDevice(deviceId);
   const replacing = { findRoute, store, append, announce, newId, now };
-  const changes = new SampleChanges({ ...replacing, removeUplinks });
+  const { calculated } = decoding;
+  const changes = new SampleChanges({ ...replacing, removeUplinks, calculated });
   const { delete: remove, correct, put, settled } = changes;
   const { recalculate } = new Recalculations({ ...replacing, ...decoding, list, validate, admit });
   return { delete: remove, correct, recalculate, put, settled };

@@ -2,6 +2,7 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
 import { createSerialQueue, type SerialQueue } from '../structures/serial-queue.ts';
+import { withCalculatedKeys } from '../uplinks/calculated-keys.ts';
 import type { ValidatedSample } from '../uplinks/validate/sample-validation.ts';
 import {
   appendAnnounced,
@@ -295,7 +296,10 @@ export const entriesCall = 'entries';
 
 export type AppendEntry = (entry: JournalEntry) => Promise<DurableEntry>;
 
-type EntryStages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'heldFor' | 'newId'>;
+type EntryStages = Pick<
+  BatchStages,
+  'append' | 'announce' | 'admit' | 'calculate' | 'heldFor' | 'newId'
+>;
 
 type Outcome = DurableEntry | Refusal;
 
@@ -317,7 +321,7 @@ export function createRemoteEntries(
       if (outcome === undefined) throw problem('nodeUnreachable');
       return outcome;
     };
-    const here = () => appendOwned(entry, workspaceId, on);
+    const here = async () => appendOwned(await withCalculatedKeys(entry, on), workspaceId, on);
     return atOwner<DurableEntry>(askOwners, workspaceId, ask, here);
   };
 }
@@ -359,5 +363,5 @@ async function appendAdmitted(
   );
   const permitted = admitted.map(({ sample }) => sample as (typeof samples)[number]);
   const permittedEntry = { ...entry, samples: permitted, notes: [...entry.notes, ...notes] };
-  return appendOwned(permittedEntry, workspaceId, on);
+  return appendOwned(await withCalculatedKeys(permittedEntry, on), workspaceId, on);
 }

@@ -16,7 +16,7 @@ import type { Sample } from '../model/sample.ts';
 import { columnValueAt } from '../query/summaries/ordered-values.ts';
 import { markCalculated } from '../storage/samples/same-data.ts';
 import type { Samples } from '../storage/samples/samples.ts';
-import type { Validated } from './uplink.ts';
+import type { UplinkStages, Validated } from './uplink.ts';
 
 /** Of all devices together; the organization that holds most forgets its least recently used. */
 const recentBytesMax = 64 * 1024 * 1024;
@@ -469,6 +469,31 @@ export class CalculatedKeys {
       );
     return durable;
   }
+}
+
+/** The entry of samples that no device sent, with their calculated keys. */
+export async function withCalculatedKeys(
+  entry: JournalEntry,
+  { calculate, newId }: Pick<UplinkStages, 'calculate' | 'newId'>,
+): Promise<JournalEntry> {
+  const { deviceId, receivedAt, samples } = entry;
+  if (samples.length === 0) return entry;
+  const given = samples.map((sample): Validated => ({ sample, notes: [], metrics: {} }));
+  const made = await calculate(deviceId, given);
+  const notes = made.flatMap((one, i) =>
+    one.notes.map((note) => ({
+      id: newId(),
+      deviceId,
+      timestamp: receivedAt,
+      ...note,
+      correlationId: samples[i]?.correlationId ?? '',
+    })),
+  );
+  return {
+    ...entry,
+    samples: samples.map((sample, i) => ({ ...sample, data: made[i]?.sample.data ?? sample.data })),
+    notes: [...entry.notes, ...notes],
+  };
 }
 
 const utc: OffsetAt = () => 0;

@@ -17,12 +17,14 @@ import type {
   SettledChanges,
 } from '../model/sample-changes.ts';
 import { createSerialQueue, type SerialQueue } from '../structures/serial-queue.ts';
-import { sameSampleData } from '../storage/samples/same-data.ts';
+import { markCalculated, sameSampleData } from '../storage/samples/same-data.ts';
 import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
 import type { CountedTopic } from '../storage/samples/sample-store.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { RawUplinks } from './followers/raw-uplink-follower.ts';
+import type { CalculatedKeys } from './calculated-keys.ts';
 import { endOfTimes, Replacements, type ReplacementStages } from './replacements.ts';
+import type { Validated } from './uplink.ts';
 import { validateSample } from './validate/sample-validation.ts';
 
 /** Samples of one instant and topic that are looked at. */
@@ -36,6 +38,7 @@ function rangeOf({ topics, from, to }: SampleDeletion): RemovedRange {
 
 interface SampleChangeStages extends ReplacementStages {
   readonly removeUplinks: RawUplinks['removeReceived'];
+  readonly calculated: CalculatedKeys;
 }
 
 /** Of devices of this node. */
@@ -107,9 +110,9 @@ export class SampleChanges {
   };
 
   /**
-   * Stores results of a calculation, each in place of an earlier one of its period. Results that are
-   * new go to rules and outputs; those that replace others do not. The same results again change
-   * nothing.
+   * Stores results of a calculation with the calculated keys of the target's type, each in place of an earlier
+   * one of its period. Results that are new go to rules and outputs; those that replace others do not. The same
+   * results again change nothing.
    */
   readonly put = async (results: GroupResults): Promise<PutOutcome> => {
     const { deviceId } = results;
@@ -133,34 +136,83 @@ export class SampleChanges {
     const range = { deviceId, topic, ...span, unreadable: refuseUnreadable };
     for await (const batch of store.exportSamples(range))
       for (const sample of batch) there.get(sample.timestamp)?.push(sample);
-    const stored: Sample[] = [];
-    let replaced = 0;
+    const { type } = await this.#on.findRoute(deviceId);
+    const names = (type?.calculatedKeys ?? []).flatMap((one) =>
+      one.topic === topic ? one.key : [],
+    );
+    const added: Validated[] = [];
+    const changed = new Map<EpochMs, Sample | undefined>();
     for (const { timestamp, data } of results) {
-      const known = there.get(timestamp) ?? [];
-      const own = known.filter(({ meta }) => isResultOf(meta, calculationId));
+      const own = (there.get(timestamp) ?? []).filter(({ meta }) =>
+        isResultOf(meta, calculationId),
+      );
       const made =
-        data === null ? [] : [resultOf({ deviceId, topic, timestamp, data }, calculationId)];
+        data === null
+          ? undefined
+          : resultOf({ deviceId, topic, timestamp, data }, calculationId, names);
       const [old] = own;
       const isSame =
-        own.length === made.length &&
-        (old === undefined || sameSampleData(old.data, made[0]?.data ?? {}));
+        own.length === Number(made !== undefined) &&
+        (old === undefined || sameSampleData(old.data, made?.sample.data ?? {}));
       if (isSame) continue;
-      if (own.length === 0) stored.push(...made);
-      else {
-        const others = known.filter((sample) => !own.includes(sample));
-        instants.put(topic, timestamp, [...others, ...made]);
-        replaced++;
-      }
+      if (own.length > 0) changed.set(timestamp, made?.sample);
+      else if (made !== undefined) added.push(made);
     }
-    if (stored.length > 0) await this.#replacements.append(deviceId, stored);
-    const { ranges, samples } = instants.changed();
-    if (ranges.length > 0)
+    if (changed.size > 0) {
+      const anew = await this.#recalculated(deviceId, calculationId, span, changed);
+      for (const [timestamp, made] of changed) {
+        const others = (there.get(timestamp) ?? []).filter(
+          ({ meta }) => !isResultOf(meta, calculationId),
+        );
+        const sample = anew.get(timestamp) ?? made;
+        instants.put(topic, timestamp, sample === undefined ? others : [...others, sample]);
+      }
+      const { ranges, samples } = instants.changed();
       await this.#replacements.replace(
         deviceId,
         { cause: 'RECALCULATED', ranges, before },
         samples,
       );
-    return { stored: stored.length, replaced };
+    }
+    if (added.length > 0) {
+      const stored = await this.#on.calculated.calculate(deviceId, added);
+      await this.#replacements.append(
+        deviceId,
+        stored.map(({ sample }) => sample),
+      );
+    }
+    return { stored: added.length, replaced: changed.size };
+  }
+
+  /**
+   * The changed results with calculated keys that see these results in place of the earlier ones, by time; empty
+   * for a device without calculated keys.
+   */
+  async #recalculated(
+    deviceId: string,
+    calculationId: string,
+    span: { readonly from: EpochMs; readonly to: EpochMs },
+    changed: ReadonlyMap<EpochMs, Sample | undefined>,
+  ): Promise<ReadonlyMap<EpochMs, Sample>> {
+    const found = new Map<EpochMs, Sample>();
+    const { type } = await this.#on.findRoute(deviceId);
+    const keys = type?.calculatedKeys ?? [];
+    if (keys.length === 0) return found;
+    const { store, calculated } = this.#on;
+    async function* withChanges(): AsyncIterable<readonly Sample[]> {
+      const range = { deviceId, ...span, unreadable: refuseUnreadable };
+      for await (const batch of store.exportSamples(range))
+        yield batch.flatMap((sample) => {
+          const { meta, timestamp } = sample;
+          if (!isResultOf(meta, calculationId) || !changed.has(timestamp)) return [sample];
+          return changed.get(timestamp) ?? [];
+        });
+    }
+    for await (const batch of calculated.recalculated(deviceId, keys, withChanges(), 'decoded'))
+      for (const sample of batch)
+        if (isResultOf(sample.meta, calculationId) && changed.has(sample.timestamp))
+          found.set(sample.timestamp, sample);
+    return found;
   }
 
   async #correctOne(
@@ -228,9 +280,18 @@ export class SampleChanges {
 }
 
 /** Results carry the id of their calculation, so that samples of others at their times stay. */
-function resultOf(sample: Sample, calculationId: string): Sample {
-  const { sample: valid } = validateSample<Sample>(sample);
-  return { ...valid, meta: { ...valid.meta, svcCalculation: { id: calculationId } } };
+function resultOf(
+  sample: Sample,
+  calculationId: string,
+  calculatedKeys: readonly string[],
+): Validated {
+  const valid = validateSample<Sample>(sample);
+  const { data, meta } = valid.sample;
+  // What the type computes of a result does not make it another one.
+  const names = calculatedKeys.filter((key) => !Object.hasOwn(data, key));
+  if (names.length > 0) markCalculated(data, names);
+  const marked = { ...valid.sample, meta: { ...meta, svcCalculation: { id: calculationId } } };
+  return { ...valid, sample: marked };
 }
 
 function isResultOf(meta: JsonObject | undefined, calculationId: string): boolean {

@@ -184,6 +184,40 @@ describe('contract 15: custom logic', () => {
     ]);
   });
 
+  test('the sample of a database action has the calculated keys of its device', async () => {
+    const device = await world.device({ schemas: {} });
+    await world.must('PUT', `/v3/device-types/${device.deviceTypeId}`, {
+      calculatedKeys: [
+        { key: 'half', topic: 'told', expression: 'temperature / 2' },
+        { key: 'rise', topic: 'told', expression: 'temperature - prev(temperature)' },
+      ],
+    });
+    const database = await world.must('POST', '/v3/output-connectors', {
+      name: 'Told',
+      workspaceId: world.workspaceId,
+      type: 'CUSTOM_DATABASE',
+      scope: 'RULE_ACTION',
+      sendConsecutiveAlerts: true,
+      customDatabaseProperties: { topic: 'told', targetDeviceId: null, useCurrentDevice: true },
+    });
+    const script = `function consume(event) {
+      emit('action', { data: { temperature: event.inputs.temperature } });
+    }`;
+    await scriptRule(device, [database.id], script);
+    const told = async () => {
+      const body = { topic: 'told', limit: 10 };
+      const found = await world.must('POST', `/v3/devices/${device.id}/query`, body);
+      return (found as unknown as { data: object }[]).map(({ data }) => data);
+    };
+    await world.capture(device, { temperature: 10 });
+    await expect.poll(told, { timeout: 60_000 }).toEqual([{ temperature: 10, half: 5 }]);
+    await world.capture(device, { temperature: 14 });
+    await expect.poll(told, { timeout: 60_000 }).toEqual([
+      { temperature: 14, half: 7, rise: 4 },
+      { temperature: 10, half: 5 },
+    ]);
+  });
+
   test('the database action passes its sample to the rules, at most ten times, and then reports it', async () => {
     const device = await world.device();
     const database = await world.must('POST', '/v3/output-connectors', {

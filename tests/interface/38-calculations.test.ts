@@ -175,6 +175,44 @@ test('combines the values of a tag by period into samples of the target, late on
   expect(progress).toMatchObject({ computedTo: iso(first + 3 * hour), error: null });
 });
 
+test('results have the calculated keys of the type of their target, computed again with them', async () => {
+  const { tagId, devices } = await group(2);
+  const target = await world.device({ schemas: {} });
+  await world.must('PUT', `/v3/device-types/${target.deviceTypeId}`, {
+    calculatedKeys: [
+      { key: 'kilo', topic: 'group', expression: 'energy / 1000' },
+      { key: 'rise', topic: 'group', expression: 'energy - prev(energy)' },
+      { key: 'both', topic: 'group', expression: 'sumOver(energy, "PT2H")' },
+      { key: 'most', topic: 'group', expression: '-1' },
+    ],
+  });
+  const first = hoursAgo(3);
+  const send = (h: number, at: number, energy: number) => ({
+    deviceId: devices[0]!.id,
+    timestamp: iso(first + h * hour + at * minute),
+    data: { energy },
+  });
+  await backfill([send(0, 1, 100), send(1, 1, 250), send(2, 1, 700)]);
+  const most = { key: 'most', each: { accumulator: 'MAX', dataKey: 'energy' }, across: 'MAX' };
+  await create(draft({ tagId, target }, { from: iso(first), outputs: [sumOfEnergy, most] }));
+  const expected = {
+    [iso(first)]: { energy: 100, most: 100, kilo: 0.1, both: 100 },
+    [iso(first + hour)]: { energy: 250, most: 250, kilo: 0.25, rise: 150, both: 350 },
+    [iso(first + 2 * hour)]: { energy: 700, most: 700, kilo: 0.7, rise: 450, both: 950 },
+  };
+  await expect.poll(() => results(target), waits).toEqual(expected);
+
+  // Late samples of two neighbors: the second one sees the first as it is now.
+  await backfill([send(0, 2, 10), send(1, 2, 20)]);
+  await expect
+    .poll(() => results(target), waits)
+    .toEqual({
+      ...expected,
+      [iso(first)]: { energy: 110, most: 100, kilo: 0.11, both: 110 },
+      [iso(first + hour)]: { energy: 270, most: 250, kilo: 0.27, rise: 160, both: 380 },
+    });
+});
+
 test('a period is computed when it has ended, and then once a period', async () => {
   const { tagId, devices, target } = await group(2);
   await create(draft({ tagId, target }));
