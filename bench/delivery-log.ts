@@ -7,7 +7,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DeliveryLog } from '../src/storage/delivery-log/delivery-log.ts';
 import { recordOutcome } from '../src/outputs/deliveries/delivery-outcomes.ts';
-import { loadDelivery } from '../src/outputs/deliveries/attempts/delivery-records.ts';
+import { loadDelivery } from '../src/outputs/deliveries/attempts/waiting-delivery.ts';
 import { Deliverer } from '../src/outputs/deliveries/attempts/delivery-worker.ts';
 import { DeliveryIntake } from '../src/outputs/deliveries/delivery-intake.ts';
 import { queueOutputs } from '../src/outputs/deliveries/outputs.ts';

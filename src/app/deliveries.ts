@@ -2,14 +2,19 @@
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { DeliveryCounts, recordOutcome } from '../outputs/deliveries/delivery-outcomes.ts';
-import { loadDelivery } from '../outputs/deliveries/attempts/delivery-records.ts';
-import type { TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
-import type { WaitingDelivery } from '../outputs/deliveries/attempts/waiting-delivery.ts';
+import {
+  type WaitingDelivery,
+  type TriedDelivery,
+  loadDelivery,
+} from '../outputs/deliveries/attempts/waiting-delivery.ts';
 import { OpenTargets, TargetCache } from '../outputs/deliveries/attempts/open-targets.ts';
 import { previewTemplate, testConnector } from '../outputs/deliveries/connector-test.ts';
 import { createDeliveryHandover } from '../outputs/deliveries/delivery-handoff.ts';
-import { DeliveryIntake, recoverDeliveries } from '../outputs/deliveries/delivery-intake.ts';
-import { DeliveryUpkeep } from '../outputs/deliveries/delivery-maintenance.ts';
+import {
+  DeliveryIntake,
+  DeliveryUpkeep,
+  recoverDeliveries,
+} from '../outputs/deliveries/delivery-intake.ts';
 import { createDeliveryBook } from '../outputs/deliveries/delivery-queries.ts';
 import { queueOutputs, rowsForOutputs } from '../outputs/deliveries/outputs.ts';
 import type { Route } from '../http/edge/route.ts';
@@ -110,7 +115,7 @@ export async function composeDeliveries(
 async function keptDeliveries(parts: Parts, targets: OpenTargets): Promise<KeptDeliveries> {
   const { sharedWork } = parts;
   if (sharedWork === undefined) return loggedDeliveries(parts, targets);
-  const { composeSharedDeliveries } = await import('./shared-deliveries.ts');
+  const { composeSharedDeliveries } = await import('./shared-work.ts');
   return composeSharedDeliveries(parts, targets, sharedWork);
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
 import type { BatchStages } from '../uplinks/bulk/backfill-batches.ts';
-import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
+import type { RawUplinks } from '../uplinks/followers/followers.ts';
 import { listAtOwner, rawUplinksCall, rawUplinksReceiver } from '../cluster/remote-raw-uplinks.ts';
 import { type DeviceOwnership, withDeviceLease } from '../cluster/owned-devices.ts';
 import {

@@ -1,9 +1,12 @@
 // Connects MQTT: logins, uplinks, messages to devices, configurations, revocation and the ports.
 import type { Server } from 'node:http';
 import { Attempts, networkOf, secretLimits } from '../access/sign-in-throttle.ts';
-import { createConfigurationPush, pushOnConnect } from '../downlinks/configuration-push.ts';
+import {
+  createConfigurationPush,
+  createMqttTransport,
+  pushOnConnect,
+} from '../downlinks/mqtt-transport.ts';
 import type { SendDownlink } from '../downlinks/downlink-transport.ts';
-import { createMqttTransport } from '../downlinks/mqtt-transport.ts';
 import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
 import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
@@ -18,30 +21,30 @@ import { deviceRows } from '../storage/records/rows/devices.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
-import { looksLikeToken, tokenAudiences } from '../transports/mqtt/device-token.ts';
+import {
+  logIn,
+  type Login,
+  type LoginParts,
+  looksLikeToken,
+  type MqttIdentity,
+  tokenAudiences,
+} from '../transports/mqtt/mqtt-login.ts';
 import { type AcceptMqtt, MqttBrokerOnDemand } from '../transports/mqtt/mqtt-broker-on-demand.ts';
 import type { BrokerParts } from '../transports/mqtt/mqtt-broker-state.ts';
 import type { MqttBroker } from '../transports/mqtt/mqtt-broker.ts';
 import { listenMqtt } from '../transports/mqtt/mqtt-listeners.ts';
-import {
-  type Login,
-  logIn,
-  type LoginParts,
-  type MqttIdentity,
-} from '../transports/mqtt/mqtt-login.ts';
 import type { DroppedPublish } from '../transports/mqtt/mqtt-publish.ts';
 import { createMqttPublisher } from '../transports/mqtt/mqtt-publisher.ts';
 import { Retained } from '../transports/mqtt/mqtt-retained.ts';
 import { MqttRevocation } from '../transports/mqtt/mqtt-revocation.ts';
 import { type FindRoute, SessionStore } from '../transports/mqtt/mqtt-session.ts';
 import { takeUntilClose } from '../transports/mqtt/mqtt-login-limiter.ts';
-import type { SparkplugIntake } from '../transports/sparkplug/sparkplug-client.ts';
+import type { SparkplugIntake } from '../transports/sparkplug/sparkplug-topic.ts';
 import { handleMqttPayload, type MqttUplinkStages } from '../uplinks/capture/mqtt-uplink.ts';
-import { createSparkplugIntake } from '../uplinks/capture/sparkplug-intake.ts';
-import { SparkplugNodes } from '../uplinks/capture/sparkplug-nodes.ts';
+import { createSparkplugIntake, SparkplugNodes } from '../uplinks/capture/sparkplug-intake.ts';
 import { createDeviceNotes } from '../uplinks/device-events.ts';
 import { followCertificate, readCertificate } from './certificates.ts';
-import type { composeMqttNodes, MqttNodes } from './mqtt-nodes.ts';
+import type { composeMqttNodes, MqttNodes } from './shared-work.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 
@@ -161,7 +164,7 @@ async function nodesOf(
 ): Promise<MqttNodes | undefined> {
   const { messages } = parts;
   if (messages === undefined) return undefined;
-  const { composeMqttNodes: compose } = await import('./mqtt-nodes.ts');
+  const { composeMqttNodes: compose } = await import('./shared-work.ts');
   return compose(parts, messages, login, kept);
 }
 

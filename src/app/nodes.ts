@@ -74,7 +74,7 @@ import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { DeviceOfState } from '../uplinks/followers/status-follower.ts';
 import { CaptureSenders } from '../uplinks/capture/capture-senders.ts';
 import type { Uplinks } from './uplinks.ts';
-import type { RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
+import type { RawUplinks } from '../uplinks/followers/followers.ts';
 import { composeSharedWork, shareChanges } from './shared-work.ts';
 import { entriesOver, journalName, offerEntries, shareCopies } from './journal-copies.ts';
 import { reportCutOff, watchNodes } from './outages.ts';

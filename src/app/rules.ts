@@ -92,7 +92,7 @@ export async function composeRules(
   const { records, store, now, followers } = parts;
   const { db } = records;
   const { sharedWork } = parts;
-  const sharing = sharedWork && (await import('./shared-rules.ts'));
+  const sharing = sharedWork && (await import('./shared-work.ts'));
   const searched =
     sharedWork && sharing ? sharing.searchedByOwner(parts, sharedWork) : searchedStore(parts);
   const state = composeRuleState(parts, searched);

@@ -19,10 +19,10 @@ import { offsetsOf } from '../query/expression-reads.ts';
 import { storedNames } from '../query/inferred-schema.ts';
 import type { Emit } from '../scripting/emit.ts';
 import {
+  runScript,
   ScriptMachine,
   ScriptMachineOnDemand,
   type ScriptRunner,
-  runScript,
 } from '../scripting/script-machine.ts';
 import {
   openClickHouseUplinks,
@@ -40,7 +40,11 @@ import { samplesError } from '../storage/samples/clickhouse/store-parts.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
 import { Intake, intakeLimits } from '../transports/intake.ts';
-import type { DeviceOfState } from '../uplinks/followers/status-follower.ts';
+import {
+  type DeviceOfState,
+  openStatusFollower,
+  type StatusFollower,
+} from '../uplinks/followers/status-follower.ts';
 import { appendAnnounced } from '../uplinks/bulk/backfill-batches.ts';
 import {
   backfill,
@@ -83,8 +87,7 @@ import {
   type ReplayStages,
   replayUplinks,
 } from '../uplinks/decoder-test.ts';
-import { openRawUplinks, type RawUplinks } from '../uplinks/followers/raw-uplink-follower.ts';
-import { openStatusFollower, type StatusFollower } from '../uplinks/followers/status-follower.ts';
+import { openRawUplinks, type RawUplinks } from '../uplinks/followers/followers.ts';
 import {
   createIdempotencyRecords,
   createOnceStreamed,

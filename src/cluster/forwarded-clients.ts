@@ -6,11 +6,10 @@ import type { NodeAddress } from '../model/node-messages.ts';
 import { problem } from '../model/problem.ts';
 import { SharedPool } from '../structures/shared-pool.ts';
 import type { SetTimer } from '../structures/timers.ts';
-import { looksLikeToken } from '../transports/mqtt/device-token.ts';
+import { type Login, looksLikeToken } from '../transports/mqtt/mqtt-login.ts';
 import type { ClientPlace, PlaceOfClient } from '../transports/mqtt/mqtt-broker-state.ts';
 import { loginTurns } from '../transports/mqtt/mqtt-login-limiter.ts';
-import type { Login } from '../transports/mqtt/mqtt-login.ts';
-import { type LeaseName, type Leases, leaseOfWorkspace } from './leases/leases.ts';
+import { type LeaseName, leaseOfWorkspace, type Leases } from './leases/leases.ts';
 import {
   type ConnectedClient,
   type DialConnection,

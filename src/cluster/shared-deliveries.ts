@@ -1,8 +1,9 @@
 // Shared deliveries: with several nodes, the holder of a shard of connectors attempts what waits in the records.
-import type { Deliverer, TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
+import type { Deliverer } from '../outputs/deliveries/attempts/delivery-worker.ts';
 import {
   type WaitingDelivery,
   waitingDraft,
+  type TriedDelivery,
 } from '../outputs/deliveries/attempts/waiting-delivery.ts';
 import { deliveryLogLimits } from '../storage/delivery-log/record.ts';
 import type { Delivery } from '../model/delivery.ts';

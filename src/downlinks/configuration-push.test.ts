@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { DeviceSubscription, MqttSession } from '../transports/mqtt/mqtt-session.ts';
 import { topicFilterOf } from '../transports/mqtt/mqtt-topic.ts';
-import { createConfigurationPush, pushOnConnect } from './configuration-push.ts';
+import { createConfigurationPush, pushOnConnect } from './mqtt-transport.ts';
 
 const configuration = { interval: 60 };
 const wanted = { deviceId: 'd', configuration } as never;

@@ -1,5 +1,5 @@
 // Live events: what happens in workspaces, as those see it who follow it (contract 37).
-import type { TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
+import type { TriedDelivery } from '../outputs/deliveries/attempts/waiting-delivery.ts';
 import type { ShownAlarmEvent } from '../rules/alarms/alarm-notifications.ts';
 import type {
   FollowedWorkspace,

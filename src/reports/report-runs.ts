@@ -34,7 +34,7 @@ import {
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
 import { type ReportContent, reportMail, type ReportMail } from './report-mail.ts';
-import type { TriedDelivery } from '../outputs/deliveries/attempts/delivery-worker.ts';
+import type { TriedDelivery } from '../outputs/deliveries/attempts/waiting-delivery.ts';
 import { hasFormOfId, mailConnectorId } from '../model/ids.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 

@@ -7,7 +7,7 @@ import { payloadHexOf, type ReadEncoding } from '../model/payload.ts';
 import { problem } from '../model/problem.ts';
 import type { RawUplink } from '../model/uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
-import type { RawUplinks } from './followers/raw-uplink-follower.ts';
+import type { RawUplinks } from './followers/followers.ts';
 
 export interface RawUplinkView {
   /** The correlation id, under both names. */

@@ -28,7 +28,7 @@ import type {
 import type { RawUplink } from '../model/uplink.ts';
 import { DataSet, markCalculated, sameSampleData } from '../storage/samples/same-data.ts';
 import { uplinkOf } from './capture/capture.ts';
-import { endOfTimes, Replacements, type ReplacementStages } from './replacements.ts';
+import { endOfTimes, Replacements, type ReplacementStages } from './sample-changes.ts';
 import type { UplinkStages } from './uplink.ts';
 
 const durationMsMax = 10_000;

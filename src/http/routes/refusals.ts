@@ -15,7 +15,7 @@ import {
   type TakeRefusedParts,
   type TrialParts,
   tryTypes,
-} from '../../uplinks/refused-payload.ts';
+} from '../../uplinks/refusals.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, type RouteInput } from '../edge/route.ts';
 import { byId, createdOnce, type RecordParts } from './record-routes.ts';

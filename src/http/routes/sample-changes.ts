@@ -22,7 +22,7 @@ import type {
 } from '../../model/sample-changes.ts';
 import { parseBound, timestampFault, timestampOf } from '../../model/timestamp.ts';
 import type { CountedTopic } from '../../storage/samples/sample-store.ts';
-import type { RawUplinks } from '../../uplinks/followers/raw-uplink-follower.ts';
+import type { RawUplinks } from '../../uplinks/followers/followers.ts';
 import { Answer, resourceRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';

@@ -13,7 +13,7 @@ import type { LocalScripts } from '../../scripting/local-scripts.ts';
 import { missing } from '../../structures/missing.ts';
 import { readBody } from '../edge/direct-exchange.ts';
 import { idempotencyKeyOf, requestIdOf } from '../edge/admission.ts';
-import { httpOptions, refuseBrokenRequest, tlsOptions } from '../edge/server-options.ts';
+import { httpOptions, refuseBrokenRequest, tlsOptions } from '../edge/server.ts';
 import type { LeftJson } from '../../query/unwritten-json.ts';
 import { completeJson } from '../edge/send-json.ts';
 import {

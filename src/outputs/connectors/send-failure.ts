@@ -1,5 +1,5 @@
 // Send failure: decides whether a failed delivery is retried (contract 35).
-import { EgressRefused } from '../egress/egress-refused.ts';
+import { EgressRefused } from '../egress/host-check.ts';
 import { Problem } from '../../model/problem.ts';
 import type { SendOutcome } from './target.ts';
 

@@ -1,11 +1,11 @@
 // Target URIs: what is read from each form, and what is rejected.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { kinesisStream } from './amazon-kinesis/amazon-kinesis-properties.ts';
-import { eventHub } from './azure-event-hubs/event-hub.ts';
-import { serviceAccount } from './gcp-pub-sub/gcp-pub-sub-properties.ts';
-import { kafkaEndpoints } from './kafka/kafka-properties.ts';
-import { sqlAddress } from './sql/sql-properties.ts';
+import { kinesisStream } from './amazon-kinesis/amazon-kinesis.ts';
+import { eventHub } from './azure-event-hubs/azure-event-hubs.ts';
+import { serviceAccount } from './gcp-pub-sub/gcp-pub-sub.ts';
+import { kafkaEndpoints } from './kafka/kafka.ts';
+import { sqlAddress } from './sql/sql.ts';
 import { targetUri } from './target-uri.ts';
 
 const mqttPorts = { mqtt: 1883, mqtts: 8883 };

@@ -1,7 +1,6 @@
 // Delivery outcomes: notes for the device's owner, then a record in the log, then the counters.
-import { recordAttempt } from './attempts/delivery-records.ts';
 import type { DeliveryLog } from '../../storage/delivery-log/delivery-log.ts';
-import type { QueuedDelivery, TriedDelivery } from './attempts/delivery-worker.ts';
+import type { QueuedDelivery } from './attempts/delivery-worker.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
 import { transaction } from '../../storage/records/transaction.ts';
@@ -13,6 +12,7 @@ import { addPeriodCounts } from '../../storage/records/rows/period-counts.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { PeriodCounter } from '../../uplinks/followers/period-counter.ts';
+import { recordAttempt, type TriedDelivery } from './attempts/waiting-delivery.ts';
 
 interface DeliveryOutcomesParts {
   readonly db: RecordsDb;

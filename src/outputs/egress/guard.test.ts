@@ -8,11 +8,11 @@ import { createEgressGuard } from './guard.ts';
 import {
   addressCheck,
   createHostCheck,
+  EgressRefused,
   type HostCheckOptions,
   isLocalName,
   readHost,
 } from './host-check.ts';
-import { EgressRefused } from './egress-refused.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

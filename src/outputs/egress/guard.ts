@@ -3,14 +3,15 @@
 import type { LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import { problem } from '../../model/problem.ts';
-import { createGuardedConnections, type GuardedConnections } from './guarded-connections.ts';
 import {
+  createGuardedConnections,
   createHostCheck,
+  EgressRefused,
+  type GuardedConnections,
   type HostCheck,
   type HostCheckOptions,
   readHttpUrl,
 } from './host-check.ts';
-import { EgressRefused } from './egress-refused.ts';
 import {
   createHttpExchange,
   type HttpAnswer,

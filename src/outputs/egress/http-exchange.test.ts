@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
-import { EgressRefused } from './egress-refused.ts';
+import { EgressRefused } from './host-check.ts';
 import { createEgressGuard, type EgressGuard } from './guard.ts';
 import { createHttpExchange } from './http-exchange.ts';
 import { createHttpThread } from './http-thread.ts';

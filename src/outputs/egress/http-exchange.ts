@@ -6,8 +6,12 @@ import { callbackify } from 'node:util';
 import type * as Undici from 'undici';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import { createGuardedConnections, type GuardedConnections } from './guarded-connections.ts';
-import { createHostCheck, type HostCheckOptions } from './host-check.ts';
+import {
+  createGuardedConnections,
+  createHostCheck,
+  type GuardedConnections,
+  type HostCheckOptions,
+} from './host-check.ts';
 
 // HTTP pools: kept connections of the HTTP client, guarded ones per set of certificates.
 

@@ -1,6 +1,5 @@
 // HTTP messages between the main thread and the thread of the HTTP client, one per turn and direction.
-import type { HostCheckOptions } from './host-check.ts';
-import { EgressRefused } from './egress-refused.ts';
+import { EgressRefused, type HostCheckOptions } from './host-check.ts';
 import type { HttpAnswer, HttpCall } from './http-exchange.ts';
 
 /** What the thread is started with. */

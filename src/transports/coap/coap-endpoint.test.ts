@@ -1,8 +1,7 @@
 // The CoAP endpoint between datagrams: repeated, slow, too many, unwanted; its clock is in the test's hands.
 import { describe, expect, test } from 'vitest';
 import { type CoapAnswer, coapCodes, jsonAnswer, refusalAnswer } from './coap-answer.ts';
-import { CoapEndpoint, type CoapLimits } from './coap-server.ts';
-import { exchangeLimits } from './coap-exchanges.ts';
+import { CoapEndpoint, type CoapLimits, exchangeLimits } from './coap-server.ts';
 import { type CoapMessage, encodeMessage, parseMessage, uintOption } from './coap-message.ts';
 
 const sender = { address: '192.0.2.1', port: 40_000 };

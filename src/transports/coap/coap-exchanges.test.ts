@@ -1,6 +1,6 @@
 // CoAP exchanges: one organization's many requests leave the memory of others.
 import { expect, test } from 'vitest';
-import { createExchanges } from './coap-exchanges.ts';
+import { createExchanges } from './coap-server.ts';
 
 const limits = { acceptedMax: 100, acceptedBytesMax: 100 * 400, refusedMax: 50 };
 

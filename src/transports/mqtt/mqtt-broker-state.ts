@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { QuotaCount } from '../../model/quota.ts';
 import type { SharedPool } from '../../structures/shared-pool.ts';
 import type { SetTimer } from '../../structures/timers.ts';
-import type { SparkplugIntake } from '../sparkplug/sparkplug-client.ts';
+import type { SparkplugIntake } from '../sparkplug/sparkplug-topic.ts';
 import type { Deadlines } from './mqtt-limits.ts';
 import type { FlowControl, Pace, PublishLimit } from './mqtt-flow-control.ts';
 import type { LogIn } from './mqtt-login-limiter.ts';

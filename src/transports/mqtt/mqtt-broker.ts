@@ -19,7 +19,7 @@ import {
 import { FlowControl, Pace } from './mqtt-flow-control.ts';
 import { createLoginLimiter } from './mqtt-login-limiter.ts';
 import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
-import { MqttOutput } from './mqtt-output.ts';
+import { MqttOutput, MqttSession, type RoutedDevice, type Will } from './mqtt-session.ts';
 import { messageProperties } from './mqtt-properties.ts';
 import { LargePublish, MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
 import { type ConnectPacket, readConnect, UnsupportedLevel } from './mqtt-packet-reader.ts';
@@ -32,7 +32,6 @@ import {
 } from './mqtt-packet-writer.ts';
 import { handlePacket, restoreSubscriptions } from './mqtt-subscriptions.ts';
 import { createPublishHandler, createWillHandler } from './mqtt-publish.ts';
-import { type RoutedDevice, type Will, MqttSession } from './mqtt-session.ts';
 import { SparkplugClients } from './mqtt-sparkplug.ts';
 import type { MqttTransport } from './mqtt-listeners.ts';
 

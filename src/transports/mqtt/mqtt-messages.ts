@@ -1,7 +1,7 @@
 // MQTT messages: what the platform and other clients send to the subscribers of a device (contract 17).
 import type { EpochMs } from '../../model/instant.ts';
 import type { SetTimer } from '../../structures/timers.ts';
-import { createMessageWriter, type WriteMessage } from './mqtt-message-writer.ts';
+import { createMessageWriter, type WriteMessage } from './mqtt-packet-writer.ts';
 import { expiryOf, type MessageProperties, remainingProperties } from './mqtt-properties.ts';
 import type { Retained, RetainedMessage } from './mqtt-retained.ts';
 import type { DeliveryOutcome, DeviceSubscription, MqttSession } from './mqtt-session.ts';

@@ -1,14 +1,15 @@
 // MQTT Sparkplug clients: each is one edge node, with its topics, its commands and its death.
-import { type Problem, problem } from '../../model/problem.ts';
+import { problem, type Problem } from '../../model/problem.ts';
 import {
   type EdgeNodeName,
+  type SparkplugClient,
   type SparkplugFilter,
   sparkplugFilterOf,
+  type SparkplugIntake,
   sparkplugTopicOf,
 } from '../sparkplug/sparkplug-topic.ts';
-import type { SparkplugClient, SparkplugIntake } from '../sparkplug/sparkplug-client.ts';
 import { sparkplugLimits } from '../sparkplug/sparkplug-limits.ts';
-import type { WriteMessage } from './mqtt-message-writer.ts';
+import type { WriteMessage } from './mqtt-packet-writer.ts';
 import type { MqttSession } from './mqtt-session.ts';
 
 function refused(reason: string): Problem {

@@ -1,7 +1,6 @@
 // Birth: the metrics that an edge node or a device announced, by name and by alias, with their data keys.
 import { isLongName } from '../../model/outside-name.ts';
-import { InvalidPayload } from './protobuf-reader.ts';
-import type { Metric, PropertySet } from './sparkplug-payload.ts';
+import { InvalidPayload, type Metric, type PropertySet } from './sparkplug-payload.ts';
 import { sparkplugLimits } from './sparkplug-limits.ts';
 
 /** A metric as its birth announced it. */

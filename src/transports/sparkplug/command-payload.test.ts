@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
 import { birthOf } from './birth.ts';
 import { commandPayload, rebirthPayload } from './command-payload.ts';
-import { dataTypeNames } from './data-types.ts';
-import { jsonValue } from './metric-value.ts';
+import { dataTypeNames, jsonValue } from './metric-value.ts';
 import { readPayload } from './sparkplug-payload.ts';
 
 const { Payload } = proto.org.eclipse.tahu.protobuf;

@@ -9,8 +9,8 @@ import {
   type IntegerType,
   integerTypes,
   itemTypeOf,
-} from './data-types.ts';
-import { tagOf, type wireTypes } from './protobuf-reader.ts';
+} from './metric-value.ts';
+import { tagOf, type wireTypes } from './sparkplug-payload.ts';
 
 /** The payload, or why the device cannot take it. */
 type CommandPayload = { readonly bytes: Buffer } | { readonly refused: string };

@@ -2,8 +2,7 @@
 import type { EpochMs } from '../../model/instant.ts';
 import { type Birth, birthOf } from './birth.ts';
 import { type Reading, readingsOf } from './metric-readings.ts';
-import { InvalidPayload } from './protobuf-reader.ts';
-import { type Payload, readPayload } from './sparkplug-payload.ts';
+import { InvalidPayload, type Payload, readPayload } from './sparkplug-payload.ts';
 import { sparkplugLimits } from './sparkplug-limits.ts';
 import type { SparkplugTopic } from './sparkplug-topic.ts';
 

@@ -3,8 +3,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { isLongName, longNameReason, standInName } from '../../model/outside-name.ts';
 import { type Birth, type BornMetric, dataKeyOf, isData, memberName } from './birth.ts';
-import { dataTypeNames, dataTypes } from './data-types.ts';
-import { jsonValue, sentTimeFault, sentTimeOf } from './metric-value.ts';
+import { dataTypeNames, dataTypes, jsonValue, sentTimeFault, sentTimeOf } from './metric-value.ts';
 import type { Metric, Payload, Property, PropertySet, WireValue } from './sparkplug-payload.ts';
 import type { SparkplugTopic } from './sparkplug-topic.ts';
 

@@ -1,8 +1,7 @@
 // Metric value: every data type of Sparkplug B as JSON, and what is noted of values that do not fit.
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
-import { dataTypeNames } from './data-types.ts';
-import { jsonValue } from './metric-value.ts';
+import { dataTypeNames, jsonValue } from './metric-value.ts';
 import type { WireValue } from './sparkplug-payload.ts';
 
 const typeOf = (name: string) => dataTypeNames.indexOf(name as (typeof dataTypeNames)[number]);

@@ -3,8 +3,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import proto from 'sparkplug-payload/lib/sparkplugPayloadProto.js';
 import { describe, expect, test } from 'vitest';
-import { InvalidPayload } from './protobuf-reader.ts';
-import { type Metric, readPayload } from './sparkplug-payload.ts';
+import { InvalidPayload, type Metric, readPayload } from './sparkplug-payload.ts';
 
 const { Payload } = proto.org.eclipse.tahu.protobuf;
 type IPayload = Parameters<typeof Payload.encode>[0];

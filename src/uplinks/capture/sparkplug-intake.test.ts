@@ -1,14 +1,16 @@
 // Sparkplug intake: what could not be stored is asked for again, and the connection stays.
 import proto from 'sparkplug-payload/lib/sparkplugPayloadProto.js';
 import { expect, test } from 'vitest';
-import type { SparkplugClient } from '../../transports/sparkplug/sparkplug-client.ts';
-import { sparkplugFilterOf, sparkplugTopicOf } from '../../transports/sparkplug/sparkplug-topic.ts';
+import {
+  type SparkplugClient,
+  sparkplugFilterOf,
+  sparkplugTopicOf,
+} from '../../transports/sparkplug/sparkplug-topic.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import { type DeviceConnector, sparkplugDefaults } from '../../model/connector.ts';
 import { problem } from '../../model/problem.ts';
 import type { Uplink } from '../../model/uplink.ts';
-import { createSparkplugIntake } from './sparkplug-intake.ts';
-import { SparkplugNodes } from './sparkplug-nodes.ts';
+import { createSparkplugIntake, SparkplugNodes } from './sparkplug-intake.ts';
 
 const { Payload } = proto.org.eclipse.tahu.protobuf;
 const connector = { id: 'c1', sparkplug: sparkplugDefaults } as DeviceConnector;

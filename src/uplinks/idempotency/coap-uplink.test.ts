@@ -1,7 +1,7 @@
 // CoAP uplinks: repetitions across a restart are recognized while an exchange lasts.
 import { expect, test } from 'vitest';
 import type { CoapCapture } from '../../transports/coap/coap-capture.ts';
-import { exchangeLifetimeMs } from '../../transports/coap/coap-exchanges.ts';
+import { exchangeLifetimeMs } from '../../transports/coap/coap-server.ts';
 import { DuplicateFilter } from '../../transports/duplicate-filter.ts';
 import type { Payload } from '../../model/payload.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';

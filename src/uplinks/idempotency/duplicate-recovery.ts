@@ -4,7 +4,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import { durablePart } from '../../model/journal-entry.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
 import type { CoapCapture } from '../../transports/coap/coap-capture.ts';
-import { exchangeLifetimeMs } from '../../transports/coap/coap-exchanges.ts';
+import { exchangeLifetimeMs } from '../../transports/coap/coap-server.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { Capture, CaptureReceipt } from '../capture/capture.ts';
 

@@ -1,6 +1,6 @@
 // Streams of Kinesis: the endpoint by region and partition.
 import { expect, test } from 'vitest';
-import { kinesisStream } from './amazon-kinesis-properties.ts';
+import { kinesisStream } from './amazon-kinesis.ts';
 
 test('the endpoint of a stream is that of its region and partition', () => {
   expect(kinesisStream('arn:aws:kinesis:eu-west-1:123456789012:stream/s')?.endpoint).toBe(

@@ -1,8 +1,7 @@
 // The AMQP output against RabbitMQ: confirmed publishes over TCP and TLS, refusals, messages without a queue.
 import { connect } from 'amqplib';
 import { afterEach, expect, test } from 'vitest';
-import { amqp } from './amqp.ts';
-import type { AmqpProperties } from './amqp-properties.ts';
+import { amqp, type AmqpProperties } from './amqp.ts';
 import { rabbitmq, startRabbitMq } from '../../../../tests/servers/rabbitmq.ts';
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
 import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';

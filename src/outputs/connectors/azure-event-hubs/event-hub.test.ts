@@ -1,6 +1,6 @@
 // Event Hub connection strings: parts in any order and case, and the host of the endpoint.
 import { expect, test } from 'vitest';
-import { eventHub } from './event-hub.ts';
+import { eventHub } from './azure-event-hubs.ts';
 
 const rest = 'SharedAccessKeyName=n;SharedAccessKey=k;EntityPath=hub';
 

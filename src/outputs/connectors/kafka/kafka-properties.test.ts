@@ -1,6 +1,6 @@
 // Kafka endpoints: bootstrap servers in valid and invalid forms.
 import { expect, test } from 'vitest';
-import { kafkaEndpoints } from './kafka-properties.ts';
+import { kafkaEndpoints } from './kafka.ts';
 
 test('brokers are read from a list, with the usual port', () => {
   expect(kafkaEndpoints('a.example.com:1, b.example.com')).toEqual([

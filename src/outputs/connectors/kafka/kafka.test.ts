@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { plainOptions, testServices } from '../testing-services.ts';
 import { createEgressGuard } from '../../egress/guard.ts';
-import { kafka } from './kafka.ts';
-import type { KafkaProperties } from './kafka-properties.ts';
+import { kafka, type KafkaProperties } from './kafka.ts';
 import { makeCertificate, type TestCertificate } from '../../../../tests/servers/certificate.ts';
 import {
   type KafkaBroker,

@@ -1,8 +1,7 @@
 // The MQTT output against Mosquitto: acknowledged publishes over TCP and TLS, refusals, lost connections.
 import { connectAsync, type MqttClient } from 'mqtt';
 import { afterEach, expect, test } from 'vitest';
-import { mqtt } from './mqtt.ts';
-import type { MqttProperties } from './mqtt-properties.ts';
+import { mqtt, type MqttProperties } from './mqtt.ts';
 import { mosquitto, startMosquitto } from '../../../../tests/servers/mosquitto.ts';
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
 import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';

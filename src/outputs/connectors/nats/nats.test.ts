@@ -2,8 +2,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, expect, test } from 'vitest';
-import { nats } from './nats.ts';
-import type { NatsProperties } from './nats-properties.ts';
+import { nats, type NatsProperties } from './nats.ts';
 import { natsServer, startNatsServer } from '../../../../tests/servers/nats-server.ts';
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
 import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';

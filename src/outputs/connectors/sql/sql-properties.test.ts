@@ -1,6 +1,6 @@
 // JDBC URLs: what is read from each form, and what is rejected.
 import { expect, test } from 'vitest';
-import { sqlAddress } from './sql-properties.ts';
+import { sqlAddress } from './sql.ts';
 
 for (const [text, expected] of [
   [

@@ -2,13 +2,12 @@
 import { createConnection } from 'mariadb';
 import pg from 'pg';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { sql } from './sql.ts';
-import type { SqlProperties } from './sql-properties.ts';
+import { sql, type SqlProperties } from './sql.ts';
 import { mariadb, startMariadb } from '../../../../tests/servers/mariadb.ts';
 import {
   postgresql,
-  startPostgresql,
   type SqlServer,
+  startPostgresql,
 } from '../../../../tests/servers/postgresql.ts';
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
 import { closeTargets, message, targetOf, trySend } from '../testing-targets.ts';

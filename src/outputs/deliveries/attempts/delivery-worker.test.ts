@@ -7,7 +7,6 @@ import {
   storedDelivery,
   testFolder,
 } from '../../../storage/delivery-log/testing-log.ts';
-import { loadDelivery, recordAttempt } from './delivery-records.ts';
 import {
   Deliverer,
   delivererLimits,
@@ -15,7 +14,7 @@ import {
   planAfter,
   retryDelaysMs,
 } from './delivery-worker.ts';
-import { waitingRecord } from './waiting-delivery.ts';
+import { waitingRecord, loadDelivery, recordAttempt } from './waiting-delivery.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,4 +1,5 @@
 // Waiting delivery: what the queues keep of a delivery, with its draft or its place in the log.
+import type { DeliveryLog } from '../../../storage/delivery-log/delivery-log.ts';
 import type { RecordPlace, StoredDelivery } from '../../../storage/delivery-log/record.ts';
 import type { DeliveryRow } from '../../../storage/delivery-log/row-table.ts';
 import type { Delivery, DeliveryOutcome, PendingDelivery } from '../../../model/delivery.ts';
@@ -75,7 +76,7 @@ export function recordOf(delivery: Delivery): StoredDelivery {
 }
 
 /** The record of a delivery after an attempt. One literal, because there is one for each attempt. */
-export function recordAfter(
+function recordAfter(
   delivery: Delivery,
   { state, tries, nextAt, updated, payload, answer, reason }: DeliveryOutcome,
   revision: number,
@@ -104,4 +105,37 @@ export function recordAfter(
     context,
   };
   return delivery.ruleId === undefined ? record : { ...record, ruleId: delivery.ruleId };
+}
+
+/** One attempt that ended. */
+export interface TriedDelivery {
+  readonly waiting: WaitingDelivery;
+  readonly delivery: Delivery;
+  readonly outcome: DeliveryOutcome;
+  readonly tookMs: number;
+}
+
+// Delivery records: waiting deliveries read from the log, and the outcomes of their attempts written to it.
+
+/** Undefined for a delivery that is gone or cannot be read. */
+export function loadDelivery(
+  { isGone, draft, place }: WaitingDelivery,
+  log: DeliveryLog,
+): Delivery | undefined | Promise<Delivery | undefined> {
+  if (isGone) return undefined;
+  if (draft !== undefined) return draft;
+  if (place === undefined) return undefined;
+  return log.read(place).then((stored) => stored && deliveryOf(stored));
+}
+
+/** The log writes the record soon. After a crash without it the delivery is sent again. */
+export function recordAttempt(
+  { waiting, delivery, outcome }: TriedDelivery,
+  log: DeliveryLog,
+): void {
+  if (waiting.isGone) return;
+  waiting.place = log.append(recordAfter(delivery, outcome, waiting.revision));
+  waiting.revision += 1;
+  waiting.updated = outcome.updated;
+  waiting.draft = undefined;
 }
