@@ -4,7 +4,6 @@ import type { RequestListener, Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { clockWatch, ClockWatch } from '../cluster/clock-watch.ts';
-import { entryFeed } from '../cluster/entry-feed.ts';
 import { DeviceWorkspaces } from '../cluster/device-workspaces.ts';
 import { MovedDevices } from '../cluster/moved-devices.ts';
 import type { SharedWork } from '../cluster/leases/lease-tasks.ts';
@@ -20,19 +19,23 @@ import {
 } from '../cluster/leases/leases.ts';
 import { postgresLeaseTable } from '../cluster/leases/postgres/postgres-lease-table.ts';
 import { SharedLeases } from '../cluster/leases/shared-leases.ts';
-import { createNodeStreams, type LiveNodes } from '../cluster/node-streams.ts';
+import { type LiveNodes, NodeStreams } from '../cluster/node-streams.ts';
 import { ForwardedClients } from '../cluster/forwarded-clients.ts';
 import { createConnectionDialer } from '../cluster/nodes/http/dialed-connections.ts';
 import { createHttpNodes } from '../cluster/nodes/http/http-nodes.ts';
 import { InternalPort, type InternalPortParts } from '../cluster/nodes/http/internal-port.ts';
-import { createWebSocketLinks } from '../cluster/nodes/http/web-socket-links.ts';
-import type { FeedHandler, FeedHandlers, Links } from '../cluster/nodes/links/links.ts';
+import { type FeedHandler, type FeedHandlers, Feeds } from '../cluster/nodes/feeds.ts';
 import {
   createMessageReceiver,
   MessageSender,
   queueOfNode,
 } from '../cluster/nodes/messages/messages.ts';
-import { type CallHandlers, type Nodes, NodeUnreachable } from '../cluster/nodes/nodes.ts';
+import {
+  type CallHandlers,
+  type DialConnection,
+  type Nodes,
+  NodeUnreachable,
+} from '../cluster/nodes/nodes.ts';
 import {
   askOwners,
   ignoreUnsent,
@@ -41,7 +44,8 @@ import {
 } from '../cluster/nodes/owner-search.ts';
 import { presenceHandlers, withoutSilentNodes } from '../cluster/nodes/unresponsive-nodes.ts';
 import { type DeviceOwnership, epochsOfDevices, OwnedWork } from '../cluster/owned-devices.ts';
-import { createEventsElsewhere, type EventsElsewhere } from '../cluster/remote-events.ts';
+import { sampleFeed } from '../cluster/sample-feed.ts';
+import { EventsElsewhere } from '../cluster/remote-events.ts';
 import type { ClusterConfig } from './config/cluster-settings.ts';
 import type { Route } from '../http/edge/route.ts';
 import {
@@ -76,7 +80,7 @@ import { CaptureSenders } from '../uplinks/capture/capture-senders.ts';
 import type { Uplinks } from './uplinks.ts';
 import type { RawUplinks } from '../uplinks/followers/followers.ts';
 import { composeSharedWork, shareChanges } from './shared-work.ts';
-import { entriesOver, journalName, offerEntries, shareCopies } from './journal-copies.ts';
+import { journalName, samplesForOthers, shareCopies } from './journal-copies.ts';
 import { reportCutOff, watchNodes } from './outages.ts';
 import type { Parts } from './platform-parts.ts';
 import { readElsewhere } from './device-owners.ts';
@@ -122,19 +126,15 @@ export async function openCluster(
   const id = await nodeIdOf(parts.config.dataDirectory);
   const nodes = nodesOf(cluster, id, () => others());
   closers.push('connections to other nodes', () => nodes.close());
-  const links = createWebSocketLinks({
-    id,
-    secret: cluster.secret,
-    ca: cluster.tls?.ca,
-    plaintext: cluster.plaintext,
-  });
-  closers.push('links to other nodes', () => links.close());
+  const dial = dialerOf(cluster, id);
+  const feeds = new Feeds(dial);
+  closers.push('feeds of other nodes', async () => feeds.close());
   const leases = leasesOf(parts, cluster, id);
   parts.useLeases(leases);
   reportCutOff(parts, leases);
   watchNodes(parts.telemetry, leases, nodes);
   const messages = openMessages(parts, leases, nodes, closers);
-  const forwardedClients = forwardedClientsOf(parts, cluster, leases, closers);
+  const forwardedClients = forwardedClientsOf(parts, dial, leases, closers);
   const underWay = new OwnedWork();
   const rules: { judge?: () => Promise<unknown> } = {};
   /** Rules judge in the order of time: what this node has stored comes before what the next owner stores. */
@@ -155,9 +155,9 @@ export async function openCluster(
   shareChanges(parts, work);
   const others = () => otherNodes(leases);
   const events = openEvents(parts, messages, others, closers);
-  const nodeOfLive = { parts, id, links, events, nodes: others };
-  const feeds: FeedHandlers = new Map([
-    [entryFeed, offerEntries(parts, id)],
+  const nodeOfLive = { parts, id, feeds, events, nodes: others };
+  const offeredFeeds: FeedHandlers = new Map([
+    [sampleFeed, samplesForOthers(parts, id)],
     [replayFeed, offerReplay(nodeOfLive)],
   ]);
   const leaving = new AbortController();
@@ -230,7 +230,7 @@ export async function openCluster(
       const calls = [presenceHandlers, work.handlers, messages.calls, ...stored, reads.handlers];
       const handlers = new Map(calls.flatMap((some) => [...some]));
       const { acceptMqtt, servesMqtt } = served;
-      const offered = { serve, acceptMqtt, servesMqtt, handlers, feeds };
+      const offered = { serve, acceptMqtt, servesMqtt, handlers, feeds: offeredFeeds };
       const internal = internalPortOf(parts, cluster, leases, offered);
       const { host, shipsOnly, nodeUrl } = cluster;
       if (shipsOnly !== true) await internal.listen({ host, port: Number(new URL(nodeUrl).port) });
@@ -278,16 +278,20 @@ function openMessages({ telemetry }: Parts, leases: Leases, nodes: Nodes, closer
   return messages;
 }
 
+function dialerOf({ secret, tls, plaintext }: ClusterConfig, id: string): DialConnection {
+  return createConnectionDialer({ id, secret, ca: tls?.ca, plaintext });
+}
+
 function forwardedClientsOf(
   { telemetry }: Parts,
-  { secret, tls, plaintext }: ClusterConfig,
+  dial: DialConnection,
   leases: Leases,
   closers: Closers,
 ): ForwardedClients {
   const clients = new ForwardedClients({
     leases,
     search: searchBy(leases),
-    dial: createConnectionDialer({ id: leases.node.id, secret, ca: tls?.ca, plaintext }),
+    dial,
     setRepeatingTimer,
   });
   const about = 'Open MQTT connections that another node serves.';
@@ -303,7 +307,7 @@ function openEvents(
   nodes: () => readonly NodeAddress[],
   closers: Closers,
 ): EventsElsewhere {
-  const events = createEventsElsewhere({
+  const events = new EventsElsewhere({
     run: newId(),
     messages,
     nodes,
@@ -553,7 +557,7 @@ interface NodeOfLive {
   readonly parts: Parts;
   /** Of this node. */
   readonly id: string;
-  readonly links: Links;
+  readonly feeds: Feeds;
   /** The other nodes that hold leases. */
   readonly nodes: () => readonly NodeAddress[];
   readonly events: EventsElsewhere;
@@ -568,14 +572,14 @@ function ownReplayOf({ parts, id }: NodeOfLive): OwnReplayParts {
 }
 
 function openLiveNodes(node: NodeOfLive): LiveNodes {
-  const { parts, links, nodes, events } = node;
+  const { parts, feeds, nodes, events } = node;
   const { log, now, telemetry, workspaceFanOut } = parts;
   const { journal } = ownReplayOf(node);
   const stream = new JournalStream({ from: log.reachTime(), setTimer });
   const interests = new LiveInterests(workspaceFanOut);
   const fanOut = new FanOut(workspaceFanOut, { stream, followed: interests.followed });
   let missed: () => void = () => undefined;
-  const streams = createNodeStreams({
+  const streams = new NodeStreams({
     log,
     journal,
     stream,
@@ -583,13 +587,14 @@ function openLiveNodes(node: NodeOfLive): LiveNodes {
     nodes,
     setTimer,
     setRepeatingTimer,
-    follow: entriesOver(links, telemetry),
+    follow: feeds.follow,
     publish: (samples) => fanOut.publish(samples, now()),
     missed: () => missed(),
     failed: (error) => telemetry.backgroundFailed('following samples of another node', error),
   });
   return {
-    ...streams,
+    announced: streams.announced,
+    close: streams.close,
     async follow(assetIds) {
       const [ended] = await Promise.all([streams.follow(assetIds), events.known()]);
       return ended;
@@ -612,7 +617,7 @@ function openLiveNodes(node: NodeOfLive): LiveNodes {
       ...ownReplayOf(node),
       nodes: streams.readable,
       unread: streams.unread,
-      follow: (to, feed, request) => links.follow(to, feed, () => request),
+      follow: (to, feed, request) => feeds.follow(to, feed, () => request),
       wait,
     }),
     start(restart) {

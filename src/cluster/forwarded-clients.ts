@@ -9,13 +9,8 @@ import type { SetTimer } from '../structures/timers.ts';
 import { type Login, looksLikeToken } from '../transports/mqtt/mqtt-login.ts';
 import type { ClientPlace, PlaceOfClient } from '../transports/mqtt/mqtt-broker-state.ts';
 import { loginTurns } from '../transports/mqtt/mqtt-login-limiter.ts';
-import { type LeaseName, leaseOfWorkspace, type Leases } from './leases/leases.ts';
-import {
-  type ConnectedClient,
-  type DialConnection,
-  mqttPath,
-  mqttSocketPath,
-} from './nodes/nodes.ts';
+import { type LeaseName, type Leases, leaseOfWorkspace } from './leases/leases.ts';
+import { type DialConnection, type Dialed, mqttPath, mqttSocketPath } from './nodes/nodes.ts';
 import { askOwner, type OwnerSearch } from './nodes/owner-search.ts';
 
 const forwardedLimits = {
@@ -78,11 +73,8 @@ export class ForwardedClients {
       const lease = leaseOfWorkspace(place.workspaceId);
       const { organizationId, workspaceId } = place;
       const path = isWebSocket ? mqttSocketPath : mqttPath;
-      const connection = await this.#connect(organizationId, lease, {
-        path,
-        lease,
-        remoteAddress: address,
-      });
+      const client = { lease, remoteAddress: address };
+      const connection = await this.#connect(organizationId, lease, { path, client });
       return { organizationId, workspaceId, connection };
     };
   }
@@ -95,17 +87,17 @@ export class ForwardedClients {
   async #connect(
     organizationId: string,
     lease: LeaseName,
-    client: ConnectedClient,
+    dialed: Dialed,
   ): Promise<Duplex | undefined> {
     const { leases, search, dial } = this.#parts;
     const isOwn = () => leases.held(lease) !== undefined;
     if (isOwn()) return undefined;
     if (!this.#waiting.hasRoomFor(organizationId)) throw problem('deviceWithoutOwner');
     const owner = () => this.#holderOf(lease);
-    this.#waiting.hold(organizationId, client, 1);
+    this.#waiting.hold(organizationId, dialed, 1);
     try {
       const answer = await askOwner({ isOwn, owner }, search, async (node) => {
-        const connection = await dial(node, client);
+        const connection = await dial(node, dialed);
         return connection === 'notHeld' ? connection : { connection, node };
       });
       if (answer === 'own') return undefined;
@@ -114,7 +106,7 @@ export class ForwardedClients {
       connection.once('close', () => this.#open.delete(connection));
       return connection;
     } finally {
-      this.#waiting.release(client);
+      this.#waiting.release(dialed);
     }
   }
 

@@ -1,22 +1,29 @@
 // Node streams: publishes samples of all other nodes to the sessions of this one, as far as these want them.
-import type { InterestChange, LiveInterests } from '../live/sessions/live-interests.ts';
+import type { LiveInterests } from '../live/sessions/live-interests.ts';
 import type { Replay } from '../live/sessions/catch-up.ts';
 import type { FanOut } from '../live/sessions/fan-out.ts';
-import { inJournal, type JournalStream } from '../live/sessions/journal-stream.ts';
+import type { JournalStream } from '../live/sessions/journal-stream.ts';
 import type { LiveSample } from '../live/sessions/stream-position.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import { cursorAt } from '../model/cursor.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { Problem } from '../model/problem.ts';
 import type { SetTimer } from '../structures/timers.ts';
-import type { EntryFeedMessage, EntryFeedRequest, FollowedEntries } from './entry-feed.ts';
+import type { FollowedFeed } from './nodes/feeds.ts';
+import {
+  sampleFeed,
+  type SampleFeedChange,
+  type SampleFeedMessage,
+  type SampleFeedRequest,
+} from './sample-feed.ts';
 
 const nodeStreamLimits = {
   tickMs: 100,
+  /** Before a feed that broke is followed again. */
+  betweenFeedsMs: 200,
   /**
-   * How long a subscription waits for nodes that do not answer. A link that is silent is broken by
-   * then (`linkLimits`), and its node sends what it stores meanwhile when it is followed again; from
+   * How long a subscription waits for nodes that do not answer. A feed that is silent is broken by
+   * then (`feedLimits`), and its node sends what it stores meanwhile when it is followed again; from
    * one that works, samples would be lost that it stores before it knows of the subscription.
    */
   confirmedMsMax: 10_000,
@@ -30,29 +37,13 @@ interface NodeStreamsParts {
   readonly interests: LiveInterests;
   /** The other nodes that hold leases. */
   readonly nodes: () => readonly NodeAddress[];
-  readonly follow: (
-    node: NodeAddress,
-    request: () => EntryFeedRequest,
-    broken: () => void,
-  ) => FollowedEntries;
+  readonly follow: (node: NodeAddress, feed: string, request: () => unknown) => FollowedFeed;
   readonly publish: (samples: readonly LiveSample[]) => void;
   /** Samples of a node were released before this one had them: sessions must begin again. */
   readonly missed: () => void;
   readonly failed: (error: unknown) => void;
   readonly setTimer: SetTimer;
   readonly setRepeatingTimer: SetTimer;
-}
-
-interface NodeStreams {
-  /** Call for every own entry, before it is published. */
-  announced(end: number): void;
-  /** See the context of messages of sessions. */
-  follow(assetIds: readonly string[]): Promise<() => void>;
-  /** The other nodes whose journals can be read: they hold leases, or are connected still. */
-  readable(): readonly NodeAddress[];
-  /** The journal of the node was not read, because that left. */
-  unread(node: NodeAddress): void;
-  close(): Promise<void>;
 }
 
 /** What the live stream of a node needs of the others. */
@@ -65,199 +56,229 @@ export interface LiveNodes extends Pick<NodeStreams, 'announced' | 'follow' | 'c
   start(missed: () => void): void;
 }
 
-interface FollowedNode {
-  readonly node: NodeAddress;
-  followed: FollowedEntries | undefined;
-  journal: string | undefined;
-  /** The link works, and the node knows the interests up to this number. */
-  isConnected: boolean;
-  confirmed: number;
-  done: Promise<void>;
-}
-
-interface StreamsState {
-  readonly parts: NodeStreamsParts;
-  readonly followedNodes: Map<string, FollowedNode>;
-  readonly waiting: Set<() => void>;
+export class NodeStreams {
+  readonly #parts: NodeStreamsParts;
+  readonly #followed = new Map<string, FollowedNode>();
+  readonly #waiting = new Set<() => void>();
   /** Where nodes are followed from that were followed before. */
-  readonly left: Map<string, Pick<EntryFeedRequest, 'from' | 'journal'>>;
+  readonly #left = new Map<string, Pick<SampleFeedRequest, 'from' | 'journal'>>();
+  readonly #stop: () => void;
   /** Own entries before this position were announced. */
-  announcedTo: number;
-  isClosed: boolean;
-}
+  #announcedTo: number;
+  #isClosed = false;
 
-export function createNodeStreams(parts: NodeStreamsParts): NodeStreams {
-  const { interests, setRepeatingTimer } = parts;
-  const state: StreamsState = {
-    parts,
-    followedNodes: new Map(),
-    waiting: new Set(),
-    left: new Map(),
-    announcedTo: parts.log.position,
-    isClosed: false,
-  };
-  const stop = setRepeatingTimer(() => tick(state), nodeStreamLimits.tickMs);
-  tick(state);
-  return {
-    announced(end) {
-      state.announcedTo = Math.max(state.announcedTo, end);
-    },
-    async follow(assetIds) {
-      for (const id of assetIds) interests.followed(id, true);
-      sendChange(state);
-      await confirmed(state, interests.number);
-      return () => {
-        for (const id of assetIds) interests.followed(id, false);
-      };
-    },
-    readable: () => readableNodes(state),
-    unread({ id }) {
-      const { journal } = state.followedNodes.get(id) ?? {};
-      if (journal !== undefined) parts.stream.setLive(journal, false);
-    },
-    async close() {
-      stop();
-      state.isClosed = true;
-      const open = [...state.followedNodes.values()];
-      for (const { followed } of open) followed?.close();
-      await Promise.all(open.map(({ done }) => done));
-    },
-  };
-}
-
-function tick(state: StreamsState): void {
-  const { parts, followedNodes, announcedTo } = state;
-  const { log, stream } = parts;
-  // With an entry in between, the time would be that of a sample which is not published yet.
-  const isKnown = ({ id }: NodeAddress) => followedNodes.get(id)?.journal !== undefined;
-  stream.setComplete(parts.nodes().every(isKnown));
-  const isIdle = announcedTo === log.position && log.position === log.nextPosition;
-  const before = isIdle ? log.reachTime() : 0;
-  stream.reached(parts.journal(), { cursor: cursorAt(announcedTo, 0), before });
-  sendChange(state);
-  for (const node of parts.nodes()) {
-    const known = followedNodes.get(node.id);
-    if (known === undefined) start(state, node);
-    // Its address has changed.
-    else if (known.node.url !== node.url) known.followed?.close();
+  constructor(parts: NodeStreamsParts) {
+    this.#parts = parts;
+    this.#announcedTo = parts.log.position;
+    this.#stop = parts.setRepeatingTimer(() => this.#tick(), nodeStreamLimits.tickMs);
+    this.#tick();
   }
-}
 
-function readableNodes({ parts, followedNodes }: StreamsState): readonly NodeAddress[] {
-  const holding = parts.nodes();
-  const connected = followedNodes
-    .values()
-    .filter(({ node, journal, isConnected }) => {
-      const isFollowed = isConnected && journal !== undefined;
-      return isFollowed && !holding.some(({ id }) => id === node.id);
-    })
-    .map(({ node }) => node);
-  return [...holding, ...connected];
-}
-
-function sendChange({ parts: { interests }, followedNodes }: StreamsState): void {
-  const interest: InterestChange | undefined = interests.takeChange();
-  if (interest === undefined) return;
-  const change = { number: interests.number, interest };
-  for (const { followed } of followedNodes.values()) followed?.change(change);
-}
-
-/** Nodes that cannot be reached send what they have stored meanwhile, when they can. */
-function confirmed(state: StreamsState, number: number): Promise<void> {
-  const isDone = () =>
-    state.followedNodes.values().every((node) => !node.isConnected || node.confirmed >= number);
-  if (isDone()) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const look = () => {
-    if (isDone()) resolve();
+  /** Call for every own entry, before it is published. */
+  readonly announced = (end: number): void => {
+    this.#announcedTo = Math.max(this.#announcedTo, end);
   };
-  state.waiting.add(look);
-  const cancel = state.parts.setTimer(resolve, nodeStreamLimits.confirmedMsMax);
-  return promise.finally(() => {
-    cancel();
-    state.waiting.delete(look);
-  });
-}
 
-function start(state: StreamsState, node: NodeAddress): void {
-  const followedNode: FollowedNode = {
-    node,
-    followed: undefined,
-    journal: undefined,
-    // A new node is expected to answer.
-    isConnected: true,
-    confirmed: -1,
-    done: Promise.resolve(),
+  /** See the context of messages of sessions. */
+  readonly follow = async (assetIds: readonly string[]): Promise<() => void> => {
+    const { interests } = this.#parts;
+    for (const id of assetIds) interests.followed(id, true);
+    this.#sendChange();
+    await this.#confirmed(interests.number);
+    return () => {
+      for (const id of assetIds) interests.followed(id, false);
+    };
   };
-  state.followedNodes.set(node.id, followedNode);
-  followedNode.done = followNode(state, followedNode)
-    .catch((error: unknown) => {
-      if (!state.isClosed) state.parts.failed(error);
-    })
-    .finally(() => {
-      disconnected(state, followedNode);
-      if (state.followedNodes.get(node.id) === followedNode) state.followedNodes.delete(node.id);
+
+  /** The other nodes whose journals can be read: they hold leases, or are connected still. */
+  readonly readable = (): readonly NodeAddress[] => {
+    const holding = this.#parts.nodes();
+    const connected = [...this.#followed.values()].filter(
+      ({ node, journal, isConnected }) =>
+        isConnected && journal !== undefined && !holding.some(({ id }) => id === node.id),
+    );
+    return [...holding, ...connected.map(({ node }) => node)];
+  };
+
+  /** The journal of the node was not read, because that left. */
+  readonly unread = ({ id }: NodeAddress): void => {
+    const journal = this.#followed.get(id)?.journal;
+    if (journal !== undefined) this.#parts.stream.setLive(journal, false);
+  };
+
+  readonly close = async (): Promise<void> => {
+    this.#stop();
+    this.#isClosed = true;
+    await Promise.all([...this.#followed.values()].map((followed) => followed.close()));
+  };
+
+  #tick(): void {
+    const { log, stream, journal, nodes } = this.#parts;
+    // With an entry in between, the time would be that of a sample which is not published yet.
+    const isKnown = ({ id }: NodeAddress) => this.#followed.get(id)?.journal !== undefined;
+    stream.setComplete(nodes().every(isKnown));
+    const isIdle = this.#announcedTo === log.position && log.position === log.nextPosition;
+    const before = isIdle ? log.reachTime() : 0;
+    stream.reached(journal(), { cursor: cursorAt(this.#announcedTo, 0), before });
+    this.#sendChange();
+    for (const node of nodes()) {
+      const known = this.#followed.get(node.id);
+      if (known === undefined) this.#start(node);
+      // Its address has changed.
+      else if (known.node.url !== node.url) void known.close();
+    }
+  }
+
+  #sendChange(): void {
+    const { interests } = this.#parts;
+    const interest = interests.takeChange();
+    if (interest === undefined) return;
+    for (const followed of this.#followed.values())
+      followed.change({ number: interests.number, interest });
+  }
+
+  /** Nodes that cannot be reached send what they have stored meanwhile, when they can. */
+  #confirmed(number: number): Promise<void> {
+    const isDone = () =>
+      this.#followed.values().every((node) => !node.isConnected || node.confirmed >= number);
+    if (isDone()) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = () => {
+      if (isDone()) resolve();
+    };
+    this.#waiting.add(look);
+    const cancel = this.#parts.setTimer(resolve, nodeStreamLimits.confirmedMsMax);
+    return promise.finally(() => {
+      cancel();
+      this.#waiting.delete(look);
     });
-}
+  }
 
-async function followNode(state: StreamsState, followedNode: FollowedNode): Promise<void> {
-  const { parts } = state;
-  const { interests, stream, follow, missed } = parts;
-  const { node } = followedNode;
-  const first = { since: stream.place.before, ...state.left.get(node.id) };
-  const followed = follow(
-    node,
-    () => ({
+  #start(node: NodeAddress): void {
+    const { stream, interests, follow, setTimer } = this.#parts;
+    const first = { since: stream.place.before, ...this.#left.get(node.id) };
+    const request = (): SampleFeedRequest => ({
+      ...first,
       interest: interests.whole(),
       number: interests.number,
-      samplesOnly: true,
-      ...first,
-    }),
-    () => disconnected(state, followedNode),
-  );
-  followedNode.followed = followed;
-  try {
-    for await (const message of followed.messages) take(state, followedNode, message);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    state.left.delete(node.id);
-    missed();
+    });
+    const followed = new FollowedNode(node, {
+      open: (place) => follow(node, sampleFeed, () => ({ ...request(), ...place })),
+      take: (message) => this.#take(followed, message),
+      broken: (error) => {
+        this.#parts.failed(error);
+        this.#disconnected(followed);
+      },
+      wait: () => new Promise((resolve) => void setTimer(resolve, nodeStreamLimits.betweenFeedsMs)),
+    });
+    this.#followed.set(node.id, followed);
+    void followed
+      .begin()
+      .catch((error: unknown) => {
+        // What was released of its journal is read from the store.
+        if (error instanceof Problem) {
+          this.#left.delete(node.id);
+          this.#parts.missed();
+        } else if (!this.#isClosed) this.#parts.failed(error);
+      })
+      .finally(() => {
+        this.#disconnected(followed);
+        if (this.#followed.get(node.id) === followed) this.#followed.delete(node.id);
+      });
+  }
+
+  #take(followed: FollowedNode, message: SampleFeedMessage): void {
+    const { stream, publish } = this.#parts;
+    const { journal, samples, next, before, confirmed } = message;
+    if (journal !== undefined) {
+      followed.journal = journal;
+      stream.setLive(journal, true);
+    }
+    const name = followed.journal ?? '';
+    publish(samples);
+    stream.reached(name, { cursor: cursorAt(next, 0), before });
+    this.#left.set(followed.node.id, { journal: name, from: next });
+    followed.isConnected = true;
+    if (confirmed === followed.confirmed) return;
+    followed.confirmed = confirmed;
+    for (const look of this.#waiting) look();
+  }
+
+  /** While the node holds leases, cursors wait for it; else they name the place in its journal. */
+  #disconnected(followed: FollowedNode): void {
+    const { nodes, stream } = this.#parts;
+    const { node, journal } = followed;
+    followed.isConnected = false;
+    for (const look of this.#waiting) look();
+    if (nodes().some(({ id }) => id === node.id)) return;
+    if (journal !== undefined) stream.setLive(journal, false);
+    void followed.close();
   }
 }
 
-function take(state: StreamsState, followedNode: FollowedNode, message: EntryFeedMessage): void {
-  const { stream, publish } = state.parts;
-  const {
-    journal = followedNode.journal ?? '',
-    entries,
-    next,
-    before,
-    confirmed: number,
-  } = message;
-  if (message.journal !== undefined) {
-    followedNode.journal = journal;
-    stream.setLive(journal, true);
+interface FollowedNodeParts {
+  /** Opens the feed, at a place where it broke. */
+  readonly open: (place: Pick<SampleFeedRequest, 'from' | 'journal'>) => FollowedFeed;
+  readonly take: (message: SampleFeedMessage) => void;
+  /** The feed is opened again. */
+  readonly broken: (error: unknown) => void;
+  readonly wait: () => Promise<void>;
+}
+
+/** The journal of another node, without gap or repetition over broken connections. */
+class FollowedNode {
+  readonly node: NodeAddress;
+  journal: string | undefined;
+  /** A new node is expected to answer. */
+  isConnected = true;
+  /** The node knows the interests up to this number. */
+  confirmed = -1;
+  readonly #parts: FollowedNodeParts;
+  #feed: FollowedFeed | undefined;
+  #done: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(node: NodeAddress, parts: FollowedNodeParts) {
+    this.node = node;
+    this.#parts = parts;
   }
-  for (const entry of entries) publish(samplesOf(entry, journal));
-  stream.reached(journal, { cursor: cursorAt(next, 0), before });
-  state.left.set(followedNode.node.id, { journal, from: next });
-  followedNode.isConnected = true;
-  if (number === followedNode.confirmed) return;
-  followedNode.confirmed = number;
-  for (const look of state.waiting) look();
-}
 
-function samplesOf({ samples }: DurableEntry, journal: string): LiveSample[] {
-  return samples.map((sample) => inJournal(sample, journal));
-}
+  /**
+   * Resolves after `close`. Rejects with Problem `cursorTooOld` when the journal was released beyond
+   * the place.
+   */
+  begin(): Promise<void> {
+    this.#done = this.#followAgain();
+    return this.#done;
+  }
 
-/** While the node holds leases, cursors wait for it; else they name the place in its journal. */
-function disconnected(state: StreamsState, followedNode: FollowedNode): void {
-  const { node, journal, followed } = followedNode;
-  const { nodes, stream } = state.parts;
-  followedNode.isConnected = false;
-  for (const look of state.waiting) look();
-  if (nodes().some(({ id }) => id === node.id)) return;
-  if (journal !== undefined) stream.setLive(journal, false);
-  followed?.close();
+  /** Applies to the open feed; later ones get the whole request. */
+  change(change: SampleFeedChange): void {
+    this.#feed?.change(change);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#feed?.close();
+    await this.#done.catch(() => undefined);
+  }
+
+  async #followAgain(): Promise<void> {
+    let place: Pick<SampleFeedRequest, 'from' | 'journal'> = {};
+    while (!this.#isClosed) {
+      this.#feed = this.#parts.open(place);
+      try {
+        for await (const item of this.#feed) {
+          const message = item as SampleFeedMessage;
+          this.#parts.take(message);
+          const { journal, next: from } = message;
+          place = { ...place, ...(journal !== undefined && { journal }), from };
+        }
+      } catch (error) {
+        if (error instanceof Problem) throw error;
+        this.#parts.broken(error);
+      }
+      if (!this.#isClosed) await this.#parts.wait();
+    }
+  }
 }

@@ -87,21 +87,25 @@ export interface Nodes {
   close(): Promise<void>;
 }
 
-// Connections: that of a client goes on at another node.
+// Connections: a node opens one to another node, for itself or for a client that goes on there.
 
 export interface ConnectedClient {
-  /** At the internal port. */
-  readonly path: string;
   /** The lease that the receiver must hold. */
   readonly lease: string;
   readonly remoteAddress: string;
 }
 
+export interface Dialed {
+  /** At the internal port. */
+  readonly path: string;
+  /** Undefined for a connection of the node itself. */
+  readonly client?: ConnectedClient;
+  /** How long the answer may take, in place of `connectMsMax`. */
+  readonly msMax?: number;
+}
+
 /** `notHeld` when the node does not hold the lease. Rejects with NodeUnreachable. */
-export type DialConnection = (
-  to: NodeAddress,
-  client: ConnectedClient,
-) => Promise<Duplex | 'notHeld'>;
+export type DialConnection = (to: NodeAddress, dialed: Dialed) => Promise<Duplex | 'notHeld'>;
 
 // Call table: handles each call of another node once, also when it is received twice.
 
@@ -150,7 +154,8 @@ export const nodeHeaders = {
 } as const;
 
 export const callPath = '/node/calls/';
-export const linkPath = '/node/links';
+/** Upgrades to a connection over which a node follows a feed. */
+export const feedPath = '/node/feeds';
 /** Upgrades to the connection of a client of MQTT. */
 export const mqttPath = '/node/mqtt';
 /** The same for a client that has a WebSocket. */

@@ -1,4 +1,4 @@
-// Dialed connections: the connection of a client goes on at another node, as bytes behind one signed request.
+// Dialed connections: bytes between two nodes behind one signed request, such as those of a client that goes on there.
 import { type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
@@ -32,21 +32,23 @@ export function createConnectionDialer({
   readonly now?: () => number;
 }): DialConnection {
   const signer = new NodeSigner(secret, now);
-  return async (to, { path, lease, remoteAddress }) => {
+  return async (to, { path, client, msMax = nodeLimits.connectMsMax }) => {
     refusePlain(to.url, plaintext);
-    const about = aboutForwarded(lease, remoteAddress);
+    const about = client === undefined ? '' : aboutForwarded(client.lease, client.remoteAddress);
     const asked = { method: 'GET', path, from: id, to: to.id, about, digest: emptyDigest };
     const dialSigned = () =>
-      dial(to, {
+      dial(to, msMax, {
         path,
         ...(ca !== undefined && { ca }),
         headers: {
           connection: 'Upgrade',
-          upgrade: 'mqtt',
+          upgrade: 'bytes',
           [nodeHeaders.from]: id,
           [nodeHeaders.signature]: signer.sign(asked),
-          [nodeHeaders.lease]: lease,
-          [nodeHeaders.address]: remoteAddress,
+          ...(client && {
+            [nodeHeaders.lease]: client.lease,
+            [nodeHeaders.address]: client.remoteAddress,
+          }),
         },
       });
     let answer = await dialSigned();
@@ -67,15 +69,13 @@ function isAnswer(given: Duplex | IncomingMessage): given is IncomingMessage {
 /** The connection, or the answer that refuses it. */
 function dial(
   to: NodeAddress,
+  msMax: number,
   options: RequestOptions & { readonly ca?: string },
 ): Promise<Duplex | IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<Duplex | IncomingMessage>();
   const open = to.url.startsWith('https:') ? httpsRequest : httpRequest;
   const request = open(to.url, { ...options, agent: false });
-  const late = setTimeout(
-    () => request.destroy(new Error('it did not answer in time')),
-    nodeLimits.connectMsMax,
-  );
+  const late = setTimeout(() => request.destroy(new Error('it did not answer in time')), msMax);
   request.once('upgrade', (_answer, socket: Socket, head) => {
     if (head.length > 0) socket.unshift(head);
     socket.on('error', () => undefined);

@@ -309,7 +309,10 @@ describe('security 6: calls of nodes are signed', () => {
 });
 
 describe('the connection of a client', () => {
-  const client = { path: mqttPath, lease: 'workspaces/1', remoteAddress: '203.0.113.7' };
+  const client = {
+    path: mqttPath,
+    client: { lease: 'workspaces/1', remoteAddress: '203.0.113.7' },
+  };
   const dial = createConnectionDialer({ id: 'a', secret });
 
   async function textOf(connection: Duplex, length: number): Promise<string> {

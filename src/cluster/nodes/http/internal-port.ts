@@ -15,8 +15,8 @@ import {
   type CallHandlers,
   callPath,
   createCallTable,
+  feedPath,
   type HandleCall,
-  linkPath,
   longer,
   meetCall,
   mqttPath,
@@ -26,9 +26,8 @@ import {
   passedHeaders,
 } from '../nodes.ts';
 import { bodyFollows, digestOf, sealBytes, SignatureCheck } from '../cluster-secret.ts';
-import type { FeedHandlers } from '../links/links.ts';
 import { setTimer } from '../../../structures/timers.ts';
-import { LinkServer } from './web-socket-links.ts';
+import { type FeedHandlers, FeedServer } from '../feeds.ts';
 
 // Quiet wait: before its port closes, a node waits until the others send it no more requests.
 
@@ -105,7 +104,7 @@ type Accepted = ReturnType<SignatureCheck['accept']>;
 export class InternalPort {
   readonly #quiet = createQuietWait();
   readonly #server: Server;
-  readonly #links: LinkServer;
+  readonly #feeds: FeedServer;
 
   constructor(parts: InternalPortParts) {
     const check = new SignatureCheck(parts.secret, parts.now ?? Date.now);
@@ -143,14 +142,14 @@ export class InternalPort {
     });
     // The other node ends idle connections first, so that it never sends on one that just ended.
     this.#server.keepAliveTimeout = 60_000;
-    this.#links = new LinkServer(parts);
-    acceptUpgrades(this.#server, this.#links, parts, accept, check.run);
+    this.#feeds = new FeedServer(parts.feeds, parts.failed);
+    acceptUpgrades(this.#server, this.#feeds, parts, accept, check.run);
   }
 
   readonly close = async (): Promise<void> => {
     await this.#quiet.whenQuiet();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    await this.#links.close();
+    await this.#feeds.close();
     this.#server.closeIdleConnections();
     await closed;
   };
@@ -170,7 +169,7 @@ export class InternalPort {
 
 function acceptUpgrades(
   server: Server,
-  links: LinkServer,
+  feeds: FeedServer,
   parts: InternalPortParts,
   accept: (request: IncomingMessage) => Accepted,
   run: string,
@@ -179,7 +178,10 @@ function acceptUpgrades(
     const accepted = accept(request);
     const reason = 'refused' in accepted ? accepted.refused : 'not the path of an upgrade';
     const path = 'digest' in accepted ? request.url : undefined;
-    if (path === linkPath) return links.upgrade(request, socket, head);
+    if (path === feedPath) {
+      acceptUpgrade(socket, head);
+      return feeds.accept(socket, String(request.headers[nodeHeaders.from] ?? ''));
+    }
     if (path === mqttPath || path === mqttSocketPath)
       return acceptConnection(parts, request, socket, head);
     const isOfNode = reason === 'another run';
@@ -204,12 +206,16 @@ function acceptConnection(
     const told = `${nodeHeaders.notHeld}: 1\r\nConnection: close\r\nContent-Length: 0`;
     return void socket.end(`HTTP/1.1 421 Misdirected Request\r\n${told}\r\n\r\n`);
   }
-  socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mqtt\r\n\r\n');
-  if (head.length > 0) socket.unshift(head);
+  acceptUpgrade(socket, head);
   // Servers of HTTP leave a connection half open when the other side ends it.
   socket.once('end', () => socket.end());
-  socket.setNoDelay(true).setKeepAlive(true, keepAliveAfterMs);
   acceptMqtt(socket, String(headers[nodeHeaders.address]), url === mqttSocketPath);
+}
+
+function acceptUpgrade(socket: Socket, head: Buffer): void {
+  socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: bytes\r\n\r\n');
+  if (head.length > 0) socket.unshift(head);
+  socket.setNoDelay(true).setKeepAlive(true, keepAliveAfterMs);
 }
 
 function serverOf({ tls }: InternalPortParts, listener: RequestListener): Server {

@@ -1,23 +1,26 @@
-// Entry feed: what a follower gets of a real journal, live and from the files, with marks over foreign entries.
+// Sample feed: what a follower gets of a real journal, live and from the files, with marks over foreign entries.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
+import { setRepeatingTimer } from '../structures/timers.ts';
 import { openEmbeddedStore } from '../storage/samples/embedded/embedded-store.ts';
 import { openSamples } from '../storage/samples/samples.ts';
+import { inJournal } from '../live/sessions/journal-stream.ts';
+import type { LiveSample } from '../live/sessions/stream-position.ts';
+import { readCursor } from '../model/cursor.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import {
-  createEntryFeed,
-  type EntryFeedMessage,
-  type EntryFeedRequest,
   EntryTail,
-  entryFeed,
-  followEntries,
-} from './entry-feed.ts';
-import { LinkSwitch } from './nodes/links/in-process-links.ts';
-import type { OpenedFeed } from './nodes/links/links.ts';
+  offerSamples,
+  sampleFeed,
+  type SampleFeedMessage,
+  type SampleFeedRequest,
+} from './sample-feed.ts';
+import { createConnectionDialer } from './nodes/http/dialed-connections.ts';
+import { Feeds } from './nodes/feeds.ts';
+import { InternalPort } from './nodes/http/internal-port.ts';
 
 let folder: string;
 let samples: Awaited<ReturnType<typeof open>>;
@@ -74,38 +77,40 @@ async function append(device: number, isAnnounced = true): Promise<DurableEntry>
 }
 
 const failures: unknown[] = [];
+const positionOf = ({ cursor }: LiveSample) => readCursor(cursor)?.position ?? -1;
 
-function follow(request: EntryFeedRequest) {
+function follow(request: SampleFeedRequest) {
   const abort = new AbortController();
   let change: (request: unknown) => void = () => undefined;
-  const feed = createEntryFeed({
+  const feed = offerSamples({
     log: samples.log,
     journal: () => 'journal-a',
     tail,
     setRepeatingTimer,
     failed: (error) => failures.push(error),
   })({
-    request: request,
+    request,
+    from: 'b',
     signal: abort.signal,
     onChange: (listener) => (change = listener),
-  });
+  })[Symbol.asyncIterator]();
   return {
-    async next(): Promise<EntryFeedMessage> {
+    async next(): Promise<SampleFeedMessage> {
       const { value } = await feed.next();
-      return value as EntryFeedMessage;
+      return value as SampleFeedMessage;
     },
-    async until(position: number): Promise<DurableEntry[]> {
-      const found: DurableEntry[] = [];
+    async until(position: number): Promise<LiveSample[]> {
+      const found: LiveSample[] = [];
       for (;;) {
-        const { entries, next } = await this.next();
-        found.push(...entries);
+        const { samples: sent, next } = await this.next();
+        found.push(...sent);
         if (next >= position) return found;
       }
     },
     change: (changed: object) => change(changed),
     async close() {
       abort.abort();
-      for await (const _ of feed) expect(_).toBeDefined();
+      while ((await feed.next()).done !== true);
     },
   };
 }
@@ -114,16 +119,14 @@ test('older entries come from the files, newer ones from memory, in order and on
   const written: DurableEntry[] = [];
   for (let n = 0; n < 60; n++) written.push(await append(n, false));
   const feed = follow({ interest: { all: true }, from: 0 });
-  expect(await feed.next()).toMatchObject({ journal: 'journal-a', entries: [], next: 0 });
+  expect(await feed.next()).toMatchObject({ journal: 'journal-a', samples: [], next: 0 });
   const found = await feed.until(60);
   for (let n = 0; n < 60; n++) written.push(await append(n, n % 7 !== 0));
   found.push(...(await feed.until(120)));
-  const plain = ({ position, deviceId, samples: rows }: DurableEntry) => ({
-    position,
-    deviceId,
-    samples: rows.map((row) => ({ ...row })),
-  });
-  expect(found.map(plain)).toEqual(written.map(plain));
+  const expected = written.flatMap((entry) =>
+    entry.samples.map((sample) => inJournal(sample, 'journal-a')),
+  );
+  expect(found).toEqual(expected);
   await feed.close();
 });
 
@@ -131,10 +134,10 @@ test('a mark says how far a follower is that nothing is for, and up to which tim
   const feed = follow({ interest: { workspaces: [idOf(101)] }, from: 0 });
   await feed.next();
   await append(1);
-  expect(await feed.next()).toMatchObject({ entries: [{ position: 0 }], next: 1 });
+  expect(await feed.next()).toMatchObject({ samples: [{ deviceId: idOf(1) }], next: 1 });
   for (let n = 0; n < 5; n++) await append(3);
   expect(await feed.until(6)).toEqual([]);
-  expect(await feed.next()).toEqual({ entries: [], next: 6, before: now, confirmed: 0 });
+  expect(await feed.next()).toEqual({ samples: [], next: 6, before: now, confirmed: 0 });
   await feed.close();
 });
 
@@ -183,11 +186,11 @@ test('any order of appends, announcements, reads and changes gives each wanted e
           const { position } = await append(each.append, each.isAnnounced);
           if (ids.includes(100 + (each.append % 3))) expected.push(position);
         } else if (found.length < expected.length)
-          found.push(...(await feed.next()).entries.map(({ position }) => position));
+          found.push(...(await feed.next()).samples.map(positionOf));
       }
       tail.announced(await append(8, false));
       if (ids.includes(102)) expected.push(samples.log.position - 1);
-      found.push(...(await feed.until(samples.log.position)).map(({ position }) => position));
+      found.push(...(await feed.until(samples.log.position)).map(positionOf));
       await feed.close();
       expect(found).toEqual(expected);
     },
@@ -196,47 +199,49 @@ test('any order of appends, announcements, reads and changes gives each wanted e
   expect(failures).toEqual([]);
 });
 
-test('what is wanted while the link is opened is sent from the first entry on', async () => {
+test('what is wanted while the connection is opened is sent from the first entry on', async () => {
   // Entries that the node stored meanwhile are in memory, and are sent as soon as the feed is open.
   const unfollow = tail.follow(() => undefined);
   await append(1);
-  const offered = createEntryFeed({
+  const offered = offerSamples({
     log: samples.log,
     journal: () => 'journal-a',
     tail,
     setRepeatingTimer,
     failed: (error) => failures.push(error),
   });
-  const feeds = new Map([[entryFeed, (opened: OpenedFeed) => offered(opened)]]);
-  const linkSwitch = new LinkSwitch({
-    carry: () => 1,
-    setTimer,
-    setRepeatingTimer,
+  const secret = 'a long and random secret of the tests 0123456789';
+  const internal = new InternalPort({
+    id: 'a',
+    secret,
+    feeds: new Map([[sampleFeed, offered]]),
+    handlers: new Map(),
+    servesMqtt: () => true,
+    acceptMqtt: (socket) => void socket.destroy(),
+    holds: () => true,
     failed: (_, error) => failures.push(error),
+    serve: (_, response) => void response.end(),
+    refused: (_, reason) => failures.push(reason),
   });
-  const disconnect = linkSwitch.connect('a', feeds);
-  const links = linkSwitch.linksOf('b');
-  let wanted: EntryFeedRequest = { interest: {}, number: 0, from: 0 };
-  const followed = followEntries({
-    follow: (feed, request) => links.follow({ id: 'a', url: 'http://a' }, feed, request),
-    request: () => wanted,
-    broken: (error) => failures.push(error),
-    wait: () => Promise.resolve(),
-  });
-  const messages = followed.messages[Symbol.asyncIterator]();
+  const port = await internal.listen({ host: '127.0.0.1', port: 0 });
+  const to = { id: 'a', url: `http://127.0.0.1:${port}` };
+  const feeds = new Feeds(createConnectionDialer({ id: 'b', secret }));
+  let wanted: SampleFeedRequest = { interest: {}, number: 0, from: 0 };
+  const feed = feeds.follow(to, sampleFeed, () => wanted);
+  const messages = feed[Symbol.asyncIterator]() as AsyncIterator<SampleFeedMessage>;
   const first = messages.next();
   const interest = { devices: [idOf(1)] };
   wanted = { interest, number: 1, from: 0 };
-  followed.change({ interest, number: 1 });
+  feed.change({ interest, number: 1 });
   const found: string[] = [];
-  for (let next = await first; !next.done; next = await messages.next()) {
-    found.push(...next.value.entries.map(({ deviceId }) => deviceId));
+  for (let next = await first; next.done !== true; next = await messages.next()) {
+    found.push(...next.value.samples.map(({ deviceId }) => deviceId));
     if (next.value.confirmed === 1 && next.value.next === 1) break;
   }
   expect(found).toEqual([idOf(1)]);
-  followed.close();
-  await links.close();
-  await disconnect();
+  feed.close();
+  feeds.close();
+  await internal.close();
   unfollow();
   expect(failures).toEqual([]);
 });
