@@ -20,25 +20,26 @@ const limits = {
 
 const eventsMessage = 'live events';
 
-export interface EventsElsewhere {
-  /** Whether a session of another node follows the kind in the workspace. */
-  wants(workspaceId: string, kind: LiveKind): boolean;
-  /** Whether a session of another node follows the kind in any workspace. */
-  wantsAny(kind: LiveKind): boolean;
-  /** Sends the event to the nodes whose sessions follow its kind. */
-  publish(event: LiveEvent): void;
-  /** Resolves when the other nodes know what is followed here, or after a limit. */
-  known(): Promise<void>;
-  close(): void;
-}
+/**
+ * Samples have their own way. Every node notices by itself which records change and which devices
+ * go offline.
+ */
+const sharedKinds: readonly LiveKind[] = liveKinds.filter(
+  (kind) => kind !== 'SAMPLE' && kind !== 'RECORD_CHANGED',
+);
 
-interface EventsElsewhereParts extends SharingParts {
+interface EventsElsewhereParts {
   /** Another one in each run of this node. */
   readonly run: string;
   readonly messages: Pick<NodeMessages, 'toNode' | 'handle'>;
+  /** The other nodes. */
+  readonly nodes: () => readonly NodeAddress[];
   /** The sessions of this node. */
   readonly here: WorkspaceFanOut;
   readonly now: () => EpochMs;
+  /** A monotonic clock in milliseconds. */
+  readonly clock: () => number;
+  readonly setTimer: SetTimer;
   readonly setRepeatingTimer: SetTimer;
   readonly failed: (error: unknown) => void;
 }
@@ -50,99 +51,100 @@ interface Follower {
   readonly outbox: EventOutbox;
 }
 
-interface State {
-  readonly parts: EventsElsewhereParts;
+export class EventsElsewhere {
+  readonly #parts: EventsElsewhereParts;
+  readonly #sharing: FollowedSharing;
   /** By the id of the node. */
-  readonly followers: Map<string, Follower>;
-  /** One for each kind, so that many runs of rules do not keep alarms from being sent. */
-  readonly budgets: ReadonlyMap<LiveKind, SendBudget>;
+  readonly #followers = new Map<string, Follower>();
   /** The last batch of each node. */
-  readonly received: Map<string, Pick<SentEvents, 'run' | 'number'>>;
-}
+  readonly #received = new Map<string, Pick<SentEvents, 'run' | 'number'>>();
+  /** One for each kind, so that many runs of rules do not keep alarms from being sent. */
+  readonly #budgets = new Map(sharedKinds.map((kind) => [kind, new SendBudget()]));
+  readonly #stop: () => void;
 
-export function createEventsElsewhere(parts: EventsElsewhereParts): EventsElsewhere {
-  const state: State = {
-    parts,
-    followers: new Map(),
-    received: new Map(),
-    budgets: new Map(sharedKinds.map((kind) => [kind, new SendBudget()])),
-  };
-  const { followers } = state;
-  const sharing = new FollowedSharing(parts);
-  parts.messages.handle(followedMessage, async (request, from) => {
-    const outbox = followers.get(from)?.outbox ?? outboxTo(from, parts);
-    followers.set(from, { heardAt: parts.clock(), workspaces: readFollowed(request), outbox });
-    return null;
-  });
-  parts.messages.handle(eventsMessage, async (request, from) => {
-    // A form of JSON: lists of texts and numbers.
-    receive(request as SentEvents, from, state);
-    return null;
-  });
-  const stop = parts.setRepeatingTimer(() => {
-    evictSilent(state);
-    void sharing.share();
-  }, limits.tickMs);
-  return {
-    wants: (workspaceId, kind) =>
-      followers
-        .values()
-        .some(({ workspaces }) => workspaces.get(workspaceId)?.kinds.has(kind) === true),
-    wantsAny: (kind) =>
-      followers
-        .values()
-        .some(({ workspaces }) => workspaces.values().some(({ kinds }) => kinds.has(kind))),
-    publish: (event) => publish(event, state),
-    known: sharing.known,
-    close() {
-      stop();
-      for (const { outbox } of followers.values()) outbox.close();
-    },
-  };
-}
+  constructor(parts: EventsElsewhereParts) {
+    this.#parts = parts;
+    this.#sharing = new FollowedSharing(parts);
+    parts.messages.handle(followedMessage, async (request, from) => {
+      const outbox = this.#followers.get(from)?.outbox ?? this.#outboxTo(from);
+      const workspaces = readFollowed(request);
+      this.#followers.set(from, { heardAt: parts.clock(), workspaces, outbox });
+      return null;
+    });
+    parts.messages.handle(eventsMessage, async (request, from) => {
+      // A form of JSON: lists of texts and numbers.
+      this.#receive(request as SentEvents, from);
+      return null;
+    });
+    this.#stop = parts.setRepeatingTimer(() => {
+      this.#evictSilent();
+      void this.#sharing.share();
+    }, limits.tickMs);
+  }
 
-function outboxTo(id: string, { run, nodes, messages, failed }: EventsElsewhereParts): EventOutbox {
-  return createEventOutbox({
-    run,
-    failed,
-    async send(sent, bytes) {
+  /** Resolves when the other nodes know what is followed here, or after a limit. */
+  readonly known = (): Promise<void> => this.#sharing.known();
+
+  /** Whether a session of another node follows the kind in the workspace. */
+  wants(workspaceId: string, kind: LiveKind): boolean {
+    return this.#followers
+      .values()
+      .some(({ workspaces }) => workspaces.get(workspaceId)?.kinds.has(kind) === true);
+  }
+
+  /** Whether a session of another node follows the kind in any workspace. */
+  wantsAny(kind: LiveKind): boolean {
+    return this.#followers
+      .values()
+      .some(({ workspaces }) => workspaces.values().some(({ kinds }) => kinds.has(kind)));
+  }
+
+  /** Sends the event to the nodes whose sessions follow its kind. */
+  publish({ workspaceId, kind, content }: LiveEvent): void {
+    let text: string | undefined;
+    for (const { workspaces, outbox } of this.#followers.values()) {
+      const followed = workspaces.get(workspaceId);
+      if (followed?.kinds.has(kind) !== true) continue;
+      const { organizationId } = followed;
+      const budget = this.#budgets.get(kind);
+      const isFree = budget?.take(organizationId, this.#parts.now(), sendCosts.sent) === true;
+      if (isFree) outbox.add(workspaceId, kind, (text ??= JSON.stringify(content())));
+      else outbox.omit(workspaceId, kind, 1);
+    }
+  }
+
+  close(): void {
+    this.#stop();
+    for (const { outbox } of this.#followers.values()) outbox.close();
+  }
+
+  #outboxTo(id: string): EventOutbox {
+    const { run, nodes, messages, failed } = this.#parts;
+    const send = async (request: SentEvents, bytes: number): Promise<void> => {
       const node = nodes().find((each) => each.id === id);
       // Its sessions have ended with it.
       if (node === undefined) return;
-      const request = sent;
       await messages.toNode(node, { kind: eventsMessage, request, bytes, again: request });
-    },
-  });
-}
-
-function evictSilent({ followers, parts }: State): void {
-  for (const [id, { heardAt, outbox }] of followers)
-    if (parts.clock() - heardAt > limits.silentMsMax) followers.delete(id);
-    else outbox.flush();
-}
-
-function publish({ workspaceId, kind, content }: LiveEvent, state: State): void {
-  const { followers, budgets, parts } = state;
-  let text: string | undefined;
-  for (const { workspaces, outbox } of followers.values()) {
-    const followed = workspaces.get(workspaceId);
-    if (followed?.kinds.has(kind) !== true) continue;
-    const { organizationId } = followed;
-    const isFree = budgets.get(kind)?.take(organizationId, parts.now(), sendCosts.sent) === true;
-    if (isFree) outbox.add(workspaceId, kind, (text ??= JSON.stringify(content())));
-    else outbox.omit(workspaceId, kind);
+    };
+    return new EventOutbox(run, send, failed);
   }
-}
 
-function receive({ run, number, events, omitted }: SentEvents, from: string, state: State): void {
-  const { received, parts } = state;
-  const last = received.get(from);
-  // A repetition, because the answer was lost.
-  if (last?.run === run && last.number >= number) return;
-  received.set(from, { run, number });
-  for (const [workspaceId, kind, text] of events)
-    parts.here.publish({ workspaceId, kind, content: () => JSON.parse(text) as JsonObject });
-  for (const [workspaceId, kind, count] of omitted) parts.here.omit(workspaceId, kind, count);
+  #evictSilent(): void {
+    for (const [id, { heardAt, outbox }] of this.#followers)
+      if (this.#parts.clock() - heardAt > limits.silentMsMax) this.#followers.delete(id);
+      else outbox.flush();
+  }
+
+  #receive({ run, number, events, omitted }: SentEvents, from: string): void {
+    const { here } = this.#parts;
+    const last = this.#received.get(from);
+    // A repetition, because the answer was lost.
+    if (last?.run === run && last.number >= number) return;
+    this.#received.set(from, { run, number });
+    for (const [workspaceId, kind, text] of events)
+      here.publish({ workspaceId, kind, content: () => JSON.parse(text) as JsonObject });
+    for (const [workspaceId, kind, count] of omitted) here.omit(workspaceId, kind, count);
+  }
 }
 
 // Event outbox: live events on their way to one other node, in order, in batches, and up to a limit.
@@ -168,109 +170,103 @@ interface SentEvents {
   readonly omitted: readonly OmittedEvents[];
 }
 
-interface EventOutbox {
-  add(workspaceId: string, kind: LiveKind, content: string): void;
-  /** Counts an event that is not sent; the receiver reports the count to its sessions. */
-  omit(workspaceId: string, kind: LiveKind): void;
-  /** Sends counts that wait, when no event takes them along. */
-  flush(): void;
-  close(): void;
-}
-
 /** One batch at a time is on its way. */
-function createEventOutbox({
-  run,
-  send,
-  failed,
-}: {
-  readonly run: string;
-  /** Rejects when the outcome is unknown. */
-  readonly send: (sent: SentEvents, bytes: number) => Promise<void>;
-  readonly failed: (error: unknown) => void;
-}): EventOutbox {
-  const queue = createEventQueue();
-  const state = { number: 0, isSending: false, isPlanned: false, isClosed: false };
+class EventOutbox {
+  readonly #run: string;
+  readonly #send: (sent: SentEvents, characters: number) => Promise<void>;
+  readonly #failed: (error: unknown) => void;
+  #waiting: SentEvent[] = [];
+  #characters = 0;
+  /** The count of what was too much, by kind and workspace. */
+  #omitted = new Map<string, OmittedEvents>();
+  #number = 0;
+  #isSending = false;
+  #isPlanned = false;
+  #isClosed = false;
 
-  async function sendAll(): Promise<void> {
-    state.isPlanned = false;
-    state.isSending = true;
-    while (!state.isClosed && !queue.isEmpty()) {
-      const { events, omitted, characters } = queue.take();
-      state.number += 1;
-      try {
-        await send({ run, number: state.number, events, omitted }, characters);
-      } catch (error) {
-        failed(error);
-        for (const [workspaceId, kind] of events) queue.omit(workspaceId, kind, 1);
-        for (const [workspaceId, kind, count] of omitted) queue.omit(workspaceId, kind, count);
-        break;
-      }
+  /** `send` rejects when the outcome is unknown. */
+  constructor(
+    run: string,
+    send: (sent: SentEvents, characters: number) => Promise<void>,
+    failed: (error: unknown) => void,
+  ) {
+    this.#run = run;
+    this.#send = send;
+    this.#failed = failed;
+  }
+
+  add(workspaceId: string, kind: LiveKind, content: string): void {
+    const { eventsMax, charactersMax } = outboxLimits;
+    const isFull =
+      this.#waiting.length >= eventsMax || this.#characters + content.length > charactersMax;
+    if (isFull) this.omit(workspaceId, kind, 1);
+    else {
+      this.#waiting.push([workspaceId, kind, content]);
+      this.#characters += content.length;
     }
-    state.isSending = false;
+    this.#plan();
+  }
+
+  /** Counts events that are not sent; the receiver reports the count to its sessions. */
+  omit(workspaceId: string, kind: LiveKind, count: number): void {
+    const key = `${kind} ${workspaceId}`;
+    const before = this.#omitted.get(key)?.[2] ?? 0;
+    this.#omitted.set(key, [workspaceId, kind, before + count]);
+  }
+
+  /** Sends counts that wait, when no event takes them along. */
+  flush(): void {
+    if (!this.#isEmpty()) this.#plan();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#omitted.size === 0;
   }
 
   /** Events of one turn of the event loop leave together. */
-  function plan(): void {
-    if (state.isPlanned || state.isSending) return;
-    state.isPlanned = true;
-    setImmediate(() => void sendAll());
+  #plan(): void {
+    if (this.#isPlanned || this.#isSending) return;
+    this.#isPlanned = true;
+    setImmediate(() => void this.#sendAll());
   }
 
-  return {
-    add(workspaceId, kind, content) {
-      queue.add(workspaceId, kind, content);
-      plan();
-    },
-    omit: (workspaceId, kind) => queue.omit(workspaceId, kind, 1),
-    flush() {
-      if (!queue.isEmpty()) plan();
-    },
-    close() {
-      state.isClosed = true;
-    },
-  };
-}
-
-interface Batch extends Pick<SentEvents, 'events' | 'omitted'> {
-  readonly characters: number;
-}
-
-/** What waits, and the count of what was too much. */
-function createEventQueue() {
-  let waiting: SentEvent[] = [];
-  let characters = 0;
-  let omitted = new Map<string, OmittedEvents>();
-
-  function omit(workspaceId: string, kind: LiveKind, count: number): void {
-    const key = `${kind} ${workspaceId}`;
-    omitted.set(key, [workspaceId, kind, (omitted.get(key)?.[2] ?? 0) + count]);
-  }
-
-  return {
-    omit,
-    isEmpty: () => waiting.length === 0 && omitted.size === 0,
-    add(workspaceId: string, kind: LiveKind, content: string): void {
-      const { eventsMax, charactersMax } = outboxLimits;
-      const isFull = waiting.length >= eventsMax || characters + content.length > charactersMax;
-      if (isFull) return omit(workspaceId, kind, 1);
-      waiting.push([workspaceId, kind, content]);
-      characters += content.length;
-    },
-    take(): Batch {
-      const events: SentEvent[] = [];
-      let size = 0;
-      for (const event of waiting) {
-        if (events.length >= outboxLimits.batchMax || size > outboxLimits.batchCharactersMax) break;
-        events.push(event);
-        size += event[2].length;
+  async #sendAll(): Promise<void> {
+    this.#isPlanned = false;
+    this.#isSending = true;
+    while (!this.#isClosed && !this.#isEmpty()) {
+      const characters = this.#characters;
+      const batch = this.#take();
+      try {
+        await this.#send(batch, characters - this.#characters);
+      } catch (error) {
+        this.#failed(error);
+        for (const [workspaceId, kind] of batch.events) this.omit(workspaceId, kind, 1);
+        for (const [workspaceId, kind, count] of batch.omitted) this.omit(workspaceId, kind, count);
+        break;
       }
-      waiting = waiting.slice(events.length);
-      characters -= size;
-      const counts = [...omitted.values()];
-      omitted = new Map();
-      return { events, omitted: counts, characters: size };
-    },
-  };
+    }
+    this.#isSending = false;
+  }
+
+  #take(): SentEvents {
+    const events: SentEvent[] = [];
+    let size = 0;
+    for (const event of this.#waiting) {
+      if (events.length >= outboxLimits.batchMax || size > outboxLimits.batchCharactersMax) break;
+      events.push(event);
+      size += event[2].length;
+    }
+    this.#waiting = this.#waiting.slice(events.length);
+    this.#characters -= size;
+    const omitted = [...this.#omitted.values()];
+    this.#omitted = new Map();
+    this.#number += 1;
+    return { run: this.#run, number: this.#number, events, omitted };
+  }
 }
 
 // Followed workspaces: what sessions of a node follow, as the other nodes know it.
@@ -283,14 +279,6 @@ const followLimits = {
 } as const;
 
 const followedMessage = 'followed workspaces';
-
-/**
- * Samples have their own way. Every node notices by itself which records change and which devices
- * go offline.
- */
-const sharedKinds: readonly LiveKind[] = liveKinds.filter(
-  (kind) => kind !== 'SAMPLE' && kind !== 'RECORD_CHANGED',
-);
 
 interface FollowedWorkspace {
   readonly organizationId: string;
@@ -314,71 +302,7 @@ function readFollowed(request: unknown): Map<string, FollowedWorkspace> {
   );
 }
 
-interface SharingParts {
-  readonly messages: Pick<NodeMessages, 'toNode'>;
-  /** The other nodes. */
-  readonly nodes: () => readonly NodeAddress[];
-  /** The sessions of this node. */
-  readonly here: WorkspaceFanOut;
-  /** A monotonic clock in milliseconds. */
-  readonly clock: () => number;
-  readonly setTimer: SetTimer;
-}
-
-/** What another node knows. */
-interface KnowingNode {
-  version: number;
-  at: number;
-  /** While it is sent. */
-  pending: Promise<void> | undefined;
-}
-
-interface FollowState {
-  readonly parts: SharingParts;
-  readonly knowing: Map<string, KnowingNode>;
-  version: number;
-  /** The list as JSON. */
-  text: string;
-}
-
-class FollowedSharing {
-  readonly #parts: SharingParts;
-  readonly #state: FollowState;
-
-  constructor(parts: SharingParts) {
-    this.#parts = parts;
-    this.#state = { parts, knowing: new Map(), version: 0, text: '[]' };
-  }
-
-  /** The same, after a limit at the latest. */
-  readonly known = async (): Promise<void> => {
-    readFollowing(this.#state);
-    if (this.#isKnown()) return;
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#parts.setTimer(resolve, followLimits.knownMsMax);
-    await Promise.race([share(this.#state), late]).finally(cancel);
-  };
-
-  /** Sends what has changed. Resolves when the nodes that answer know it. */
-  share(): Promise<void> {
-    return share(this.#state);
-  }
-
-  #isKnown(): boolean {
-    return this.#parts
-      .nodes()
-      .every(({ id }) => this.#state.knowing.get(id)?.version === this.#state.version);
-  }
-}
-
-function readFollowing(state: FollowState): void {
-  const text = JSON.stringify(followedHere(state.parts.here));
-  if (text === state.text) return;
-  state.text = text;
-  state.version += 1;
-}
-
-function followedHere({ wanting }: SharingParts['here']): FollowedList {
+function followedHere({ wanting }: WorkspaceFanOut): FollowedList {
   const followed = new Map<string, [string, string, LiveKind[]]>();
   for (const kind of sharedKinds)
     for (const { workspaceId, organizationId } of wanting(kind)) {
@@ -389,33 +313,71 @@ function followedHere({ wanting }: SharingParts['here']): FollowedList {
   return [...followed.values()];
 }
 
-async function share(state: FollowState): Promise<void> {
-  const { knowing, parts } = state;
-  readFollowing(state);
-  const present = parts.nodes();
-  for (const id of knowing.keys()) if (!present.some((node) => node.id === id)) knowing.delete(id);
-  await Promise.all(
-    present.map((node) => {
-      const known = knowing.get(node.id) ?? { version: -1, at: 0, pending: undefined };
-      knowing.set(node.id, known);
-      // A node that cannot be reached gets it later.
-      known.pending ??= sendTo(node, known, state)
-        .catch(() => undefined)
-        .finally(() => {
-          known.pending = undefined;
-        });
-      return known.pending;
-    }),
-  );
+/** What another node knows. */
+interface KnowingNode {
+  version: number;
+  at: number;
+  /** While it is sent. */
+  pending: Promise<void> | undefined;
 }
 
-async function sendTo(node: NodeAddress, known: KnowingNode, state: FollowState): Promise<void> {
-  const { clock, messages } = state.parts;
-  while (known.version !== state.version || clock() - known.at > followLimits.repeatMs) {
-    const [version, at] = [state.version, clock()];
-    const request = { workspaces: JSON.parse(state.text) as unknown };
-    const bytes = state.text.length;
-    await messages.toNode(node, { kind: followedMessage, request, bytes, again: request });
-    [known.version, known.at] = [version, at];
+class FollowedSharing {
+  readonly #parts: EventsElsewhereParts;
+  readonly #knowing = new Map<string, KnowingNode>();
+  #version = 0;
+  /** The list as JSON. */
+  #text = '[]';
+
+  constructor(parts: EventsElsewhereParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the other nodes know what is followed here, or after a limit. */
+  async known(): Promise<void> {
+    this.#read();
+    const { nodes, setTimer } = this.#parts;
+    if (nodes().every(({ id }) => this.#knowing.get(id)?.version === this.#version)) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = setTimer(resolve, followLimits.knownMsMax);
+    await Promise.race([this.share(), late]).finally(cancel);
+  }
+
+  /** Sends what has changed. Resolves when the nodes that answer know it. */
+  async share(): Promise<void> {
+    this.#read();
+    const present = this.#parts.nodes();
+    for (const id of this.#knowing.keys())
+      if (!present.some((node) => node.id === id)) this.#knowing.delete(id);
+    await Promise.all(
+      present.map((node) => {
+        const known = this.#knowing.get(node.id) ?? { version: -1, at: 0, pending: undefined };
+        this.#knowing.set(node.id, known);
+        // A node that cannot be reached gets it later.
+        known.pending ??= this.#sendTo(node, known)
+          .catch(() => undefined)
+          .finally(() => {
+            known.pending = undefined;
+          });
+        return known.pending;
+      }),
+    );
+  }
+
+  #read(): void {
+    const text = JSON.stringify(followedHere(this.#parts.here));
+    if (text === this.#text) return;
+    this.#text = text;
+    this.#version += 1;
+  }
+
+  async #sendTo(node: NodeAddress, known: KnowingNode): Promise<void> {
+    const { clock, messages } = this.#parts;
+    while (known.version !== this.#version || clock() - known.at > followLimits.repeatMs) {
+      const [version, at] = [this.#version, clock()];
+      const request = { workspaces: JSON.parse(this.#text) as unknown };
+      const bytes = this.#text.length;
+      await messages.toNode(node, { kind: followedMessage, request, bytes, again: request });
+      [known.version, known.at] = [version, at];
+    }
   }
 }

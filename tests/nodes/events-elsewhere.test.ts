@@ -7,7 +7,7 @@ import {
   MessageSender,
   queueOfNode,
 } from '../../src/cluster/nodes/messages/messages.ts';
-import { createEventsElsewhere, outboxLimits } from '../../src/cluster/remote-events.ts';
+import { EventsElsewhere, outboxLimits } from '../../src/cluster/remote-events.ts';
 import { LiveEvents } from '../../src/live/live-events.ts';
 import {
   createWorkspaceFanOut,
@@ -52,7 +52,7 @@ function cluster(ids: readonly string[], carry?: Carry) {
     });
     const serve = () => Promise.reject(new Error('forwards nothing'));
     net.connect(id, { handlers: receiver, holds: () => true, serve });
-    const events = createEventsElsewhere({
+    const events = new EventsElsewhere({
       run: `run of ${id}`,
       messages: {
         toNode: sender.toNode,
