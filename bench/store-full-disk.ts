@@ -7,7 +7,7 @@ import { Problem } from '../src/model/problem.ts';
 import { entryOf } from '../src/storage/samples/conformance/sample-entries.ts';
 import { keeping } from '../src/storage/samples/conformance/retention-times.ts';
 import { openTestSamples } from '../src/storage/samples/testing-samples.ts';
-import { verifyStore } from '../src/storage/samples/embedded/verify-chunks.ts';
+import { verifyStore } from '../src/storage/samples/embedded/store-loader.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('usage: store-full-disk.ts FOLDER');

@@ -5,7 +5,7 @@ import { problem } from '../model/problem.ts';
 import type { Place } from '../model/record.ts';
 import type { SharedDashboard } from '../model/shared-dashboard.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { findPlace } from '../storage/records/rows/resource-refs.ts';
+import { findPlace } from '../storage/records/rows/search.ts';
 
 /**
  * Throws 404 for a place of another organization, because such rows do not exist for the principal,

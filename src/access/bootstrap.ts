@@ -6,15 +6,20 @@ import { databaseConnectorId, mailConnectorId, newId } from '../model/ids.ts';
 import type { OutputConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { everyPermission } from '../model/permission.ts';
-import type { Records, RecordsDb } from '../storage/records/records.ts';
+import { type Records, type RecordsDb, transaction } from '../storage/records/records.ts';
 import { apiKeyRows } from '../storage/records/rows/credentials.ts';
-import { insertOrganizationMember } from '../storage/records/rows/members.ts';
-import { hasOrganizations, organizationRows } from '../storage/records/rows/organizations.ts';
-import { outputConnectorRows } from '../storage/records/rows/output-connectors.ts';
-import { insertFirstPassword, userRows } from '../storage/records/rows/users.ts';
-import { workspaceRows } from '../storage/records/rows/workspaces.ts';
+import {
+  insertFirstPassword,
+  insertOrganizationMember,
+  userRows,
+} from '../storage/records/rows/users.ts';
+import {
+  hasOrganizations,
+  organizationRows,
+  workspaceRows,
+} from '../storage/records/rows/workspaces.ts';
+import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { secretHash, secretPrefix } from '../storage/records/secret-encryption.ts';
-import { transaction } from '../storage/records/transaction.ts';
 import { passwordWeakness } from './password-rules.ts';
 import { hashPassword } from './password.ts';
 

@@ -11,11 +11,13 @@ import { isClosed, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { callerWorkspacesMax } from '../model/user.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
-import { organizationMembershipsOf } from '../storage/records/rows/members.ts';
-import { findOrganizationNames } from '../storage/records/rows/organizations.ts';
-import { hasFirstPassword, userRows } from '../storage/records/rows/users.ts';
+import {
+  hasFirstPassword,
+  organizationMembershipsOf,
+  userRows,
+} from '../storage/records/rows/users.ts';
+import { findOrganizationNames, firstWorkspaceIds } from '../storage/records/rows/workspaces.ts';
 import { findPreferences, savePreferences } from '../storage/records/rows/views.ts';
-import { firstWorkspaceIds } from '../storage/records/rows/workspaces.ts';
 import { isPermittedAt } from './authorize.ts';
 
 /**

@@ -3,13 +3,14 @@ import { type EpochMs, formatInstant, minuteMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session } from '../model/user.ts';
-import type { Records, RecordsDb } from '../storage/records/records.ts';
-import { sessionRows, sessionsOf } from '../storage/records/rows/sign-in.ts';
 import {
   announceAfterCommit,
+  type Records,
+  type RecordsDb,
   transaction,
   type TransactionStep,
-} from '../storage/records/transaction.ts';
+} from '../storage/records/records.ts';
+import { sessionRows, sessionsOf } from '../storage/records/rows/sign-in.ts';
 import type { RecordChange } from '../model/record.ts';
 
 const recentMs = 10 * minuteMs;

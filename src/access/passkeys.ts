@@ -5,7 +5,7 @@ import { type Passkey, passkeysPerUserMax } from '../model/credential.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
-import type { Records, RecordsDb } from '../storage/records/records.ts';
+import { type Records, type RecordsDb, transaction } from '../storage/records/records.ts';
 import {
   findPasskey,
   insertPasskey,
@@ -13,7 +13,6 @@ import {
   removePasskey,
   renamePasskey,
 } from '../storage/records/rows/sign-in.ts';
-import { transaction } from '../storage/records/transaction.ts';
 import {
   type Attestation,
   newChallenge,

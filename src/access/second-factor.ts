@@ -4,7 +4,13 @@ import { type EpochMs, formatInstant, minuteMs } from '../model/instant.ts';
 import { isClosedEverywhere, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session, User } from '../model/user.ts';
-import type { Records, RecordsDb } from '../storage/records/records.ts';
+import {
+  announceAfterCommit,
+  type Records,
+  type RecordsDb,
+  transaction,
+  type TransactionStep,
+} from '../storage/records/records.ts';
 import {
   confirmAuthenticatorApp,
   countRecoveryCodes,
@@ -20,17 +26,11 @@ import {
   useRecoveryCode,
   useStep,
 } from '../storage/records/rows/sign-in.ts';
-import { userRows } from '../storage/records/rows/users.ts';
+import { organizationMembershipsOf, userRows } from '../storage/records/rows/users.ts';
 import { type Sealer, secretHash } from '../storage/records/secret-encryption.ts';
-import {
-  announceAfterCommit,
-  transaction,
-  type TransactionStep,
-} from '../storage/records/transaction.ts';
 import { removeInStep } from './own-sessions.ts';
 import { type Assertion, type RelyingParty, verifyPasskey } from './passkey-proof.ts';
 import { isPassword } from './password.ts';
-import { organizationMembershipsOf } from '../storage/records/rows/members.ts';
 
 /** How a second factor was shown. */
 export type SecondFactorKind = 'ONE_TIME_CODE' | 'PASSKEY' | 'RECOVERY_CODE';

@@ -16,15 +16,15 @@ import type { RecordsDb } from '../storage/records/records.ts';
 import {
   type OrganizationMember,
   organizationMembershipsOf,
+  userRows,
   workspaceMembershipsOf,
-} from '../storage/records/rows/members.ts';
+} from '../storage/records/rows/users.ts';
 import {
   endedSessions,
   findSessionByTokenHash,
   saveLastSeen,
   sessionRows,
 } from '../storage/records/rows/sign-in.ts';
-import { userRows } from '../storage/records/rows/users.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createCacheByPart, RecordChanges } from '../structures/cache-by-part.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';

@@ -5,12 +5,20 @@ import { newId } from '../model/ids.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { Records, RecordsDb } from '../storage/records/records.ts';
+import {
+  announceAfterCommit,
+  type Records,
+  type RecordsDb,
+  transaction,
+} from '../storage/records/records.ts';
 import {
   findOrganizationMember,
+  findUserByEmail,
+  forgetFirstPassword,
   organizationMembershipsOf,
-} from '../storage/records/rows/members.ts';
-import { findOrganizationNames } from '../storage/records/rows/organizations.ts';
+  userRows,
+} from '../storage/records/rows/users.ts';
+import { findOrganizationNames } from '../storage/records/rows/workspaces.ts';
 import {
   addPasswordReset,
   findPasswordReset,
@@ -22,9 +30,7 @@ import {
   sessionRows,
   sessionsOf,
 } from '../storage/records/rows/sign-in.ts';
-import { findUserByEmail, forgetFirstPassword, userRows } from '../storage/records/rows/users.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
-import { announceAfterCommit, transaction } from '../storage/records/transaction.ts';
 import { endSessionsById, removeInStep } from './own-sessions.ts';
 import { hashPassword, isPassword, newPasswordHash } from './password.ts';
 import { sessionLifetimeMs } from './session-authenticator.ts';

@@ -20,7 +20,7 @@ import type { EnqueueDeliveries } from '../rules/rule-writes.ts';
 import { type AlarmChange, alarmChanges, type AlarmCounts } from '../model/alarm.ts';
 import { countAlarms, moveAlarmTimes, nextAlarmTime } from '../storage/records/rows/alarms.ts';
 import { lookAtMutesAgain, nextMuteTime } from '../storage/records/rows/mutes.ts';
-import { transaction } from '../storage/records/transaction.ts';
+import { transaction } from '../storage/records/records.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
 /** How often the node that looks after time looks for alarms that others have changed. */

@@ -9,7 +9,7 @@ import type { DeliveryBook } from '../inventory/data-flows/deliveries.ts';
 import type { WaitingOf } from '../inventory/health/health.ts';
 import { mailConnectorId } from '../model/ids.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
-import type { TransactionStep } from '../storage/records/transaction.ts';
+import type { TransactionStep } from '../storage/records/records.ts';
 import { setTimer } from '../structures/timers.ts';
 
 /** Deliveries that wait and that ended, wherever they are kept. */

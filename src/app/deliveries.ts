@@ -35,7 +35,7 @@ import { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import {
   existingOutputConnectors,
   outputConnectorRows,
-} from '../storage/records/rows/output-connectors.ts';
+} from '../storage/records/rows/data-flows.ts';
 import {
   deliveryLogMark,
   findFollowerPosition,

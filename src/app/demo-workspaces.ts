@@ -8,7 +8,7 @@ import {
 } from '../operations/demo-workspaces.ts';
 import { activateNewRules } from '../inventory/workspaces/demo-workspace.ts';
 import { ChangeFollower } from '../model/record.ts';
-import { listSimulatedWorkspaces } from '../storage/records/rows/demo-workspaces.ts';
+import { listSimulatedWorkspaces } from '../storage/records/rows/workspaces.ts';
 import { missing } from '../structures/missing.ts';
 import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
 

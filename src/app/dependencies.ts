@@ -36,7 +36,7 @@ import {
   tightenDataFolder,
 } from '../storage/data-folder/data-folder.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
-import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/stored-folder.ts';
+import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import { refreshStatistics } from '../storage/records/engine.ts';
 import { openRecords, type OpenRecords } from '../storage/records/records.ts';
 import { operationRows, unfinishedOperations } from '../storage/records/rows/operations.ts';

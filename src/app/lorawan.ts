@@ -22,7 +22,7 @@ import { newId } from '../model/ids.ts';
 import { ChangeFollower } from '../model/record.ts';
 import type { OrderDownlink } from '../outputs/connectors/connector-services.ts';
 import type { EgressGuard } from '../outputs/egress/guard.ts';
-import { integrationRows } from '../storage/records/rows/device-connectors.ts';
+import { integrationRows } from '../storage/records/rows/data-flows.ts';
 import { deviceRows } from '../storage/records/rows/devices.ts';
 import {
   devicesOfIntegrationWithDownlinks,

@@ -15,8 +15,8 @@ import {
   findDeviceCredentials,
   findDevicesWithCredentials,
 } from '../storage/records/rows/credentials.ts';
-import { findDeviceConfiguration } from '../storage/records/rows/device-configurations.ts';
-import { deviceConnectorRows } from '../storage/records/rows/device-connectors.ts';
+import { findDeviceConfiguration } from '../storage/records/rows/downlinks.ts';
+import { deviceConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { deviceRows } from '../storage/records/rows/devices.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';

@@ -7,11 +7,12 @@ import type { Config } from './config/config.ts';
 import { minuteMs } from '../model/instant.ts';
 import { Problem, type ProblemName } from '../model/problem.ts';
 import type { ClickHouse } from '../storage/clickhouse/clickhouse.ts';
-import { ClickHouseError, type ClickHouseFailure } from '../storage/clickhouse/replica.ts';
 import {
+  ClickHouseError,
+  type ClickHouseFailure,
   placeOf as placeOfClickHouse,
   type ServerAddress,
-} from '../storage/clickhouse/server-addresses.ts';
+} from '../storage/clickhouse/replica.ts';
 import { placeOf as placeOfPostgres } from '../storage/records/postgres/server.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import type { Telemetry } from '../telemetry/events.ts';

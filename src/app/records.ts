@@ -2,10 +2,13 @@
 import type { Config } from './config/config.ts';
 import type { OpenEngine } from '../storage/records/engine.ts';
 import { postgresEngine } from '../storage/records/postgres/postgres-engine.ts';
-import { checkPostgres, verifyPostgres } from '../storage/records/postgres/verify-postgres.ts';
+import { checkPostgres, verifyPostgres } from '../storage/records/postgres/server.ts';
 import type { CheckRecords, RecordsFindings } from '../storage/records/records-check.ts';
-import { sqliteEngine } from '../storage/records/sqlite/sqlite-engine.ts';
-import { checkSqlite, verifySqlite } from '../storage/records/sqlite/verify-sqlite.ts';
+import {
+  checkSqlite,
+  sqliteEngine,
+  verifySqlite,
+} from '../storage/records/sqlite/sqlite-engine.ts';
 
 interface RecordsPlace {
   /** Opens the database and creates what is missing. */

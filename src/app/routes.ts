@@ -95,7 +95,7 @@ import { tokenPaths } from '../model/credential.ts';
 import { refusalLimits } from '../model/refused-uplink.ts';
 import { listAlarms } from '../storage/records/rows/alarms.ts';
 import { findUplinkMetrics } from '../storage/records/rows/device-status.ts';
-import { outputConnectorRows } from '../storage/records/rows/output-connectors.ts';
+import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { listProcessingLog, refusalsSince } from '../storage/records/rows/payload-notes.ts';
 import { ruleRows, rulesUsing } from '../storage/records/rows/rules.ts';
 import type { TraceParts } from '../uplinks/device-trace.ts';

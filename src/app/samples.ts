@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from '../storage/clickhouse/clickhouse.ts';
-import { serverAddresses } from '../storage/clickhouse/server-addresses.ts';
+import { serverAddresses } from '../storage/clickhouse/replica.ts';
 import type { Config } from './config/config.ts';
 import type { JournalEndSeen } from '../storage/log/journal-recovery.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
@@ -10,11 +10,11 @@ import {
   type ClickHouseStore,
   openClickHouseStore,
 } from '../storage/samples/clickhouse/clickhouse-store.ts';
-import { shippingFile } from '../storage/samples/clickhouse/shipping-state.ts';
+import { shippingFile } from '../storage/samples/clickhouse/flusher.ts';
 import { verifyShippedSamples } from '../storage/samples/clickhouse/verify-samples.ts';
 import type { Elsewhere } from '../storage/samples/remote-pending-samples.ts';
 import { openEmbeddedStore } from '../storage/samples/embedded/embedded-store.ts';
-import { verifyStore } from '../storage/samples/embedded/verify-chunks.ts';
+import { verifyStore } from '../storage/samples/embedded/store-loader.ts';
 import type { SampleStore } from '../storage/samples/sample-store.ts';
 import { watchClickHouse } from './outages.ts';
 import { refuseUnfinishedMove } from './samples-move.ts';

@@ -48,14 +48,14 @@ import {
   setShard,
   waitingByConnector,
 } from '../storage/records/rows/deliveries.ts';
-import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
+import { transaction, type TransactionStep } from '../storage/records/records.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import type { JournalFollower } from '../uplinks/followers/journal-consumer.ts';
 import { composeDeliverer, type KeptDeliveries, outputStagesOf } from './deliverer.ts';
 import type { ForwardedClients } from '../cluster/forwarded-clients.ts';
 import { SharedMqtt } from '../cluster/shared-mqtt.ts';
 import type { NodeMessages } from '../model/node-messages.ts';
-import { deviceConnectorRows } from '../storage/records/rows/device-connectors.ts';
+import { deviceConnectorRows } from '../storage/records/rows/data-flows.ts';
 import type { PlaceOfClient } from '../transports/mqtt/mqtt-broker-state.ts';
 import type { MqttBroker } from '../transports/mqtt/mqtt-broker.ts';
 import { logIn, type LoginParts } from '../transports/mqtt/mqtt-login.ts';

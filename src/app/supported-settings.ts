@@ -1,5 +1,5 @@
 // Supported settings: refuses those that are not valid, or not together.
-import { serverAddresses } from '../storage/clickhouse/server-addresses.ts';
+import { serverAddresses } from '../storage/clickhouse/replica.ts';
 import { ConfigError } from './config/config-values.ts';
 import type { Config } from './config/config.ts';
 

@@ -8,7 +8,7 @@ import {
 import { deliveryLogLimits } from '../storage/delivery-log/record.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { RecordsDb } from '../storage/records/records.ts';
+import { type RecordsDb, transaction } from '../storage/records/records.ts';
 import {
   type DeliveryResult,
   findSharedDelivery,
@@ -18,7 +18,6 @@ import {
   renewSharedDeliveries,
   saveDeliveryResults,
 } from '../storage/records/rows/deliveries.ts';
-import { transaction } from '../storage/records/transaction.ts';
 import { RetryingWorker } from '../structures/retrying-worker.ts';
 import { createSerialQueue } from '../structures/serial-queue.ts';
 import type { SetTimer } from '../structures/timers.ts';

@@ -3,7 +3,7 @@ import type { Scope, Verb } from '../model/permission.ts';
 import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Records } from '../storage/records/records.ts';
-import { findPlace } from '../storage/records/rows/resource-refs.ts';
+import { findPlace } from '../storage/records/rows/search.ts';
 
 export interface ListScope {
   readonly organizationId?: string | undefined;

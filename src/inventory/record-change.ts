@@ -4,9 +4,8 @@ import { type EpochMs, formatInstant, formatInstantOrNull } from '../model/insta
 import { problem } from '../model/problem.ts';
 import type { AuditFields, ChangedRecord, RecordChange } from '../model/record.ts';
 import { insertAuditEntries } from '../storage/records/rows/audit-log.ts';
-import type { Records } from '../storage/records/records.ts';
+import { type Records, transaction } from '../storage/records/records.ts';
 import { publishChanges } from '../storage/records/connection-pool.ts';
-import { transaction } from '../storage/records/transaction.ts';
 import { auditEntriesOf } from './audit/audit.ts';
 
 /**

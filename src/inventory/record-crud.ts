@@ -15,7 +15,7 @@ import {
   type Step,
 } from './record-change.ts';
 import { problem } from '../model/problem.ts';
-import { findPlace, nameOfKind, type PlacedKind } from '../storage/records/rows/resource-refs.ts';
+import { findPlace, nameOfKind, type PlacedKind } from '../storage/records/rows/search.ts';
 
 interface NamedRecord extends AuditFields {
   readonly id: string;

@@ -20,7 +20,7 @@ import {
   type ReportProblem,
 } from '../model/report.ts';
 import { openTimeZones } from '../model/time-zone.ts';
-import type { Records } from '../storage/records/records.ts';
+import { type Records, transaction, type TransactionStep } from '../storage/records/records.ts';
 import {
   countReportMails,
   insertReportFiles,
@@ -32,7 +32,6 @@ import {
   saveReportState,
 } from '../storage/records/rows/reports.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
-import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
 import { type ReportContent, reportMail, type ReportMail } from './report-mail.ts';
 import type { TriedDelivery } from '../outputs/deliveries/attempts/waiting-delivery.ts';
 import { hasFormOfId, mailConnectorId } from '../model/ids.ts';

@@ -10,13 +10,12 @@ import type { DeliveryDraft } from '../model/delivery.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { ContextDevice } from '../model/template-context.ts';
-import { type OpenRecords, openRecords } from '../storage/records/records.ts';
+import { openRecords, type OpenRecords, type TransactionStep } from '../storage/records/records.ts';
 import { findFollowerPosition, rulesFollower } from '../storage/records/rows/positions.ts';
-import { outputConnectorRows } from '../storage/records/rows/output-connectors.ts';
+import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { clearRuleState } from '../storage/records/rows/rule-state.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
-import type { TransactionStep } from '../storage/records/transaction.ts';
 import type { SampleScan } from '../storage/samples/sample-store.ts';
 import { RuleRegistry } from './evaluation/rule-registry.ts';
 import { RunLog } from './evaluation/run-log.ts';
@@ -24,9 +23,9 @@ import { referenceFirings, type ReferenceWorld } from './evaluation/testing-refe
 import {
   condition,
   fromSource,
+  noFormulas,
   ruleFor,
   sourceFor,
-  noFormulas,
 } from './evaluation/testing-rules.ts';
 import { randomHistory } from './evaluation/testing-worlds.ts';
 import { RuleFollower, type RuleFollowerParts } from './rule-follower.ts';

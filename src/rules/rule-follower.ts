@@ -4,7 +4,7 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import { nextDueOf } from '../model/rule.ts';
 import { latestDue, nextDue, type RuleSchedule } from '../model/rule-schedule.ts';
 import type { StoredSample } from '../model/sample.ts';
-import type { RecordsDb } from '../storage/records/records.ts';
+import { type RecordsDb, transaction } from '../storage/records/records.ts';
 import { saveRulePositions } from '../storage/records/rows/positions.ts';
 import {
   type DeviceConditionState,
@@ -17,7 +17,6 @@ import {
   type ScriptTimer,
 } from '../storage/records/rows/rule-state.ts';
 import { saveNextExecution } from '../storage/records/rows/rules.ts';
-import { transaction } from '../storage/records/transaction.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
 import {
   evaluateDue,

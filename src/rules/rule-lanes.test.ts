@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bootstrap } from '../access/bootstrap.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import { outputConnectorRows } from '../storage/records/rows/output-connectors.ts';
+import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import {
   findRulePositions,
   positionsAfter,

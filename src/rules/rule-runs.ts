@@ -1,8 +1,7 @@
 // Runs of rules: saved in the background, a few rules per second, and loaded when a client reads them.
 import { formatInstant } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
-import type { RecordsDb } from '../storage/records/records.ts';
-import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
+import { type RecordsDb, transaction, type TransactionStep } from '../storage/records/records.ts';
 import { findLastRuns, findRuns, saveRuns } from '../storage/records/rows/rule-state.ts';
 import type { RunOutcome } from '../model/rule.ts';
 import type { RunLog } from './evaluation/run-log.ts';

@@ -39,7 +39,7 @@ import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 import { hasFormOfId } from '../model/ids.ts';
 import type { OutputConnector } from '../model/connector.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { findOpenOutputConnectors } from '../storage/records/rows/output-connectors.ts';
+import { findOpenOutputConnectors } from '../storage/records/rows/data-flows.ts';
 import { devicesOfPlace, groupsOfDevices } from '../storage/records/rows/places.ts';
 import { customLogicRows, ruleRows } from '../storage/records/rows/rules.ts';
 import { deviceIdsOfTag } from '../storage/records/rows/tags.ts';

@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import type { CommitPlace } from '../storage/records/commit-order.ts';
-import type { RecordsDb } from '../storage/records/records.ts';
+import { type RecordsDb, transaction, type TransactionStep } from '../storage/records/records.ts';
 import { addPeriodCounts, type PeriodCount } from '../storage/records/rows/period-counts.ts';
 import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import {
@@ -27,7 +27,6 @@ import {
   type ScriptTimer,
 } from '../storage/records/rows/rule-state.ts';
 import { saveNextExecution } from '../storage/records/rows/rules.ts';
-import { transaction, type TransactionStep } from '../storage/records/transaction.ts';
 import { PeriodCounter } from '../uplinks/followers/period-counter.ts';
 import type { RuleSample } from './evaluation/rule-reading.ts';
 import type { RuleDelivery } from './rule-effects.ts';

@@ -15,7 +15,7 @@ import {
   shortestTimeoutMs,
   silentDevices,
   type TimedPlace,
-} from '../storage/records/rows/silent-devices.ts';
+} from '../storage/records/rows/device-status.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { CompiledLogic, CompiledRule } from './evaluation/compiled-rule.ts';
 import { silenceVerdict } from './evaluation/evaluation.ts';

@@ -14,7 +14,7 @@ import type { Json, JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import { columnValueAt } from '../query/summaries/ordered-values.ts';
-import { markCalculated } from '../storage/samples/same-data.ts';
+import { markCalculated } from '../storage/log/data-shape.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { UplinkStages, Validated } from './uplink.ts';
 

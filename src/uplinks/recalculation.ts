@@ -26,7 +26,7 @@ import type {
   SampleRecalculation,
 } from '../model/sample-changes.ts';
 import type { RawUplink } from '../model/uplink.ts';
-import { DataSet, markCalculated, sameSampleData } from '../storage/samples/same-data.ts';
+import { DataSet, markCalculated, sameSampleData } from '../storage/log/data-shape.ts';
 import { uplinkOf } from './capture/capture.ts';
 import { endOfTimes, Replacements, type ReplacementStages } from './sample-changes.ts';
 import type { UplinkStages } from './uplink.ts';

@@ -20,8 +20,7 @@ import {
   dropOldRefusals,
   placesOfConnectors,
 } from '../storage/records/rows/payload-notes.ts';
-import type { Records } from '../storage/records/records.ts';
-import { transaction } from '../storage/records/transaction.ts';
+import { type Records, transaction } from '../storage/records/records.ts';
 import { SharedPool } from '../structures/shared-pool.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';

@@ -23,7 +23,7 @@ import type {
   SettledChanges,
 } from '../model/sample-changes.ts';
 import { createSerialQueue, type SerialQueue } from '../structures/serial-queue.ts';
-import { markCalculated, sameSampleData } from '../storage/samples/same-data.ts';
+import { markCalculated, sameSampleData } from '../storage/log/data-shape.ts';
 import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
 import type { CountedTopic } from '../storage/samples/sample-store.ts';
 import type { Samples } from '../storage/samples/samples.ts';

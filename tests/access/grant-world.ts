@@ -13,10 +13,9 @@ import type { OpenRecords } from '../../src/storage/records/records.ts';
 import {
   insertOrganizationMember,
   insertWorkspaceMember,
-} from '../../src/storage/records/rows/members.ts';
-import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
-import { userRows } from '../../src/storage/records/rows/users.ts';
-import { workspaceRows } from '../../src/storage/records/rows/workspaces.ts';
+  userRows,
+} from '../../src/storage/records/rows/users.ts';
+import { organizationRows, workspaceRows } from '../../src/storage/records/rows/workspaces.ts';
 import {
   type Holding,
   type OrganizationRole,

@@ -19,7 +19,7 @@ import { openRecords, type OpenRecords } from '../../src/storage/records/records
 import { saveAlarms } from '../../src/storage/records/rows/alarms.ts';
 import { apiKeyRows, oauthClientRows } from '../../src/storage/records/rows/credentials.ts';
 import { insertDeliveries } from '../../src/storage/records/rows/deliveries.ts';
-import { outputConnectorRows } from '../../src/storage/records/rows/output-connectors.ts';
+import { outputConnectorRows } from '../../src/storage/records/rows/data-flows.ts';
 import { secretHash } from '../../src/storage/records/secret-encryption.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import {

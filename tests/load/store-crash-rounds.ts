@@ -7,7 +7,7 @@ import process from 'node:process';
 import { allSamples } from '../../src/storage/samples/conformance/sample-entries.ts';
 import { hourMs } from '../../src/model/instant.ts';
 import { openTestSamples, type TestSamples } from '../../src/storage/samples/testing-samples.ts';
-import { verifyStore } from '../../src/storage/samples/embedded/verify-chunks.ts';
+import { verifyStore } from '../../src/storage/samples/embedded/store-loader.ts';
 import {
   crashDevices,
   crashLimits,

@@ -7,13 +7,13 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
-  type ChangeFollowing,
   changeFollowing,
+  type ChangeFollowing,
   createChangeFollowing,
 } from '../../src/cluster/change-following.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { publishChanges } from '../../src/storage/records/connection-pool.ts';
-import { type OpenRecords, openRecords } from '../../src/storage/records/records.ts';
+import { openRecords, type OpenRecords, transaction } from '../../src/storage/records/records.ts';
 import {
   adoptFollowerPositions,
   findFollowerPosition,
@@ -25,7 +25,6 @@ import {
   newestRecordChange,
 } from '../../src/storage/records/rows/shared-records.ts';
 import { dropReferences, recordsSettings } from '../../src/storage/records/testing-engine.ts';
-import { transaction } from '../../src/storage/records/transaction.ts';
 import { postgresEngine } from '../../src/storage/records/postgres/postgres-engine.ts';
 
 let directory: string;

@@ -18,7 +18,7 @@ import type { Principal } from '../../src/model/principal.ts';
 import { openRecords } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { saveUplinkMetrics } from '../../src/storage/records/rows/device-status.ts';
-import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
+import { organizationRows } from '../../src/storage/records/rows/workspaces.ts';
 import { userRows } from '../../src/storage/records/rows/users.ts';
 
 export type Random = () => number;

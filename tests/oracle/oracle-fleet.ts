@@ -8,7 +8,7 @@ import type { Sample } from '../../src/model/sample.ts';
 import { FleetModel } from '../../src/storage/samples/conformance/fleet-model.ts';
 import { keeping } from '../../src/storage/samples/conformance/retention-times.ts';
 import { entryOf, type Given } from '../../src/storage/samples/conformance/sample-entries.ts';
-import { SeriesRegistry } from '../../src/storage/samples/embedded/rows/series-registry.ts';
+import { SeriesRegistry } from '../../src/storage/samples/embedded/rows/series.ts';
 import { createInterners, openSegments } from '../../src/storage/samples/embedded/store-loader.ts';
 import { type StoreLimits, storeLimits } from '../../src/storage/samples/embedded/store-limits.ts';
 import { openTestSamples, type TestSamples } from '../../src/storage/samples/testing-samples.ts';

@@ -167,9 +167,7 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
   });
   const changed = { ...body.webhookProperties, method: 'PUT' };
   await admin('PUT', `/v3/output-connectors/${body.id}`, { webhookProperties: changed });
-  const { outputConnectorRows } = await import(
-    '../../src/storage/records/rows/output-connectors.ts'
-  );
+  const { outputConnectorRows } = await import('../../src/storage/records/rows/data-flows.ts');
   expect((await outputConnectorRows.find(records, body.id))!.properties).toMatchObject({
     method: 'PUT',
     bearerToken: 'tok',

@@ -41,7 +41,7 @@ import { createOperationRunner } from '../../src/operations/operation-runner.ts'
 import { MapFiles } from '../../src/storage/maps/map-files.ts';
 import { openRecords, type OpenRecords } from '../../src/storage/records/records.ts';
 import { operationRows, unfinishedOperations } from '../../src/storage/records/rows/operations.ts';
-import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
+import { organizationRows } from '../../src/storage/records/rows/workspaces.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { telemetryOf } from '../../src/telemetry/testing-telemetry.ts';
 import { createIdempotencyRecords, Once } from '../../src/uplinks/idempotency/idempotency.ts';

@@ -6,9 +6,8 @@ import type { Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
 import { openRecords, type Records } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
-import { organizationRows } from '../../src/storage/records/rows/organizations.ts';
+import { organizationRows, workspaceRows } from '../../src/storage/records/rows/workspaces.ts';
 import { userRows } from '../../src/storage/records/rows/users.ts';
-import { workspaceRows } from '../../src/storage/records/rows/workspaces.ts';
 import type { World } from './world.ts';
 
 export interface KeyWanted {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { rename, rm } from 'node:fs/promises';
 import { openClickHouse } from '../../storage/clickhouse/clickhouse.ts';
-import { serverAddresses } from '../../storage/clickhouse/server-addresses.ts';
+import { serverAddresses } from '../../storage/clickhouse/replica.ts';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
 import { DataFolderError } from '../../storage/data-folder/data-folder.ts';
@@ -17,7 +17,8 @@ import {
 import {
   storedUplinks,
   verifyRawUplinks,
-} from '../../storage/raw-uplinks/embedded/stored-folder.ts';
+  EmbeddedUplinks,
+} from '../../storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import {
   countStored,
   hasRows,
@@ -32,8 +33,9 @@ import {
   shippingFile,
   type ShippingState,
   takeJournalNumber,
-} from '../../storage/samples/clickhouse/shipping-state.ts';
-import { verifyStore } from '../../storage/samples/embedded/verify-chunks.ts';
+  shardOf,
+} from '../../storage/samples/clickhouse/flusher.ts';
+import { verifyStore } from '../../storage/samples/embedded/store-loader.ts';
 import { missing } from '../../structures/missing.ts';
 import {
   endMove,
@@ -53,8 +55,7 @@ import { onStoppedFolder } from './stopped-folder.ts';
 import type { RawUplink } from '../../model/uplink.ts';
 import { ShapeInterner } from '../../storage/log/data-shape.ts';
 import type { ReadEntry } from '../../storage/log/logged-entry.ts';
-import { UplinkSum } from '../../storage/raw-uplinks/raw-uplink-line.ts';
-import type { RawUplinkStore } from '../../storage/raw-uplinks/raw-uplink-store.ts';
+import { UplinkSum, type RawUplinkStore } from '../../storage/raw-uplinks/raw-uplink-store.ts';
 import {
   differingParts,
   MovedEntries,
@@ -64,18 +65,16 @@ import {
 } from '../../storage/samples/moved-samples.ts';
 import { makeFolder, replaceChecked, syncDirectory } from '../../storage/log/durable-file.ts';
 import { openClickHouseStore } from '../../storage/samples/clickhouse/clickhouse-store.ts';
-import { shardOf } from '../../storage/samples/clickhouse/flusher.ts';
 import {
   type EmbeddedStore,
   openEmbeddedStore,
 } from '../../storage/samples/embedded/embedded-store.ts';
 import { openSamples, type OpenSamples } from '../../storage/samples/samples.ts';
-import { EmbeddedUplinks } from '../../storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import {
   emptyManifest,
   readManifest,
   writeManifest,
-} from '../../storage/samples/embedded/segments/manifest.ts';
+} from '../../storage/samples/embedded/segments/segment-set.ts';
 
 export interface SamplesMigration {
   readonly to: SamplesEngineName;

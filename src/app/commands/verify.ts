@@ -7,16 +7,13 @@ import {
   hasSampleFiles,
   storedNodeId,
 } from '../../storage/data-folder/data-folder.ts';
-import {
-  type DeliveryLogFindings,
-  verifyDeliveryLog,
-} from '../../storage/delivery-log/found-segments.ts';
+import { type DeliveryLogFindings, verifyDeliveryLog } from '../../storage/delivery-log/segment.ts';
 import type { StoreFindings } from '../../storage/samples/verify-journal.ts';
 import {
   positionBehindUplinks,
   type RawUplinkFindings,
   verifyRawUplinks,
-} from '../../storage/raw-uplinks/embedded/stored-folder.ts';
+} from '../../storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import type { RecordsFindings } from '../../storage/records/records-check.ts';
 import { recordsPlaceOf } from '../records.ts';
 import { verifySamples } from '../samples.ts';

@@ -7,13 +7,14 @@ import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { RecordChange } from '../../model/record.ts';
 import {
+  type AuditedRow,
+  auditedRows,
   auditEntriesBefore,
   type AuditFilter,
   insertAuditEntries,
   listActivities,
   listAuditEntries,
 } from '../../storage/records/rows/audit-log.ts';
-import { type AuditedRow, auditedRows } from '../../storage/records/audited-rows.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Scope } from '../../model/permission.ts';

@@ -8,12 +8,14 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { isTopic } from '../../model/outside-name.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
-import { deviceConnectorRows } from '../../storage/records/rows/device-connectors.ts';
+import {
+  dataFlowRows,
+  deviceConnectorRows,
+  outputConnectorRows,
+} from '../../storage/records/rows/data-flows.ts';
 import { deviceTypeRows, findDeviceTypeNames } from '../../storage/records/rows/device-types.ts';
 import { devicesUsingDataFlow } from '../../storage/records/rows/devices.ts';
-import { outputConnectorRows } from '../../storage/records/rows/output-connectors.ts';
-import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+import { findPlace } from '../../storage/records/rows/search.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {

@@ -14,13 +14,13 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
 import {
+  dataFlowsUsing,
   deviceConnectorRows,
   devicesOfIntegration,
   findConnectorOfIntegration,
   integrationRows,
-} from '../../storage/records/rows/device-connectors.ts';
+} from '../../storage/records/rows/data-flows.ts';
 import { oldestWorkspaceOf } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {

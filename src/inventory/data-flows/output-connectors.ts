@@ -22,14 +22,14 @@ import type { ConnectorType } from '../../outputs/connectors/connector-type.ts';
 import { namedDevices } from '../../outputs/connectors/named-devices.ts';
 import { masked, parseProperties } from '../../outputs/connectors/secret-mask.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
-import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
-import { onCallRows } from '../../storage/records/rows/on-call.ts';
 import {
+  dataFlowsUsing,
   findOpenOutputConnectors,
   findReadableConnectors,
   outputConnectorRows,
-} from '../../storage/records/rows/output-connectors.ts';
+} from '../../storage/records/rows/data-flows.ts';
+import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
+import { onCallRows } from '../../storage/records/rows/mutes.ts';
 import { namesOfRulesUsing } from '../../storage/records/rows/rules.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';

@@ -10,8 +10,7 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type Refusal, refusalLimits } from '../../model/refused-uplink.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { flowsOfConnector } from '../../storage/records/rows/data-flows.ts';
-import { deviceConnectorRows } from '../../storage/records/rows/device-connectors.ts';
+import { deviceConnectorRows, flowsOfConnector } from '../../storage/records/rows/data-flows.ts';
 import { connectivityOfTypes, deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { devicesWithPrefix, serviceIdsOf } from '../../storage/records/rows/devices.ts';
 import {

@@ -31,7 +31,7 @@ import { isOneOf } from '../../storage/records/columns.ts';
 import type { Rows, WorkspaceFilter } from '../../storage/records/list.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { findCustomFields } from '../../storage/records/rows/custom-fields.ts';
-import type { DeviceFilter } from '../../storage/records/rows/device-columns.ts';
+import type { DeviceFilter } from '../../storage/records/rows/devices.ts';
 import { pathsOf, placeRows } from '../../storage/records/rows/places.ts';
 import { listDevices } from '../../storage/records/rows/device-lists.ts';
 import { listReach, type ListScope } from '../list-scope.ts';

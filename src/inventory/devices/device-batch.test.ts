@@ -12,7 +12,7 @@ import {
   devicesAfter,
   listDeletedDevices,
 } from '../../storage/records/rows/devices.ts';
-import { recordCount } from '../../storage/records/rows/organizations.ts';
+import { recordCount } from '../../storage/records/rows/workspaces.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 import { createDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector } from '../data-flows/device-connectors.ts';

@@ -7,16 +7,15 @@ import { idSequence } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import type { NetworkWork } from '../../model/operation.ts';
 import type { PlanPosition } from '../../model/place.ts';
-import { Problem, problem } from '../../model/problem.ts';
+import { problem, Problem } from '../../model/problem.ts';
 import type { Tag } from '../../model/tag.ts';
 import {
   findCustomFields,
-  type SavedFieldValue,
   saveCustomFieldValues,
+  type SavedFieldValue,
 } from '../../storage/records/rows/custom-fields.ts';
 import { moveAnnotations } from '../../storage/records/rows/annotations.ts';
-import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
-import { deviceConnectorRows } from '../../storage/records/rows/device-connectors.ts';
+import { dataFlowRows, deviceConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import {
   devicesByIds,
   devicesPerBatch,
@@ -27,9 +26,9 @@ import {
   saveDevices,
   serviceIdsOf,
 } from '../../storage/records/rows/devices.ts';
-import { recordCount } from '../../storage/records/rows/organizations.ts';
+import { recordCount } from '../../storage/records/rows/workspaces.ts';
 import { pathsOf, placeRows } from '../../storage/records/rows/places.ts';
-import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+import { findPlace } from '../../storage/records/rows/search.ts';
 import {
   changeDeviceTags,
   type DeviceTag,

@@ -12,7 +12,7 @@ import {
   listDeviceConfigurations as listRows,
   nextConfigurationVersion,
   removeDeviceConfiguration,
-} from '../../storage/records/rows/device-configurations.ts';
+} from '../../storage/records/rows/downlinks.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { change, found } from '../record-change.ts';
 

@@ -15,11 +15,11 @@ import type { PathStep } from '../../model/place.ts';
 import type { Tag } from '../../model/tag.ts';
 import { batteryPercents, type DeviceMetrics } from '../../model/uplink-metrics.ts';
 import { customFieldsOfDevices } from '../../storage/records/rows/custom-fields.ts';
-import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
 import {
+  dataFlowRows,
   deviceConnectorRows,
   integrationRows,
-} from '../../storage/records/rows/device-connectors.ts';
+} from '../../storage/records/rows/data-flows.ts';
 import { findUplinkMetrics } from '../../storage/records/rows/device-status.ts';
 import { findDeviceTypeNames } from '../../storage/records/rows/device-types.ts';
 import { pathsOf } from '../../storage/records/rows/places.ts';

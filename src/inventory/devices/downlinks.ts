@@ -9,7 +9,7 @@ import {
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { NoteLevel } from '../../model/entry-trace.ts';
-import type { Records } from '../../storage/records/records.ts';
+import { type Records, transaction } from '../../storage/records/records.ts';
 import {
   dropOldDownlinks,
   insertDownlinks,
@@ -18,7 +18,6 @@ import {
   waitingDownlinks,
 } from '../../storage/records/rows/downlinks.ts';
 import { listProcessingLog } from '../../storage/records/rows/payload-notes.ts';
-import { transaction } from '../../storage/records/transaction.ts';
 
 function view(downlink: Downlink) {
   const { id, created, updated, state, port, confirmed, payloadHex, topic, payload, error } =

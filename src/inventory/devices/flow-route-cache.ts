@@ -4,13 +4,13 @@ import type { DataFlow, DeviceConnector } from '../../model/connector.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import { UnreadableRecord } from '../../model/errors.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
-import { deviceConnectorRows } from '../../storage/records/rows/device-connectors.ts';
-import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import {
+  dataFlowRows,
+  deviceConnectorRows,
   findOpenOutputConnectors,
   type OpenOutputConnector,
-} from '../../storage/records/rows/output-connectors.ts';
+} from '../../storage/records/rows/data-flows.ts';
+import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { createCacheByPart, type RecordChanges } from '../../structures/cache-by-part.ts';
 

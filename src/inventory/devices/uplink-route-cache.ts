@@ -10,7 +10,7 @@ import type { ChangeFollower } from '../../model/record.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { PlaceContext } from '../../model/template-context.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findDeviceConnectorBySecret } from '../../storage/records/rows/device-connectors.ts';
+import { findDeviceConnectorBySecret } from '../../storage/records/rows/data-flows.ts';
 import {
   devicesByDeviceIds,
   devicesByIds,

@@ -12,14 +12,16 @@ import {
 import type { Records } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
+  findUserByEmail,
   insertOrganizationMember,
   listMembers as listRows,
   type MembersOf,
   type NamedMember,
   type OrganizationMember,
   saveOrganizationMember,
-} from '../../storage/records/rows/members.ts';
-import { organizationRows } from '../../storage/records/rows/organizations.ts';
+  userRows,
+} from '../../storage/records/rows/users.ts';
+import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import {
   findInvitation,
   invitationRows,
@@ -27,7 +29,6 @@ import {
   removeSessionsOf,
   replaceInvitation,
 } from '../../storage/records/rows/sign-in.ts';
-import { findUserByEmail, userRows } from '../../storage/records/rows/users.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { change, firstVersion, found, type Step } from '../record-change.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';

@@ -21,8 +21,8 @@ import { problem } from '../../model/problem.ts';
 import {
   type OrganizationMember,
   workspaceMembershipsOf,
-} from '../../storage/records/rows/members.ts';
-import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+} from '../../storage/records/rows/users.ts';
+import { findPlace } from '../../storage/records/rows/search.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { newId } from '../../model/ids.ts';
 import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';

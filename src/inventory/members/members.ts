@@ -15,9 +15,9 @@ import {
   removeWorkspaceMember,
   saveOrganizationMember,
   saveWorkspaceRole,
-} from '../../storage/records/rows/members.ts';
-import { organizationRows } from '../../storage/records/rows/organizations.ts';
-import { userRows } from '../../storage/records/rows/users.ts';
+  userRows,
+} from '../../storage/records/rows/users.ts';
+import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { placeIn } from '../record-crud.ts';
 import { assertRoleWithinOwn, refuseHigherWorkspaceRole } from './machine-credentials.ts';

@@ -12,8 +12,12 @@ import {
 import { toFlag } from '../../storage/records/columns.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
+  findIdentity,
   findOrganizationMember,
+  findUserByEmail,
   findWorkspaceMember,
+  hasIdentityOf,
+  insertIdentity,
   insertOrganizationMember,
   insertWorkspaceMember,
   type OrganizationMember,
@@ -23,17 +27,11 @@ import {
   removeWorkspaceMember,
   saveOrganizationMember,
   saveWorkspaceRole,
-} from '../../storage/records/rows/members.ts';
-import { organizationRows } from '../../storage/records/rows/organizations.ts';
-import { findPlace } from '../../storage/records/rows/resource-refs.ts';
-import { removeSecondFactorsOf, removeSessionsOf } from '../../storage/records/rows/sign-in.ts';
-import {
-  findIdentity,
-  findUserByEmail,
-  hasIdentityOf,
-  insertIdentity,
   userRows,
 } from '../../storage/records/rows/users.ts';
+import { organizationRows } from '../../storage/records/rows/workspaces.ts';
+import { findPlace } from '../../storage/records/rows/search.ts';
+import { removeSecondFactorsOf, removeSessionsOf } from '../../storage/records/rows/sign-in.ts';
 import { change, firstVersion, type Step } from '../record-change.ts';
 import { transferOwnership } from './members.ts';
 

@@ -5,9 +5,11 @@ import { problem } from '../../model/problem.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
+  findUserByEmail,
   type OrganizationMember,
   organizationMembershipsOf,
-} from '../../storage/records/rows/members.ts';
+  userRows,
+} from '../../storage/records/rows/users.ts';
 import {
   demandsSecondFactor,
   hasSecondFactor,
@@ -16,7 +18,6 @@ import {
   saveSecondFactorDemand,
   sessionRows,
 } from '../../storage/records/rows/sign-in.ts';
-import { findUserByEmail, userRows } from '../../storage/records/rows/users.ts';
 import { auditAction } from '../audit/audit.ts';
 import { change, found, type Step } from '../record-change.ts';
 import { assertRoleWithinOwn } from './machine-credentials.ts';

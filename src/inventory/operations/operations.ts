@@ -26,7 +26,7 @@ import {
   saveProgress,
 } from '../../storage/records/rows/operations.ts';
 import { sizesOfDevices } from '../../storage/records/rows/devices.ts';
-import { upTo } from '../../storage/records/many-rows.ts';
+import { upTo } from '../../storage/records/rows/record-rows.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
 import type { DeviceDraft } from '../../contract/devices.ts';
 import { changeDevices, type DeviceChange } from '../devices/device-batch.ts';

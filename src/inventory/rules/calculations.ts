@@ -42,7 +42,7 @@ import {
   countMarksOf,
   findProgress,
 } from '../../storage/records/rows/calculations.ts';
-import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+import { findPlace } from '../../storage/records/rows/search.ts';
 import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { auditView, firstVersion, orCurrent, type Step } from '../record-change.ts';

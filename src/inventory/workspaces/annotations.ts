@@ -9,7 +9,7 @@ import { problem } from '../../model/problem.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { annotationRows, countAnnotations } from '../../storage/records/rows/annotations.ts';
-import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+import { findPlace } from '../../storage/records/rows/search.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
   auditView,

@@ -18,7 +18,7 @@ import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { shareTokenPrefix, type ShareValues, valuesOf } from '../../model/shared-dashboard.ts';
-import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import { type Records, type RecordsDb, transaction } from '../../storage/records/records.ts';
 import {
   dashboardGroupRows,
   dashboardRows,
@@ -35,9 +35,8 @@ import {
   sharesOf,
 } from '../../storage/records/rows/dashboards.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
-import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+import { findPlace } from '../../storage/records/rows/search.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
-import { transaction } from '../../storage/records/transaction.ts';
 import { auditEntry } from '../audit/audit.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {

@@ -13,7 +13,7 @@ import {
   newInactiveRules,
   saveDemoDeviceTypes,
   simulatedWorkspaceOf,
-} from '../../storage/records/rows/demo-workspaces.ts';
+} from '../../storage/records/rows/workspaces.ts';
 import { deleteCustomField } from '../devices/device-field-values.ts';
 import { deleteDevice } from '../devices/devices.ts';
 import { deletePlace } from '../devices/places.ts';

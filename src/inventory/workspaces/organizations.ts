@@ -2,20 +2,20 @@
 import type { OrganizationDraft, OrganizationUpdate } from '../../contract/organizations.ts';
 import { newId } from '../../model/ids.ts';
 import type { Organization } from '../../model/workspace.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { isClosed, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
   insertOrganizationMember,
   organizationMembershipsOf,
-} from '../../storage/records/rows/members.ts';
+  userRows,
+} from '../../storage/records/rows/users.ts';
 import {
   findOrganizationPage,
   organizationContents,
   organizationRows,
-} from '../../storage/records/rows/organizations.ts';
-import { userRows } from '../../storage/records/rows/users.ts';
+} from '../../storage/records/rows/workspaces.ts';
 import { auditView, change, found, orCurrent, type Step } from '../record-change.ts';
 import { Crud } from '../record-crud.ts';
 

@@ -9,8 +9,11 @@ import {
   quotaTable,
 } from '../../model/quota.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { type CountedRecord, recordCount } from '../../storage/records/rows/organizations.ts';
-import { listWorkspaceNames } from '../../storage/records/rows/workspaces.ts';
+import {
+  type CountedRecord,
+  listWorkspaceNames,
+  recordCount,
+} from '../../storage/records/rows/workspaces.ts';
 import type { WorkspaceUsage } from '../../storage/samples/sample-store.ts';
 import { listReach, type ListScope, ownOrganization } from '../list-scope.ts';
 import type { Step } from '../record-change.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultWorkspaceSettings } from '../../model/workspace.ts';
 import { openRecords, type OpenRecords } from '../../storage/records/records.ts';
 import { testEngine } from '../../storage/records/testing-engine.ts';
-import { organizationRows } from '../../storage/records/rows/organizations.ts';
+import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
 import { createWorkspace, updateWorkspace, WorkspaceCalendars } from './workspaces.ts';
 

@@ -7,7 +7,7 @@ import { fromJsonText } from '../../storage/records/columns.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { countAlarms } from '../../storage/records/rows/alarms.ts';
 import { stateCounts } from '../../storage/records/rows/device-totals.ts';
-import { connectorIdsOf } from '../../storage/records/rows/output-connectors.ts';
+import { connectorIdsOf } from '../../storage/records/rows/data-flows.ts';
 import {
   periodCountsOf,
   periodOf,

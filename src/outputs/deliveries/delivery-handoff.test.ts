@@ -5,7 +5,7 @@ import { openTestLog, storedDelivery, testFolder } from '../../storage/delivery-
 import type { StoredDelivery } from '../../storage/delivery-log/record.ts';
 import type { WaitingDelivery } from './attempts/waiting-delivery.ts';
 import { insertDeliveries } from '../../storage/records/rows/deliveries.ts';
-import { transaction } from '../../storage/records/transaction.ts';
+import { transaction } from '../../storage/records/records.ts';
 import { setTimer } from '../../structures/timers.ts';
 import { createDeliveryHandover } from './delivery-handoff.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';

@@ -5,7 +5,11 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { DeliveryLog } from '../../storage/delivery-log/delivery-log.ts';
 import { randomDeliveryId, type StoredDelivery } from '../../storage/delivery-log/record.ts';
 import type { CommitPlace } from '../../storage/records/commit-order.ts';
-import type { RecordsDb } from '../../storage/records/records.ts';
+import {
+  type RecordsDb,
+  transaction,
+  type TransactionStep,
+} from '../../storage/records/records.ts';
 import {
   countDeliveriesOnTheirWay,
   deletePendingDeliveries,
@@ -13,7 +17,6 @@ import {
   findDeliveriesOnTheirWay,
   insertDeliveries,
 } from '../../storage/records/rows/deliveries.ts';
-import { transaction, type TransactionStep } from '../../storage/records/transaction.ts';
 import { RetryingWorker } from '../../structures/retrying-worker.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import type { Deliverer } from './attempts/delivery-worker.ts';

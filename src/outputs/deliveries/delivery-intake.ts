@@ -1,5 +1,5 @@
 // Delivery intake: deliveries of data flows, whose drafts are journal entries until they have a record.
-import type { DeliveryLog } from '../../storage/delivery-log/delivery-log.ts';
+import { type DeliveryLog, placeKey } from '../../storage/delivery-log/delivery-log.ts';
 import { deliveryId, type RecordPlace } from '../../storage/delivery-log/record.ts';
 import type { Deliverer } from './attempts/delivery-worker.ts';
 import {
@@ -11,7 +11,6 @@ import {
 import type { Delivery, DeliveryDraft } from '../../model/delivery.ts';
 import { type EpochMs, isWithin } from '../../model/instant.ts';
 import { missing } from '../../structures/missing.ts';
-import { placeKey } from '../../storage/delivery-log/compaction.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
 import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { SetTimer } from '../../structures/timers.ts';

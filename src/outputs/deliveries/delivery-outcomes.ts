@@ -2,8 +2,7 @@
 import type { DeliveryLog } from '../../storage/delivery-log/delivery-log.ts';
 import type { QueuedDelivery } from './attempts/delivery-worker.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
-import type { RecordsDb } from '../../storage/records/records.ts';
-import { transaction } from '../../storage/records/transaction.ts';
+import { type RecordsDb, transaction } from '../../storage/records/records.ts';
 import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
 import type { EpochMs } from '../../model/instant.ts';

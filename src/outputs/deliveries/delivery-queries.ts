@@ -1,8 +1,7 @@
 // Delivery book: lists deliveries that wait or ended, and sends them again (contract 35).
-import type { DeliveryLog } from '../../storage/delivery-log/delivery-log.ts';
+import { type DeliveryLog, keptEnded } from '../../storage/delivery-log/delivery-log.ts';
 import { deliveryLogLimits, type StoredDelivery } from '../../storage/delivery-log/record.ts';
 import type { DeliveryRow } from '../../storage/delivery-log/row-table.ts';
-import { keptEnded } from '../../storage/delivery-log/compaction.ts';
 import type { Deliverer } from './attempts/delivery-worker.ts';
 import { deliveryOf, type WaitingDelivery, waitingRecord } from './attempts/waiting-delivery.ts';
 import type { DeliveryBook, DeliveryFilter } from '../../inventory/data-flows/deliveries.ts';

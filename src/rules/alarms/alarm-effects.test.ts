@@ -15,10 +15,9 @@ import {
   openedAlarm,
 } from '../../model/alarm.ts';
 import { addRowTrigger } from '../../storage/records/engine.ts';
-import { openRecords, type OpenRecords } from '../../storage/records/records.ts';
+import { openRecords, type OpenRecords, transaction } from '../../storage/records/records.ts';
 import { testEngine } from '../../storage/records/testing-engine.ts';
-import { transaction } from '../../storage/records/transaction.ts';
-import { recordCount } from '../../storage/records/rows/organizations.ts';
+import { recordCount } from '../../storage/records/rows/workspaces.ts';
 import { countAlarms, saveAlarms } from '../../storage/records/rows/alarms.ts';
 import { dropOldAlarms, dropSurplusAlarms } from './alarm-timers.ts';
 import { createApplyAlarms } from './alarm-effects.ts';

@@ -17,7 +17,7 @@ import {
 import { newId } from '../../model/ids.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import { standardQuotas } from '../../model/quota.ts';
-import type { RecordsDb } from '../../storage/records/records.ts';
+import type { RecordsDb, TransactionStep } from '../../storage/records/records.ts';
 import {
   type AlarmSourceRow,
   countOpenAlarms,
@@ -29,8 +29,7 @@ import {
   removeAlarmSources,
   saveAlarms,
 } from '../../storage/records/rows/alarms.ts';
-import { recordCount } from '../../storage/records/rows/organizations.ts';
-import type { TransactionStep } from '../../storage/records/transaction.ts';
+import { recordCount } from '../../storage/records/rows/workspaces.ts';
 import {
   type AlarmNotificationParts,
   notifyOfAlarms,

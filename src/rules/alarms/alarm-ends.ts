@@ -10,11 +10,10 @@ import {
 import type { EpochMs } from '../../model/instant.ts';
 import type { ChangeFollower, RecordChange } from '../../model/record.ts';
 import { isOneOf } from '../../storage/records/columns.ts';
-import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import { type Records, type RecordsDb, transaction } from '../../storage/records/records.ts';
 import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
 import { existingRules, findActiveRules } from '../../storage/records/rows/rules.ts';
 import { groupsOfDevices } from '../../storage/records/rows/places.ts';
-import { transaction } from '../../storage/records/transaction.ts';
 import { type CompiledRule, compileRules, inputsOf } from '../evaluation/compiled-rule.ts';
 import { RetryingWorker } from '../../structures/retrying-worker.ts';
 import type { SetTimer } from '../../structures/timers.ts';

@@ -13,18 +13,17 @@ import { type DeliveryDraft, mailDelivery } from '../../model/delivery.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { TemplateContext } from '../../model/template-context.ts';
-import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import type { Records, RecordsDb, TransactionStep } from '../../storage/records/records.ts';
 import { markMuted } from '../../storage/records/rows/alarms.ts';
-import { findReadableProperties } from '../../storage/records/rows/output-connectors.ts';
+import { findReadableProperties } from '../../storage/records/rows/data-flows.ts';
 import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
-import type { TransactionStep } from '../../storage/records/transaction.ts';
 import { mutesAt } from './alarm-mutes.ts';
 import type { Json } from '../../model/json.ts';
 import type { Mail } from '../../model/mail.ts';
 import { leftOf, zoneOfOrder } from '../../inventory/alarms/on-call.ts';
 import { onCallAt } from '../../model/on-call.ts';
-import { ownerEmails } from '../../storage/records/rows/members.ts';
-import { onCallRows } from '../../storage/records/rows/on-call.ts';
+import { ownerEmails } from '../../storage/records/rows/users.ts';
+import { onCallRows } from '../../storage/records/rows/mutes.ts';
 
 /** An event with the alarm as others see it. Values only, so that any part may keep it. */
 export interface ShownAlarmEvent {

@@ -9,7 +9,11 @@ import {
   remindedAlarm,
 } from '../../model/alarm.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { RecordsDb } from '../../storage/records/records.ts';
+import {
+  type RecordsDb,
+  transaction,
+  type TransactionStep,
+} from '../../storage/records/records.ts';
 import {
   findDueAlarms,
   openAlarmsAfter,
@@ -17,7 +21,6 @@ import {
   removeSurplusAlarms,
   saveAlarms,
 } from '../../storage/records/rows/alarms.ts';
-import { transaction, type TransactionStep } from '../../storage/records/transaction.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';
 import { isMutedAs, mutesAt, remuted, zoneOf } from './alarm-mutes.ts';
 import { notifyOfAlarms } from './alarm-notifications.ts';

@@ -23,7 +23,7 @@ import {
   saveProgress,
 } from '../../storage/records/rows/calculations.ts';
 import { membersNamed, membersOfTag } from '../../storage/records/rows/devices.ts';
-import { findPlace } from '../../storage/records/rows/resource-refs.ts';
+import { findPlace } from '../../storage/records/rows/search.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import type { KnownCalculation, Period } from './calculation-registry.ts';
 import { groupResults, type Member, type ResultParts } from './group-results.ts';

@@ -7,16 +7,15 @@ import {
   type CalculationOutput,
   lateMs,
 } from '../../model/calculation.ts';
-import { type EpochMs, dayMs, hourMs } from '../../model/instant.ts';
+import { dayMs, type EpochMs, hourMs } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
 import { type DurableEntry, summaryOf } from '../../model/journal-entry.ts';
 import type { ReadingStore } from '../../query/accumulation.ts';
 import { accumulatorNamed } from '../../query/summaries/accumulators.ts';
-import type { RecordsDb } from '../../storage/records/records.ts';
+import { type RecordsDb, transaction } from '../../storage/records/records.ts';
 import { addMarks } from '../../storage/records/rows/calculations.ts';
 import { onlineTimeouts } from '../../storage/records/rows/devices.ts';
 import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
-import { transaction } from '../../storage/records/transaction.ts';
 import type { KnownCalculation } from './calculation-registry.ts';
 
 /** Devices of one statement. */

@@ -22,7 +22,7 @@ import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
 import {
   findOpenOutputConnectors,
   findReadableProperties,
-} from '../../storage/records/rows/output-connectors.ts';
+} from '../../storage/records/rows/data-flows.ts';
 
 /** The samples that a data source takes: those of a topic that have one of the keys. */
 export interface Watch {

@@ -11,7 +11,7 @@ import {
   readFrame,
   scanFrames,
 } from '../log/frame.ts';
-import { namesIn } from '../log/journal-segments.ts';
+import { namesIn } from '../log/journal-block.ts';
 import {
   type Disk,
   isDiskFull,

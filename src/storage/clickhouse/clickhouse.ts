@@ -1,10 +1,16 @@
 // ClickHouse: the servers that one setting names, their version, and the tables in their databases.
 import { setTimeout as delay } from 'node:timers/promises';
 import { missing } from '../../structures/missing.ts';
-import { ClickHouseError, isTemporary, Replica, type Settings } from './replica.ts';
+import {
+  ClickHouseError,
+  isTemporary,
+  placeOf,
+  Replica,
+  type ServerAddress,
+  type Settings,
+  Shard,
+} from './replica.ts';
 import { quoted } from './statement-values.ts';
-import { placeOf, type ServerAddress } from './server-addresses.ts';
-import { Shard } from './shard.ts';
 
 const startLimits = {
   /** How long a start waits for a server that does not answer yet. */

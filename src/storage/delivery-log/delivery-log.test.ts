@@ -3,8 +3,7 @@ import { cpSync, readdirSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { dayMs } from '../../model/instant.ts';
 import { realDisk } from '../log/durable-file.ts';
-import { placeKey } from './compaction.ts';
-import type { DeliveryLog } from './delivery-log.ts';
+import { type DeliveryLog, placeKey } from './delivery-log.ts';
 import { deliveryId, type RecordPlace, type StoredDelivery } from './record.ts';
 import { openTestLog, storedDelivery, testFolder } from './testing-log.ts';
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verifyDeliveryLog } from './found-segments.ts';
+import { verifyDeliveryLog } from './segment.ts';
 import { openTestLog, storedDelivery, testFolder } from './testing-log.ts';
 
 const root = testFolder();

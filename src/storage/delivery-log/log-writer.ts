@@ -11,9 +11,16 @@ import {
   type RecordPlace,
   type StoredDelivery,
 } from './record.ts';
-import { type FoundSegments, writeManifest } from './found-segments.ts';
+import {
+  blockOf,
+  ClosedSegment,
+  type DeliveryLogDamage,
+  type FoundSegments,
+  Segment,
+  segmentPath,
+  writeManifest,
+} from './segment.ts';
 import { RecordRows } from './row-table.ts';
-import { blockOf, ClosedSegment, type DeliveryLogDamage, Segment, segmentPath } from './segment.ts';
 
 export interface DeliveryLogOptions {
   readonly directory: string;

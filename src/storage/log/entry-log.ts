@@ -7,12 +7,22 @@ import { isInRange } from '../../model/replacement.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import { unreadableText } from './frame.ts';
 import type { ShapeInterner } from './data-shape.ts';
-import { type DeviceReplacement, EntryDecoder, type EntryKey } from './entry-decoding.ts';
-import { type ColumnsToEncode, EntryEncoder, type EntryToEncode } from './entry-encoding.ts';
-import { FollowerPositions } from './follower-positions.ts';
-import type { Appended } from './journal-writer.ts';
-import { Journal, type JournalOptions } from './journal.ts';
-import { durableTo, type JournalEndSeen, logDamage, type LogDamage } from './journal-recovery.ts';
+import {
+  type ColumnsToEncode,
+  type DeviceReplacement,
+  EntryDecoder,
+  EntryEncoder,
+  type EntryKey,
+  type EntryToEncode,
+} from './entry-codec.ts';
+import {
+  durableTo,
+  FollowerPositions,
+  type JournalEndSeen,
+  logDamage,
+  type LogDamage,
+} from './journal-recovery.ts';
+import { type Appended, Journal, type JournalOptions } from './journal.ts';
 import { createRowKinds, type ReadEntry } from './logged-entry.ts';
 
 export interface EntryLogOptions

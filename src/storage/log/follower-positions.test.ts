@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FollowerPositions } from './follower-positions.ts';
+import { FollowerPositions } from './journal-recovery.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-followers-'));
 beforeEach(() => void mkdirSync(directory, { recursive: true }));

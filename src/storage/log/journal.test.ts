@@ -13,10 +13,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Disk, realDisk } from './durable-file.ts';
-import { FollowerPositions } from './follower-positions.ts';
+import { FollowerPositions, logDamage } from './journal-recovery.ts';
 import { frameBytes, frameHeaderBytes, frameTypes, scanFrames, writeFrame } from './frame.ts';
 import { type EncodedEntry, entryCountOf } from './journal-block.ts';
-import { logDamage } from './journal-recovery.ts';
 import { Journal, type JournalOptions } from './journal.ts';
 
 let directory: string;

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { TileName } from '../../model/map-tiles.ts';
-import { MapFiles } from './map-files.ts';
-import { tileIdOf } from './pmtiles.ts';
+import { MapFiles, tileIdOf } from './map-files.ts';
 import { pmtilesOf, type TestMap } from './testing-pmtiles.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 // Map files of tests: writes a PMTiles file with a root directory alone, or with directories below it.
 import { gzipSync } from 'node:zlib';
 import type { TileName } from '../../model/map-tiles.ts';
-import { tileIdOf } from './pmtiles.ts';
+import { tileIdOf } from './map-files.ts';
 
 interface Entry {
   readonly id: number;

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommitPlace } from './commit-order.ts';
-import { type OpenRecords, openRecords } from './records.ts';
+import { openRecords, type OpenRecords, transaction } from './records.ts';
 import {
+  deletePendingDeliveries,
   findDeliveriesOnTheirWay,
   insertDeliveries,
-  deletePendingDeliveries,
 } from './rows/deliveries.ts';
 import { testEngine } from './testing-engine.ts';
-import { transaction } from './transaction.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-commit-order-'));
 let records: OpenRecords;

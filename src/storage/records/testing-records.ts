@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { RecordChange } from '../../model/record.ts';
 import { type OpenRecords, openRecords } from './records.ts';
 import { testEngine } from './testing-engine.ts';
-import { organizationRows } from './rows/organizations.ts';
+import { organizationRows } from './rows/workspaces.ts';
 import { userRows } from './rows/users.ts';
 
 export interface TestRecords {

@@ -3,10 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type OpenRecords, openRecords } from './records.ts';
+import { openRecords, type OpenRecords, transaction } from './records.ts';
 import { findFollowerPosition, saveFollowerPosition } from './rows/positions.ts';
 import { testEngine } from './testing-engine.ts';
-import { transaction } from './transaction.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-transaction-'));
 let records: OpenRecords;

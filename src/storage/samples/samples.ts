@@ -7,9 +7,9 @@ import { problem } from '../../model/problem.ts';
 import { missing } from '../../structures/missing.ts';
 import { type DataShape, leafKinds, LeafValues, ShapeInterner } from '../log/data-shape.ts';
 import { makeFolder } from '../log/durable-file.ts';
-import type { EntryRows } from '../log/entry-encoding.ts';
+import type { EntryRows } from '../log/entry-codec.ts';
 import { EntryLog, type EntryLogOptions } from '../log/entry-log.ts';
-import { journalStart } from '../log/journal-segments.ts';
+import { journalStart } from '../log/journal-block.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
 import {
   createSingleRows,
@@ -18,14 +18,15 @@ import {
   type ReservedRows,
   type SingleRows,
 } from './single-rows.ts';
-import { PendingEntries, type PendingEntry } from './pending-entries.ts';
 import {
   columnEntryOf,
   durableEntryOf,
   type EntryGroup,
   EntryGroups,
+  PendingEntries,
+  type PendingEntry,
   type PlacedRows,
-} from './placed-rows.ts';
+} from './pending-entries.ts';
 import { type ReportedReads, reportingReads } from './reported-reads.ts';
 import type { Comparison, DroppedSamples, SampleStore, StoreDamage } from './sample-store.ts';
 

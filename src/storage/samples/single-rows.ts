@@ -10,8 +10,16 @@ import { grown } from '../../structures/bytes.ts';
 import type { DataShape, ShapeInterner } from '../log/data-shape.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import { addValues, createRowKinds, type RowColumns } from '../log/logged-entry.ts';
-import type { PendingEnd, PendingEntries, PendingEntry, Refusal } from './pending-entries.ts';
-import { durableRowsOf, type EntryGroup, type EntryGroups, extend } from './placed-rows.ts';
+import {
+  durableRowsOf,
+  type EntryGroup,
+  type EntryGroups,
+  extend,
+  type PendingEnd,
+  type PendingEntries,
+  type PendingEntry,
+  type Refusal,
+} from './pending-entries.ts';
 import { RowBlock, RowRange } from './row-block.ts';
 import type { DeviceEnds, SampleStore } from './sample-store.ts';
 

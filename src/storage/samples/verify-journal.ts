@@ -1,9 +1,9 @@
 // Verification of the journal, which every sample store has, and what is found of a store.
 import type { ShapeInterner } from '../log/data-shape.ts';
-import { EntryDecoder } from '../log/entry-decoding.ts';
-import { FollowerPositions } from '../log/follower-positions.ts';
+import { EntryDecoder } from '../log/entry-codec.ts';
 import {
   durableTo,
+  FollowerPositions,
   type JournalEndSeen,
   logDamage,
   recoverJournal,

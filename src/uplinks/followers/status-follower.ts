@@ -7,7 +7,11 @@ import { isDiskFull } from '../../model/errors.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import { idsPerStatement } from '../../storage/records/engine.ts';
-import type { RecordsDb } from '../../storage/records/records.ts';
+import {
+  type RecordsDb,
+  transaction,
+  type TransactionStep,
+} from '../../storage/records/records.ts';
 import {
   findDeviceStates,
   saveDeviceStates,
@@ -21,7 +25,6 @@ import {
 } from '../../storage/records/rows/positions.ts';
 import { addPeriodCounts, type PeriodCount } from '../../storage/records/rows/period-counts.ts';
 import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
-import { transaction, type TransactionStep } from '../../storage/records/transaction.ts';
 import { closeInOrder } from '../../structures/closers.ts';
 import { createTurnBatches } from '../../structures/turn-batches.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DuplicateFilter, duplicateLimits } from '../../transports/duplicate-filter.ts';
 import { ShapeInterner, LeafValues } from '../../storage/log/data-shape.ts';
-import type { EntryToEncode } from '../../storage/log/entry-encoding.ts';
+import type { EntryToEncode } from '../../storage/log/entry-codec.ts';
 import { EntryLog } from '../../storage/log/entry-log.ts';
 import { collect, entryOf } from '../../storage/samples/conformance/sample-entries.ts';
 import { recoverDuplicates } from './duplicate-recovery.ts';

@@ -13,7 +13,7 @@ import {
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { change } from '../../inventory/record-change.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
-import type { Records, RecordsDb } from '../../storage/records/records.ts';
+import { type Records, type RecordsDb, transaction } from '../../storage/records/records.ts';
 import {
   findKeptAnswer,
   insertKeptAnswer,
@@ -22,7 +22,6 @@ import {
   saveKeptAnswer,
   unansweredKeys,
 } from '../../storage/records/rows/idempotency-keys.ts';
-import { transaction } from '../../storage/records/transaction.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
 
 // Idempotency-Key of streamed requests: the hash of the body is known only at its end (contract 35).

@@ -9,7 +9,7 @@ import {
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
 import { zooKeeper } from '../../../../tests/servers/zookeeper.ts';
 import { openClickHouse } from '../../clickhouse/clickhouse.ts';
-import { serverAddresses } from '../../clickhouse/server-addresses.ts';
+import { serverAddresses } from '../../clickhouse/replica.ts';
 import { partitionOf } from '../../../model/node-messages.ts';
 import type { RawUplink } from '../../../model/uplink.ts';
 import { dayMs } from '../../../model/instant.ts';

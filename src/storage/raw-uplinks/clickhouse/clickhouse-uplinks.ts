@@ -7,15 +7,21 @@ import {
   type BlockShipper,
   createBlockShipper,
   insertOfRows,
+  JournalRelease,
   type ShippedBlock,
   type StoredRows,
 } from '../../clickhouse/block-shipper.ts';
 import type { ClickHouse, TableDefinition } from '../../clickhouse/clickhouse.ts';
-import { JournalRelease } from '../../clickhouse/journal-release.ts';
-import type { Shard } from '../../clickhouse/shard.ts';
+import type { Shard } from '../../clickhouse/replica.ts';
 import { listOf, quoted, RowBinary } from '../../clickhouse/statement-values.ts';
-import { lineOf, outcomeBytesMax, uplinkOf } from '../raw-uplink-line.ts';
-import type { RawUplinkPage, RawUplinkRange, RawUplinkStore } from '../raw-uplink-store.ts';
+import {
+  lineOf,
+  outcomeBytesMax,
+  type RawUplinkPage,
+  type RawUplinkRange,
+  type RawUplinkStore,
+  uplinkOf,
+} from '../raw-uplink-store.ts';
 import { partitionOf } from '../../../model/node-messages.ts';
 
 // The table of raw uplinks in ClickHouse: a row each, inserted in blocks, a partition a day.

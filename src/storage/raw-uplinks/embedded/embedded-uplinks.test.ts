@@ -23,8 +23,11 @@ import {
   uplinksOf,
 } from '../conformance/testing-uplinks.ts';
 import type { RawUplinkStore } from '../raw-uplink-store.ts';
-import { type EmbeddedUplinksOptions, EmbeddedUplinks } from './embedded-uplinks.ts';
-import { verifyRawUplinks } from './stored-folder.ts';
+import {
+  EmbeddedUplinks,
+  type EmbeddedUplinksOptions,
+  verifyRawUplinks,
+} from './embedded-uplinks.ts';
 
 const small = {
   blockBytes: 1_500,

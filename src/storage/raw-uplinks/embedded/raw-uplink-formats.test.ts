@@ -6,10 +6,13 @@ import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { replaceChecked } from '../../log/durable-file.ts';
 import { readFrame, writeFrame } from '../../log/frame.ts';
-import { positionBehindUplinks } from './stored-folder.ts';
+import {
+  EmbeddedUplinks,
+  type EmbeddedUplinksOptions,
+  positionBehindUplinks,
+  verifyRawUplinks,
+} from './embedded-uplinks.ts';
 import type { RawUplinkStore } from '../raw-uplink-store.ts';
-import { type EmbeddedUplinksOptions, EmbeddedUplinks } from './embedded-uplinks.ts';
-import { verifyRawUplinks } from './stored-folder.ts';
 
 const deviceId = '0200000000000001';
 let directory: string;

@@ -9,7 +9,7 @@ import type {
   CopyTarget,
 } from '../records-copy.ts';
 import { placeOf, type PostgresServer, sessionOf } from './server.ts';
-import { writerLockQuery } from './writer.ts';
+import { writerLockQuery } from './postgres-engine.ts';
 
 const rowsPerBatch = 1_000;
 /** Of one statement. */

@@ -7,12 +7,11 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Problem } from '../../../model/problem.ts';
-import { type OpenRecords, openRecords } from '../records.ts';
+import { openRecords, type OpenRecords } from '../records.ts';
 import { findDeliveriesOnTheirWay, insertDeliveries } from '../rows/deliveries.ts';
 import { recordsSettings } from '../testing-engine.ts';
-import { checkPostgres } from './verify-postgres.ts';
+import { checkPostgres, placeOf, recordsError } from './server.ts';
 import { postgresEngine } from './postgres-engine.ts';
-import { placeOf, recordsError } from './server.ts';
 
 let directory: string;
 let url: string;

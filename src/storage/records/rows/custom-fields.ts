@@ -20,11 +20,10 @@ import {
   toJsonTextOrNull,
 } from '../columns.ts';
 import { padded } from '../engine.ts';
-import { insertRows } from '../many-rows.ts';
+import { insertRows, RecordRows } from './record-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
-import { RecordRows } from './record-rows.ts';
 
 type Table = RecordTables['customFieldMetas'];
 

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DeviceFieldName, deviceFieldRows } from '../../../model/device-fields.ts';
 import type { Device } from '../../../model/device.ts';
-import { auditedRows } from '../audited-rows.ts';
-import { type OpenRecords, openRecords } from '../records.ts';
+import { auditedRows } from './audit-log.ts';
+import { openRecords, type OpenRecords } from '../records.ts';
 import { dropReferences, testEngine } from '../testing-engine.ts';
-import { deviceKeyColumns, fieldColumnsOf } from './device-columns.ts';
-import { deviceRows } from './devices.ts';
+import { deviceKeyColumns, deviceRows, fieldColumnsOf } from './devices.ts';
 
 const device: Device = {
   id: '0211111111111111',

@@ -20,9 +20,8 @@ import { contains, ifGiven, isOneOf, keyOf, toFlag } from '../columns.ts';
 import { engineSql, type EngineSql } from '../engine.ts';
 import { pageOfLongList, pageOfRows, type Rows, sortColumns } from '../list.ts';
 import type { Records, RecordsDb, SealedDb } from '../records.ts';
-import { type DeviceFilter, keyColumnOf } from './device-columns.ts';
+import { type DeviceFilter, deviceFromRow, keyColumnOf } from './devices.ts';
 import { deviceCounts, isPlaceOnly, knownTotal, tagOf, workspacesOf } from './device-totals.ts';
-import { deviceFromRow } from './devices.ts';
 import { isAtPlaces } from './places.ts';
 
 // Asset sources: the table columns of each filter field, in the device's row or in related rows (interface 2.9).

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onlineStates } from '../../../model/device.ts';
 import { type OpenRecords, openRecords } from '../records.ts';
 import { dropReferences, testEngine } from '../testing-engine.ts';
-import type { DeviceFilter } from './device-columns.ts';
+import type { DeviceFilter } from './devices.ts';
 import { findDeviceIds, listDevices } from './device-lists.ts';
 import { saveUplinkMetrics } from './device-status.ts';
 import { knownTotal, onlineTotal, stateCounts, workspacesOf } from './device-totals.ts';

@@ -5,7 +5,7 @@ import type { OnlineState } from '../../../model/device.ts';
 import { type EpochMs, minuteMs } from '../../../model/instant.ts';
 import { isOneOf } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
-import type { DeviceFilter } from './device-columns.ts';
+import type { DeviceFilter } from './devices.ts';
 
 // Online totals: how many devices are online at an instant, from counts by the end of their online time.
 

@@ -1,4 +1,4 @@
-// Mutes in the records store: when alarms of a workspace tell nobody.
+// Mutes and on-call orders in the records store: when alarms tell nobody, and whom they tell.
 import type { Insertable, Selectable } from 'kysely';
 import type { AlarmSeverity } from '../../../model/alarm.ts';
 import type { EpochMs } from '../../../model/instant.ts';
@@ -18,6 +18,7 @@ import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
+import type { OnCall, TurnLength } from '../../../model/on-call.ts';
 
 type Table = RecordTables['mutes'];
 
@@ -130,4 +131,52 @@ export async function removeMutesEndedBefore(
     .where('id', 'in', old)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
+}
+
+// On-call orders in the records store: who takes turns in getting the messages of alarms.
+
+type OnCallTable = RecordTables['onCallOrders'];
+
+function onCallToRow({
+  order,
+  overrides,
+  memberEmails,
+  ...record
+}: OnCall): Insertable<OnCallTable> {
+  return {
+    ...record,
+    order: toJsonText(order),
+    overrides: toJsonText(overrides),
+    memberEmails: toJsonText(memberEmails),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+function onCallFromRow({ searchText: _, ...row }: Selectable<OnCallTable>): OnCall {
+  return {
+    ...row,
+    order: fromJsonText(row.order),
+    turn: row.turn as TurnLength,
+    overrides: fromJsonText(row.overrides),
+    memberEmails: fromJsonText(row.memberEmails),
+  };
+}
+
+export const onCallRows = new RecordRows<'onCallOrders', OnCall>(
+  'onCallOrders',
+  onCallToRow,
+  onCallFromRow,
+  {
+    columns: sortColumns,
+  },
+);
+
+/** On-call orders of the workspace. */
+export async function countOnCalls(db: RecordsDb, workspaceId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('onCallOrders')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspaceId', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }

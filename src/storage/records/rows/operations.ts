@@ -22,10 +22,9 @@ import {
   toJsonTextOrNull,
 } from '../columns.ts';
 import { pageOfRows, type WorkspaceFilter } from '../list.ts';
-import { insertRows, upTo } from '../many-rows.ts';
+import { insertRows, RecordRows, upTo } from './record-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
-import { RecordRows } from './record-rows.ts';
 
 function fromRow(row: Selectable<RecordTables['operations']>): Operation {
   return { ...row, type: row.type as OperationType, plan: fromJsonText<OperationPlan>(row.plan) };

@@ -15,10 +15,9 @@ import {
 } from '../columns.ts';
 import { idsPerStatement, padded } from '../engine.ts';
 import { sortColumns, type WorkspaceFilter } from '../list.ts';
-import { insertRows } from '../many-rows.ts';
+import { insertRows, RecordRows } from './record-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
-import { RecordRows } from './record-rows.ts';
 import { tagsOfDevices } from './tags.ts';
 
 type Table = RecordTables['places'];

@@ -1,10 +1,11 @@
-// Search over named records: one statement for all kinds, each limited, by id, name or words (contract 37).
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+// Search over named records by id, name or words (contract 37), and where a record lives by its id.
+import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { SearchKind } from '../../../model/search.ts';
 import { contains, isOneOf, keyOf } from '../columns.ts';
 import { engineSql } from '../engine.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
+import type { Place } from '../../../model/record.ts';
 
 type Condition = RawBuilder<SqlBool>;
 
@@ -188,4 +189,99 @@ export async function findMembers(
       and ("users"."id" = ${sought.id} or (${matches}))
     order by "users"."name" limit ${max}`;
   return (await query.execute(db)).rows;
+}
+
+// Resource references: organization and workspace of a record, for authorization, without reading the whole record.
+
+const workspaceTables = {
+  tag: { table: 'tags', what: 'tag' },
+  place: { table: 'places', what: 'place' },
+  deviceConnector: { table: 'deviceConnectors', what: 'device connector' },
+  outputConnector: { table: 'outputConnectors', what: 'output connector' },
+  dataFlow: { table: 'dataFlows', what: 'data flow' },
+  device: { table: 'devices', what: 'device' },
+  customFieldMeta: { table: 'customFieldMetas', what: 'custom field' },
+  blob: { table: 'blobs', what: 'blob' },
+  dashboard: { table: 'dashboards', what: 'dashboard' },
+  dashboardGroup: { table: 'dashboardGroups', what: 'dashboard group' },
+  operation: { table: 'operations', what: 'operation' },
+  sampleExport: { table: 'sampleExports', what: 'export' },
+  delivery: { table: 'deliveries', what: 'delivery' },
+  integration: { table: 'integrations', what: 'integration' },
+  rule: { table: 'rules', what: 'rule' },
+  calculation: { table: 'calculations', what: 'calculation' },
+  mute: { table: 'mutes', what: 'mute' },
+  onCall: { table: 'onCallOrders', what: 'on-call order' },
+  alarm: { table: 'alarms', what: 'alarm' },
+  view: { table: 'views', what: 'view' },
+  annotation: { table: 'annotations', what: 'annotation' },
+  report: { table: 'reports', what: 'report' },
+} as const;
+
+const organizationTables = {
+  deviceType: { table: 'deviceTypes', what: 'device type' },
+  apiKey: { table: 'apiKeys', what: 'API key' },
+  oauthClient: { table: 'oauthClients', what: 'OAuth client' },
+  customLogic: { table: 'customLogicBlocks', what: 'custom logic block' },
+} as const;
+
+export type PlacedKind =
+  | keyof typeof workspaceTables
+  | keyof typeof organizationTables
+  | 'workspace'
+  | 'organization';
+
+/** What a record of the kind is called in a 404. */
+export function nameOfKind(kind: PlacedKind): string {
+  if (kind in workspaceTables) return workspaceTables[kind as keyof typeof workspaceTables].what;
+  if (kind in organizationTables)
+    return organizationTables[kind as keyof typeof organizationTables].what;
+  return kind;
+}
+
+/** Undefined for an unknown record. */
+export async function findPlace(
+  db: RecordsDb,
+  kind: PlacedKind,
+  id: string,
+): Promise<Place | undefined> {
+  const what = nameOfKind(kind);
+  if (kind === 'organization') {
+    const row = await db
+      .selectFrom('organizations')
+      .select('id')
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row && { organizationId: id, workspaceId: null, what, id };
+  }
+  if (kind === 'workspace') {
+    const row = await db
+      .selectFrom('workspaces')
+      .select('organizationId')
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row && { ...row, workspaceId: id, what, id };
+  }
+  if (
+    kind === 'deviceType' ||
+    kind === 'apiKey' ||
+    kind === 'oauthClient' ||
+    kind === 'customLogic'
+  ) {
+    const { table } = organizationTables[kind];
+    const row = await db
+      .selectFrom(table as 'deviceTypes')
+      .select('organizationId')
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row && { ...row, workspaceId: null, what, id };
+  }
+  const { table } = workspaceTables[kind];
+  const columns = ['organizationId', 'workspaceId'] as const;
+  const row = await db
+    .selectFrom(table as 'outputConnectors')
+    .select(columns)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && { ...row, what, id };
 }

@@ -4,10 +4,9 @@ import type { EpochMs } from '../../../model/instant.ts';
 import type { Passkey } from '../../../model/credential.ts';
 import type { Invitation, PasswordReset, Session } from '../../../model/user.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
-import type { RecordsDb } from '../records.ts';
+import { type RecordsDb, transaction } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
-import { transaction } from '../transaction.ts';
 
 export const sessionRows = new RecordRows<'sessions', Session>(
   'sessions',

@@ -3,10 +3,9 @@ import type { Insertable, Selectable } from 'kysely';
 import type { Tag } from '../../../model/tag.ts';
 import { searchTextOf } from '../columns.ts';
 import { padded } from '../engine.ts';
-import { insertRows } from '../many-rows.ts';
+import { insertRows, RecordRows } from './record-rows.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
-import { RecordRows } from './record-rows.ts';
 
 type Table = RecordTables['tags'];
 

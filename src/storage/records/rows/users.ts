@@ -1,13 +1,15 @@
-// Users in the records store. A user without a password has not accepted an invitation, or signs in at a provider.
+// Users and members in the records store. A user without a password has not accepted an invitation, or signs in at a provider.
 import type { Selectable } from 'kysely';
 import type { EpochMs } from '../../../model/instant.ts';
-import type { User } from '../../../model/user.ts';
-import { fromFlag, toFlag } from '../columns.ts';
+import type { Member, OrganizationRole, User, WorkspaceRole } from '../../../model/user.ts';
+import { fromFlag, isOneOf, toFlag } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
 import { removeSecondFactorsOf } from './sign-in.ts';
 import { removePreferencesOf, removePrivateViewsOf } from './views.ts';
+import type { PageRequest } from '../../../model/page.ts';
+import { pageOfRows, type Rows } from '../list.ts';
 
 // Represents no password: no hash has this form, so nothing can match it.
 const noPassword = '!';
@@ -91,4 +93,239 @@ export async function hasFirstPassword(db: RecordsDb, userId: string): Promise<b
 
 export async function forgetFirstPassword(db: RecordsDb, userId: string): Promise<void> {
   await db.deleteFrom('firstPasswords').where('userId', '=', userId).execute();
+}
+
+// Members of organizations and workspaces in the records store.
+
+export interface OrganizationMember extends Member<OrganizationRole> {
+  readonly organizationId: string;
+}
+
+interface WorkspaceMember extends Member<WorkspaceRole> {
+  readonly workspaceId: string;
+}
+
+/** A member with what lists show of the user. */
+export interface NamedMember extends Member<OrganizationRole | WorkspaceRole> {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** Where a membership is: in an organization, or in a workspace. */
+export type MembersOf = { readonly organizationId: string } | { readonly workspaceId: string };
+
+export async function insertOrganizationMember(
+  db: RecordsDb,
+  member: OrganizationMember,
+): Promise<void> {
+  await db.insertInto('organizationMembers').values(member).execute();
+}
+
+export async function insertWorkspaceMember(db: RecordsDb, member: WorkspaceMember): Promise<void> {
+  const { acceptedAt: _, ...row } = member;
+  await db.insertInto('workspaceMembers').values(row).execute();
+}
+
+export async function organizationMembershipsOf(
+  db: RecordsDb,
+  userId: string,
+): Promise<OrganizationMember[]> {
+  const query = db.selectFrom('organizationMembers').selectAll().where('userId', '=', userId);
+  return (await query.orderBy('created').orderBy('id').execute()) as OrganizationMember[];
+}
+
+export async function findOrganizationMember(
+  db: RecordsDb,
+  organizationId: string,
+  userId: string,
+): Promise<OrganizationMember | undefined> {
+  const query = db
+    .selectFrom('organizationMembers')
+    .selectAll()
+    .where('organizationId', '=', organizationId);
+  return (await query.where('userId', '=', userId).executeTakeFirst()) as
+    | OrganizationMember
+    | undefined;
+}
+
+/** The role counts when the user accepted the membership of the organization. */
+function workspaceMembers(db: RecordsDb) {
+  return db
+    .selectFrom('workspaceMembers')
+    .innerJoin('workspaces', 'workspaces.id', 'workspaceMembers.workspaceId')
+    .innerJoin('organizationMembers', (join) =>
+      join
+        .onRef('organizationMembers.userId', '=', 'workspaceMembers.userId')
+        .onRef('organizationMembers.organizationId', '=', 'workspaces.organizationId'),
+    );
+}
+
+/** Roles in single workspaces of the organization. */
+export async function workspaceMembershipsOf(
+  db: RecordsDb,
+  organizationId: string,
+  userId: string,
+): Promise<WorkspaceMember[]> {
+  const query = workspaceMembers(db)
+    .selectAll('workspaceMembers')
+    .select('organizationMembers.acceptedAt')
+    .where('workspaces.organizationId', '=', organizationId);
+  return (await query.where('workspaceMembers.userId', '=', userId).execute()) as WorkspaceMember[];
+}
+
+export async function findWorkspaceMember(
+  db: RecordsDb,
+  workspaceId: string,
+  userId: string,
+): Promise<WorkspaceMember | undefined> {
+  const query = workspaceMembers(db)
+    .selectAll('workspaceMembers')
+    .select('organizationMembers.acceptedAt')
+    .where('workspaceMembers.workspaceId', '=', workspaceId);
+  return (await query.where('workspaceMembers.userId', '=', userId).executeTakeFirst()) as
+    | WorkspaceMember
+    | undefined;
+}
+
+const organizationColumns = {
+  name: 'users.name',
+  email: 'users.email',
+  role: 'organizationMembers.role',
+  created: 'organizationMembers.created',
+};
+const workspaceColumns = {
+  ...organizationColumns,
+  role: 'workspaceMembers.role',
+  created: 'workspaceMembers.created',
+};
+
+export async function listMembers(
+  db: RecordsDb,
+  of: MembersOf,
+  page: PageRequest,
+): Promise<Rows<NamedMember>> {
+  if ('organizationId' in of) {
+    const query = db
+      .selectFrom('organizationMembers')
+      .innerJoin('users', 'users.id', 'organizationMembers.userId')
+      .selectAll('organizationMembers')
+      .select(['users.name', 'users.email'])
+      .where('organizationMembers.organizationId', '=', of.organizationId);
+    return pageOfRows<'organizationMembers', NamedMember>(query as never, page, {
+      columns: organizationColumns,
+      table: 'organizationMembers',
+    });
+  }
+  const query = workspaceMembers(db)
+    .innerJoin('users', 'users.id', 'workspaceMembers.userId')
+    .selectAll('workspaceMembers')
+    .select(['users.name', 'users.email', 'organizationMembers.acceptedAt'])
+    .where('workspaceMembers.workspaceId', '=', of.workspaceId);
+  return pageOfRows<'workspaceMembers', NamedMember>(query as never, page, {
+    columns: workspaceColumns,
+    table: 'workspaceMembers',
+  });
+}
+
+export async function saveOrganizationMember(
+  db: RecordsDb,
+  { id, role, acceptedAt }: Pick<OrganizationMember, 'id' | 'role' | 'acceptedAt'>,
+): Promise<void> {
+  await db
+    .updateTable('organizationMembers')
+    .set({ role, acceptedAt })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function saveWorkspaceRole(
+  db: RecordsDb,
+  id: string,
+  role: WorkspaceRole,
+): Promise<void> {
+  await db.updateTable('workspaceMembers').set({ role }).where('id', '=', id).execute();
+}
+
+/** With the roles in the organization's workspaces. */
+export async function removeOrganizationMember(
+  db: RecordsDb,
+  member: OrganizationMember,
+): Promise<void> {
+  const { organizationId, userId } = member;
+  const workspaces = db
+    .selectFrom('workspaces')
+    .select('id')
+    .where('organizationId', '=', organizationId);
+  await db
+    .deleteFrom('workspaceMembers')
+    .where('userId', '=', userId)
+    .where('workspaceId', 'in', workspaces)
+    .execute();
+  for (const table of ['sessions', 'invitations'] as const)
+    await db
+      .deleteFrom(table)
+      .where('userId', '=', userId)
+      .where('organizationId', '=', organizationId)
+      .execute();
+  await removePrivateViewsOf(db, userId, organizationId);
+  await db.deleteFrom('organizationMembers').where('id', '=', member.id).execute();
+}
+
+export async function removeWorkspaceMember(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('workspaceMembers').where('id', '=', id).execute();
+}
+
+/** Owners who accepted, the longest standing first. */
+export async function ownersOf(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<OrganizationMember[]> {
+  const query = db
+    .selectFrom('organizationMembers')
+    .selectAll()
+    .where('organizationId', '=', organizationId);
+  const owners = query.where('role', '=', 'OWNER').where('acceptedAt', 'is not', null);
+  return (await owners.orderBy('created').orderBy('id').execute()) as OrganizationMember[];
+}
+
+const emailsPerStatement = 500;
+
+/** Those of the addresses that belong to members of the organization, in the form in which they are stored. */
+export async function memberEmailsAmong(
+  db: RecordsDb,
+  organizationId: string,
+  emails: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let from = 0; from < emails.length; from += emailsPerStatement) {
+    const rows = await db
+      .selectFrom('organizationMembers')
+      .innerJoin('users', 'users.id', 'organizationMembers.userId')
+      .select('users.email')
+      .where('organizationMembers.organizationId', '=', organizationId)
+      .where(isOneOf('users.email', emails.slice(from, from + emailsPerStatement)))
+      .execute();
+    for (const { email } of rows) found.add(email);
+  }
+  return found;
+}
+
+/** Addresses of the owners of the organization who have accepted, the longest standing first. */
+export async function ownerEmails(
+  db: RecordsDb,
+  organizationId: string,
+  max: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('organizationMembers')
+    .innerJoin('users', 'users.id', 'organizationMembers.userId')
+    .select('users.email')
+    .where('organizationMembers.organizationId', '=', organizationId)
+    .where('organizationMembers.role', '=', 'OWNER')
+    .where('organizationMembers.acceptedAt', 'is not', null)
+    .orderBy('organizationMembers.created')
+    .orderBy('organizationMembers.id')
+    .limit(max)
+    .execute();
+  return rows.map(({ email }) => email);
 }

@@ -1,15 +1,26 @@
-// Workspaces in the records store, and the retention rules of theirs and of their data flows.
+// Organizations and workspaces in the records store, with retention rules and the demo workspace.
 import type { Insertable, Selectable } from 'kysely';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import {
   defaultWorkspaceSettings,
+  type Organization,
+  simulatedConnectorName,
+  simulatedMark,
   type Workspace,
   type WorkspaceSettings,
 } from '../../../model/workspace.ts';
-import { contains, fromJsonText, isOneOf, searchTextOf, toJsonText } from '../columns.ts';
-import type { WorkspaceFilter } from '../list.ts';
-import type { RecordsDb } from '../records.ts';
+import {
+  contains,
+  fromJsonText,
+  fromJsonTextOrNull,
+  isOneOf,
+  searchTextOf,
+  toJsonText,
+  toJsonTextOrNull,
+} from '../columns.ts';
+import { pageOfRows, type WorkspaceFilter } from '../list.ts';
+import type { Records, RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
 
@@ -171,4 +182,271 @@ export async function readRetentionRules(db: RecordsDb): Promise<RetentionRules>
     (await flows.execute()).map(({ id, retentionDays }) => [id, retentionDays!]),
   );
   return { workspaces, dataFlows };
+}
+
+// Organizations in the records store, and how many records of each kind they have.
+
+type OrganizationTable = RecordTables['organizations'];
+
+function organizationToRow(record: Organization): Insertable<OrganizationTable> {
+  const { properties, ...columns } = record;
+  return {
+    ...columns,
+    properties: toJsonTextOrNull(properties),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+function organizationFromRow(row: Selectable<OrganizationTable>): Organization {
+  const { searchText: _, properties, ...columns } = row;
+  return { ...columns, properties: fromJsonTextOrNull(properties) };
+}
+
+class OrganizationRows extends RecordRows<'organizations', Organization> {
+  /** With its members, invitations, sessions and credentials. */
+  override async remove(db: RecordsDb, id: string) {
+    for (const table of [
+      'sessions',
+      'invitations',
+      'secondFactorDemands',
+      'organizationMembers',
+      'apiKeys',
+      'oauthClients',
+    ] as const) {
+      await db
+        .deleteFrom(table as 'sessions')
+        .where('organizationId', '=', id)
+        .execute();
+    }
+    await super.remove(db, id);
+  }
+}
+
+export const organizationRows = new OrganizationRows(
+  'organizations',
+  organizationToRow,
+  organizationFromRow,
+);
+
+/** Id and name of those that exist, by id. */
+export async function findOrganizationNames(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const query = db.selectFrom('organizations').select(['id', 'name']).where(isOneOf('id', ids));
+  return new Map((await query.execute()).map(({ id, name }) => [id, name]));
+}
+
+/** The ids of one page of those given, in the order asked for. */
+export async function findOrganizationPage(
+  db: RecordsDb,
+  ids: readonly string[],
+  page: PageRequest,
+): Promise<readonly string[]> {
+  const { rows } = await pageOfRows(
+    db.selectFrom('organizations').select('id').where(isOneOf('id', ids)),
+    page,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Whether the database holds any organization: a new one holds none. */
+export async function hasOrganizations(db: RecordsDb): Promise<boolean> {
+  return (
+    (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined
+  );
+}
+
+/** What is in the organization, for example `2 workspaces`; empty when nothing is. */
+export async function organizationContents(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<string[]> {
+  const tables = [
+    ['workspaces', 'workspaces'],
+    ['deviceTypes', 'device types'],
+  ] as const;
+  const contents: string[] = [];
+  for (const [table, what] of tables) {
+    const query = db
+      .selectFrom(table as 'workspaces')
+      .select((eb) => eb.fn.countAll<number>().as('count'));
+    const { count } = await query
+      .where('organizationId', '=', organizationId)
+      .executeTakeFirstOrThrow();
+    if (Number(count) > 0) contents.push(`${count} ${what}`);
+  }
+  return contents;
+}
+
+// Organization counts: number of records of a kind; triggers update the counts (migrations 60 and 141).
+
+export type CountedRecord = 'devices' | 'rules' | 'views' | 'openAlarms';
+
+/** Reads one row, regardless of the number of records. */
+export async function recordCount(
+  db: RecordsDb,
+  organizationId: string,
+  what: CountedRecord,
+): Promise<number> {
+  const row = await db
+    .selectFrom('organizationCounts')
+    .select('count')
+    .where('organizationId', '=', organizationId)
+    .where('what', '=', what)
+    .executeTakeFirst();
+  return row?.count ?? 0;
+}
+
+// Demo workspaces in the records store: at most one in each organization.
+
+/** The demo has fewer devices; a user may add some. */
+const devicesMax = 1_000;
+
+/** Tables of what is in a workspace, in an order in which nothing uses what follows. */
+const contents = [
+  ['rule', 'rules'],
+  ['calculation', 'calculations'],
+  ['device', 'devices'],
+  ['dataFlow', 'dataFlows'],
+  ['outputConnector', 'outputConnectors'],
+  ['integration', 'integrations'],
+  ['deviceConnector', 'deviceConnectors'],
+  ['tag', 'tags'],
+  ['place', 'places'],
+  ['customFieldMeta', 'customFieldMetas'],
+  ['dashboard', 'dashboards'],
+  ['dashboardGroup', 'dashboardGroups'],
+  ['blob', 'blobs'],
+] as const;
+
+export type DemoContent = (typeof contents)[number][0];
+
+export async function demoWorkspaceOf(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<string | undefined> {
+  const query = db
+    .selectFrom('demoWorkspaces')
+    .select('workspaceId')
+    .where('organizationId', '=', organizationId);
+  return (await query.executeTakeFirst())?.workspaceId;
+}
+
+/** The workspace of the organization whose devices are simulated although it is not noted as a demo. */
+export async function simulatedWorkspaceOf(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<string | undefined> {
+  const rows = await db
+    .selectFrom('workspaces')
+    .select(['id', 'properties'])
+    .where('organizationId', '=', organizationId)
+    .where('properties', 'like', `%${simulatedMark.simulated}%`)
+    .orderBy('created')
+    .execute();
+  const isMarked = (properties: string): boolean =>
+    fromJsonText<JsonObject>(properties)['simulated'] === simulatedMark.simulated;
+  return rows.find(({ properties }) => isMarked(properties))?.id;
+}
+
+/** A demo workspace with what a simulation of its devices needs. */
+interface SimulatedWorkspace {
+  readonly workspaceId: string;
+  readonly uplinkSecret: string;
+  readonly devices: readonly { readonly id: string; readonly deviceId: string }[];
+}
+
+/** The demo workspaces that have devices and their connector. */
+export async function listSimulatedWorkspaces({
+  db,
+  sealer,
+}: Records): Promise<readonly SimulatedWorkspace[]> {
+  const found: SimulatedWorkspace[] = [];
+  for (const { workspaceId } of await db.selectFrom('demoWorkspaces').selectAll().execute()) {
+    const connector = await db
+      .selectFrom('deviceConnectors')
+      .select('uplinkSecret')
+      .where('workspaceId', '=', workspaceId)
+      .where('name', '=', simulatedConnectorName)
+      .executeTakeFirst();
+    const secret = connector?.uplinkSecret ?? null;
+    if (secret === null) continue;
+    const devices = await db
+      .selectFrom('devices')
+      .select(['id', 'deviceId'])
+      .where('workspaceId', '=', workspaceId)
+      .limit(devicesMax)
+      .execute();
+    found.push({ workspaceId, uplinkSecret: sealer.open(secret), devices });
+  }
+  return found;
+}
+
+export async function insertDemoWorkspace(
+  db: RecordsDb,
+  workspace: { readonly workspaceId: string; readonly organizationId: string },
+): Promise<void> {
+  await db
+    .insertInto('demoWorkspaces')
+    .values({ ...workspace, deviceTypeIds: toJsonText([]) })
+    .execute();
+}
+
+/** The device types that the demo created; undefined when the workspace is not a demo. */
+export async function demoDeviceTypes(
+  db: RecordsDb,
+  workspaceId: string,
+): Promise<readonly string[] | undefined> {
+  const query = db
+    .selectFrom('demoWorkspaces')
+    .select('deviceTypeIds')
+    .where('workspaceId', '=', workspaceId);
+  const row = await query.executeTakeFirst();
+  return row && fromJsonText<string[]>(row.deviceTypeIds);
+}
+
+export async function saveDemoDeviceTypes(
+  db: RecordsDb,
+  workspaceId: string,
+  deviceTypeIds: readonly string[],
+): Promise<void> {
+  await db
+    .updateTable('demoWorkspaces')
+    .set({ deviceTypeIds: toJsonText(deviceTypeIds) })
+    .where('workspaceId', '=', workspaceId)
+    .execute();
+}
+
+/** Ids of those of the rules that are inactive, and were so when they were created. */
+export async function newInactiveRules(
+  db: RecordsDb,
+  workspaceId: string,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('rules')
+    .select('id')
+    .where('workspaceId', '=', workspaceId)
+    .where(isOneOf('name', names))
+    .where('active', '=', 0)
+    .where('version', '=', 0)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** The ids of what is in the workspace, in the order of deletion; at most `max` of each kind. */
+export async function contentsInOrder(
+  db: RecordsDb,
+  workspaceId: string,
+  max: number,
+): Promise<readonly { readonly kind: DemoContent; readonly ids: readonly string[] }[]> {
+  const found = [];
+  for (const [kind, table] of contents) {
+    const query = db.selectFrom(table as 'tags').select('id');
+    const rows = await query.where('workspaceId', '=', workspaceId).limit(max).execute();
+    found.push({ kind, ids: rows.map(({ id }) => id) });
+  }
+  return found;
 }

@@ -2,12 +2,12 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type {
-  FromRecordsWorker,
-  RecordsWorkerStart,
-  ToRecordsWorker,
+import {
+  type FromRecordsWorker,
+  type RecordsWorkerStart,
+  Statements,
+  type ToRecordsWorker,
 } from './records-worker-messages.ts';
-import { Statements } from './statements.ts';
 
 const { path, kind, cacheKiB, busyTimeoutMs } = workerData as RecordsWorkerStart;
 const port = parentPort!;

@@ -1,5 +1,14 @@
 // SQLite engine: the records in one file of the data folder, written by this process.
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,14 +22,92 @@ import {
   refreshStatistics,
   type StatementResult,
 } from '../engine.ts';
-import { TenantTurns, type KyselyParts, openLanes, WriteLock } from '../connection-pool.ts';
+import { type KyselyParts, openLanes, TenantTurns, WriteLock } from '../connection-pool.ts';
 import { ListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
 import { isDiskFull } from '../../../model/errors.ts';
 import { problem, type Problem } from '../../../model/problem.ts';
-import { CommitSync } from './commit-sync.ts';
 import { RecordsThread } from './records-thread.ts';
-import { Statements } from './statements.ts';
+import { Statements } from './records-worker-messages.ts';
+import {
+  type CheckRecords,
+  checkRecordsAt,
+  findingsMax,
+  type RecordsFindings,
+  type RecordsProbe,
+} from '../records-check.ts';
+
+// Commit sync: makes commits durable without blocking the event loop; one fdatasync covers all earlier commits.
+
+class CommitSync {
+  readonly #descriptor: number;
+  readonly #stopped: (error: Error) => void;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #stoppedBy: Error | undefined;
+
+  /** `descriptor` is the open write-ahead log. `stopped` is told once. */
+  constructor(descriptor: number, stopped: (error: Error) => void) {
+    this.#descriptor = descriptor;
+    this.#stopped = stopped;
+  }
+
+  /** Stops permanently, because later commits might be lost. */
+  stop(error: Error): void {
+    if (this.#stoppedBy !== undefined) return;
+    this.#stoppedBy = error;
+    this.#stopped(error);
+  }
+
+  async #sync(): Promise<void> {
+    // After a failed sync the kernel can report lost pages as written, so later syncs cannot be
+    // trusted.
+    if (this.#stoppedBy !== undefined) throw this.#stoppedBy;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        fdatasync(this.#descriptor, (error) => (error === null ? resolve() : reject(error)));
+      });
+    } catch (error) {
+      this.stop(error as Error);
+      throw error;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  /**
+   * Resolves when everything that is committed now is on disk. Rejects when the disk fails; the
+   * records are stopped then.
+   */
+  committed(): Promise<void> {
+    if (this.#next !== undefined) return this.#next;
+    if (this.#running === undefined) return (this.#running = this.#sync());
+    // The sync in progress may have passed this commit by; all that come until it ends share the
+    // next.
+    this.#next = this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        return (this.#running = this.#sync());
+      });
+    return this.#next;
+  }
+
+  /** Undefined while commits become durable. */
+  get stoppedBy(): Error | undefined {
+    return this.#stoppedBy;
+  }
+
+  /** Length of the write-ahead log. */
+  get bytes(): number {
+    return fstatSync(this.#descriptor).size;
+  }
+
+  async close(): Promise<void> {
+    await (this.#next ?? this.#running)?.catch(() => undefined);
+    closeSync(this.#descriptor);
+  }
+}
 
 /**
  * Opens `<directory>/records.sqlite`, creating what is missing. Every commit is on disk when it
@@ -552,4 +639,52 @@ export class Turns {
     if (isFirst && now - this.#startedAt < turnMsMax) return undefined;
     return new Promise((resolve) => (isUrgent ? this.#urgent : this.#waiting).add(resolve));
   }
+}
+
+// Verification of records.sqlite, before it is opened and as a whole; it changes nothing.
+
+/**
+ * Reads the whole database of a folder that nobody has open. `refusal` is why a start would refuse
+ * it.
+ */
+export function verifySqlite(directory: string, refusal?: string): RecordsFindings {
+  const path = join(directory, 'records.sqlite');
+  const refused = refusal === undefined ? [] : [refusal];
+  if (!existsSync(path))
+    return { path, damage: refused.length > 0 ? refused : ['The file is missing'] };
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    const rows = database.prepare(`pragma integrity_check(${findingsMax})`).all();
+    const said = rows.map((row) => String(row['integrity_check']));
+    return { path, damage: [...refused, ...said.filter((line) => line !== 'ok')] };
+  } catch (error) {
+    return { path, damage: refused.length > 0 ? refused : [(error as Error).message] };
+  } finally {
+    database?.close();
+  }
+}
+
+// Check of records.sqlite before it is opened, at every start and by `verify`.
+
+export const checkSqlite: CheckRecords = (check) => {
+  const { directory } = check;
+  const path = join(directory, 'records.sqlite');
+  const fromBackup =
+    'Restore records.sqlite and secrets.key from the same backup, or set DATA_DIR to an empty folder';
+  return checkRecordsAt({ path, fromBackup, probe: async () => probeFile(path) }, check);
+};
+
+function probeFile(path: string): RecordsProbe | 'missing' | 'empty' {
+  if (!existsSync(path)) return 'missing';
+  if (statSync(path).size === 0) return 'empty';
+  const database = new DatabaseSync(path, { readOnly: true });
+  return {
+    rows: async (query) => database.prepare(query).all(),
+    hasTable: async (name) =>
+      database
+        .prepare(`select 1 from sqlite_master where type = 'table' and name = ?`)
+        .get(name) !== undefined,
+    close: async () => database.close(),
+  };
 }

@@ -6,18 +6,13 @@ import { accumulatorOf, addValue } from '../../../query/summaries/accumulators.t
 import type { Facet, Tally } from '../../../query/summaries/facet.ts';
 import { missing } from '../../../structures/missing.ts';
 import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
-import type { Shard } from '../../clickhouse/shard.ts';
+import type { Shard } from '../../clickhouse/replica.ts';
 import type { DataShape } from '../../log/data-shape.ts';
 import type { OpenRange } from '../remote-pending-samples.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import { shardOf } from './flusher.ts';
 import { dataOfRow, type OpenPlace, type OpenRow } from './open-rows.ts';
-import {
-  afterSealed,
-  type Aggregate,
-  type AggregateRow,
-  beforeOpenRows,
-} from './point-aggregates.ts';
+import { afterSealed, type Aggregate, type AggregateRow, beforeOpenRows } from './hour-partials.ts';
 import { openPlacesIn, type ReadParts } from './store-parts.ts';
 import {
   oldestFirst,

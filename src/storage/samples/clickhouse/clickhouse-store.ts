@@ -7,8 +7,8 @@ import { dataBefore } from '../../../model/replacement.ts';
 import { createBoundedMap } from '../../../structures/bounded-map.ts';
 import { missing } from '../../../structures/missing.ts';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
-import { JournalRelease } from '../../clickhouse/journal-release.ts';
-import type { Shard } from '../../clickhouse/shard.ts';
+import { JournalRelease } from '../../clickhouse/block-shipper.ts';
+import type { Shard } from '../../clickhouse/replica.ts';
 import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
 import type { LoggedEntry } from '../../log/logged-entry.ts';
 import type {
@@ -19,20 +19,25 @@ import type {
   UsageOfJournal,
 } from '../remote-pending-samples.ts';
 import { RowRange } from '../row-block.ts';
-import { DataSet } from '../same-data.ts';
+import { DataSet } from '../../log/data-shape.ts';
 import type { ComparedSample, Comparison, NumberedDevices, SampleStore } from '../sample-store.ts';
 import type { StoreSurroundings } from '../samples.ts';
-import { createShipper, NewShapes, shardOf } from './flusher.ts';
-import { queryBuckets } from './bucket-query.ts';
+import {
+  createShipper,
+  NewShapes,
+  openStateFile,
+  removalsOf,
+  shardOf,
+  shippingFile,
+  takeJournalNumber,
+} from './flusher.ts';
+import { orderedValues, queryBuckets } from './bucket-query.ts';
 import { createDeletion } from './deletion.ts';
 import { Hours, OtherHoursReader } from './hours.ts';
-import { openStateFile, removalsOf, shippingFile, takeJournalNumber } from './shipping-state.ts';
-import { loadBy } from './kept-load.ts';
+import { loadBy } from './kept-reads.ts';
 import { type KeptLimits, KeptRows } from './kept-rows.ts';
 import { createOpenRows, dataOfRow, type OpenRow, type OpenRows } from './open-rows.ts';
-import { SampleCounts } from './sample-counts.ts';
-import { orderedValues } from './ordered-values.ts';
-import { createSampleReads } from './sample-reads.ts';
+import { createSampleReads, SampleCounts } from './sample-reads.ts';
 import { sampleTables, shippedTables } from './sample-tables.ts';
 import { type ReachShipped, samplesError, type ShippedTo, type StoreParts } from './store-parts.ts';
 import { VisibleRows } from './visible-rows.ts';

@@ -2,19 +2,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { int64, quoted } from '../../clickhouse/statement-values.ts';
 import { computeHours } from './hour-inserts.ts';
-import { hourOf } from './hour-partials.ts';
-import { type Removal, removedText } from './shipping-state.ts';
-import { shapesLeft } from './sample-reads.ts';
-import type { Shard } from '../../clickhouse/shard.ts';
+import { hourAtText, hourOf, isPunctualText } from './hour-partials.ts';
+import { type NewShapes, type Removal, removedText, shardOf, type Shipper } from './flusher.ts';
+import { type SampleCounts, shapesLeft } from './sample-reads.ts';
+import type { Shard } from '../../clickhouse/replica.ts';
 import { dayMs, hourMs } from '../../../model/instant.ts';
 import { createSerialQueue } from '../../../structures/serial-queue.ts';
 import type { DroppedSamples, RetentionTimes, SampleStore } from '../sample-store.ts';
 import { endText } from './hours.ts';
-import { hourAtText, isPunctualText } from './point-aggregates.ts';
 import { isOpenExpired } from './visible-rows.ts';
-import type { SampleCounts } from './sample-counts.ts';
 import { partitionMs } from './sample-tables.ts';
-import { type NewShapes, shardOf, type Shipper } from './flusher.ts';
 import { samplesError, type StoreParts } from './store-parts.ts';
 
 /** Rows that rules hide one by one are deleted once in so long: each time rewrites files. */

@@ -9,19 +9,22 @@ import {
   type ShippedBlock,
 } from '../../clickhouse/block-shipper.ts';
 import { int64, RowBinary } from '../../clickhouse/statement-values.ts';
-import type { Shard } from '../../clickhouse/shard.ts';
+import type { Shard } from '../../clickhouse/replica.ts';
 import { columnNames } from '../../clickhouse/clickhouse.ts';
 import {
   field,
+  hourAtText,
   type HourGroup,
   hourOf,
   type HourPartial,
   HourPartials,
+  inStoringOrder,
   isLate,
+  isPunctualText,
   mergePartials,
+  slotsText,
 } from './hour-partials.ts';
 import { type Block, blockLimits, type OpenRow } from './open-rows.ts';
-import { hourAtText, inStoringOrder, isPunctualText, slotsText } from './point-aggregates.ts';
 import { hourEndsTable, hoursTable, partitionMs } from './sample-tables.ts';
 
 /** A body of about ten megabytes. */

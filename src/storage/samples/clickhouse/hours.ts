@@ -1,12 +1,12 @@
 // Hours: partials of what was shipped, inserted one hour of storing at a time.
 import { type BlockShipper, createBlockShipper } from '../../clickhouse/block-shipper.ts';
-import type { Shard } from '../../clickhouse/shard.ts';
+import type { Shard } from '../../clickhouse/replica.ts';
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import { setTimer } from '../../../structures/timers.ts';
 import { type HourBlock, type HourBlockLimits, HourBlocks, hourInserts } from './hour-inserts.ts';
 import { hourOf, type HourPartials } from './hour-partials.ts';
 import type { Block, OpenRows } from './open-rows.ts';
-import type { StateFile } from './shipping-state.ts';
+import type { StateFile } from './flusher.ts';
 import type { VisibleRows } from './visible-rows.ts';
 import { missing } from '../../../structures/missing.ts';
 

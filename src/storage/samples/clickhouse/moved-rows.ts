@@ -1,6 +1,6 @@
 // Moved rows: the samples of all devices out of ClickHouse, and what the tables add up to.
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
-import type { Shard } from '../../clickhouse/shard.ts';
+import type { Shard } from '../../clickhouse/replica.ts';
 import { listOf, quoted } from '../../clickhouse/statement-values.ts';
 import { missing } from '../../../structures/missing.ts';
 import { digestText, type MovedSample, type PartSum, type PartSums } from '../moved-samples.ts';
@@ -11,7 +11,7 @@ import {
   sealedColumns,
   type SealedRow,
 } from './sample-tables.ts';
-import { removedText, type ShippingState } from './shipping-state.ts';
+import { removedText, type ShippingState } from './flusher.ts';
 
 /** Rows of one select, which ClickHouse sorts. */
 const rowsPerSelect = 400_000;

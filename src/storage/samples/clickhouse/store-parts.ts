@@ -1,13 +1,12 @@
 // Store parts: what the reads of the store on ClickHouse share.
-import { ClickHouseError } from '../../clickhouse/replica.ts';
-import type { Shard } from '../../clickhouse/shard.ts';
+import { ClickHouseError, type Shard } from '../../clickhouse/replica.ts';
 import { LeafValues, type ShapeInterner } from '../../log/data-shape.ts';
 import { problem, type Problem } from '../../../model/problem.ts';
 import type { Elsewhere, OpenOfJournal, OpenRange, OpenSample } from '../remote-pending-samples.ts';
 import type { Hours, OtherHoursReader } from './hours.ts';
 import type { KeptRows } from './kept-rows.ts';
 import { type OpenPlace, type OpenRow, type OpenRows, placeOf } from './open-rows.ts';
-import type { StateFile } from './shipping-state.ts';
+import type { StateFile } from './flusher.ts';
 import type { VisibleRows } from './visible-rows.ts';
 import { compareRows } from './sample-tables.ts';
 

@@ -1,6 +1,6 @@
 // Samples over ClickHouse in one folder and one database, with all that tests need.
 import { type ClickHouse, openClickHouse } from '../../clickhouse/clickhouse.ts';
-import { serverAddresses } from '../../clickhouse/server-addresses.ts';
+import { serverAddresses } from '../../clickhouse/replica.ts';
 import { missing } from '../../../structures/missing.ts';
 import type { Elsewhere } from '../remote-pending-samples.ts';
 import { type OpenSamples, openSamples } from '../samples.ts';

@@ -7,7 +7,7 @@ import type { JournalEndSeen } from '../../log/journal-recovery.ts';
 import type { StoreDamage } from '../sample-store.ts';
 import { type StoreFindings, verifyJournal } from '../verify-journal.ts';
 import { partitionMs, sampleTables } from './sample-tables.ts';
-import { readState, shippingFile } from './shipping-state.ts';
+import { readState, shippingFile } from './flusher.ts';
 
 /** Reading a partition of a large database takes minutes. */
 const answerMsMax = 3_600_000;

@@ -9,7 +9,7 @@ import {
   type RemovalsByDevice,
   removedText,
   type StateFile,
-} from './shipping-state.ts';
+} from './flusher.ts';
 
 /** By journal. */
 type JournalPositions = ReadonlyMap<number, number>;

@@ -1,10 +1,9 @@
 // From memory to disk in the background: closed rows become chunks in small slices, chunks become segments, the journal is let go.
-import type { ClosedRows, SeriesRegistry } from './rows/series-registry.ts';
+import { addChunk, type ClosedRows, type Series, type SeriesRegistry } from './rows/series.ts';
 import type { ChunkMakers } from './chunks/chunk-builders.ts';
 import type { StoreLimits } from './store-limits.ts';
 import type { Slices } from './queries/bucket-query.ts';
 import type { Member, SegmentSet } from './segments/segment-set.ts';
-import { addChunk, type Series } from './rows/series.ts';
 import type { Chunk } from './chunks/chunk.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { missing } from '../../../structures/missing.ts';

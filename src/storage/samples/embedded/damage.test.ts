@@ -18,7 +18,7 @@ import type { Sample } from '../../../model/sample.ts';
 import { allSamples, entryOf, samplesOfRuns } from '../conformance/sample-entries.ts';
 import { openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
-import { verifyStore } from './verify-chunks.ts';
+import { verifyStore } from './store-loader.ts';
 
 const cases = Number(process.env['CASES'] ?? 20);
 const tiny: Partial<StoreLimits> = {

@@ -9,7 +9,7 @@ import { allSamples, collect, entryOf, withSamples } from '../conformance/sample
 import { describeSampleStore } from '../conformance/sample-store.conformance.ts';
 import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
-import { verifyStore } from './verify-chunks.ts';
+import { verifyStore } from './store-loader.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 

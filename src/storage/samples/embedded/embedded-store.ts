@@ -26,47 +26,42 @@ import type { StoreSurroundings } from '../samples.ts';
 import { refuseUnreadable } from '../reported-reads.ts';
 import { ChunkSealer } from './chunk-sealer.ts';
 import { ChunkMakers } from './chunks/chunk-builders.ts';
-import { DecodedChunks } from './chunks/decoded-chunks.ts';
+import { DecodedChunks } from './queries/sealed-rows.ts';
 import { EntryWriter } from './entry-writer.ts';
 import type { DeviceNumbers } from './memtables/device-numbers.ts';
 import type { ShapeTables } from './memtables/shape-tables.ts';
-import { TableMerger } from './memtables/table-merger.ts';
+import { TableMerger, TableSealer } from './memtables/table-sealer.ts';
 import { deadRowsOf } from './memtables/table-runs.ts';
-import { TableSealer } from './memtables/table-sealer.ts';
 import { ActiveReads } from './segments/segment-file.ts';
 import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
 import {
   keptTopicsMax,
   latestSamples,
+  matchingSeries,
   newestFirst,
   type NewestSample,
   NewestSamples,
-} from './queries/newest-samples.ts';
-import { orderedValues } from './queries/ordered-values.ts';
-import {
-  matchingSeries,
+  orderedValues,
   type RowReader,
   type RowsToWalk,
   RowWalk,
   type SampleWalk,
   walkSamples,
 } from './queries/row-scan.ts';
-import { mergeSome } from './retention/compaction.ts';
 import {
   dropDevice,
   dropExpired,
+  mergeSome,
   previewExpiry,
   type RetentionParts,
 } from './retention/retention.ts';
 import { RemovalWork } from './retention/removing.ts';
 import { guarded, type Removals, withoutRemoved } from './rows/removals.ts';
 import { keysOfTopics, measuredKeys, topicsOf, usage } from './rows/key-statistics.ts';
-import { type Origin, placeOf, rowAt, type RowGroup } from './rows/rows.ts';
-import { SeriesRegistry } from './rows/series-registry.ts';
-import { type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
+import { type Origin, placeOf, rowAt, type RowGroup } from './rows/open-rows.ts';
+import { type Device, groupsBetween, SeriesRegistry, unreadableSamples } from './rows/series.ts';
 import { RunMakers } from './runs/run-makers.ts';
-import { LostSegments, type ReportedRange } from './segments/manifest.ts';
-import { SegmentSet } from './segments/segment-set.ts';
+import { LostSegments, type ReportedRange, SegmentSet } from './segments/segment-set.ts';
 import { storeLimits, type StoreLimits } from './store-limits.ts';
 import { createInterners, openSegments, openTables } from './store-loader.ts';
 

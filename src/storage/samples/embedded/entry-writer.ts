@@ -17,13 +17,12 @@ import type {
   NumberedDevices,
   SampleStore,
 } from '../sample-store.ts';
-import type { DecodedChunks } from './chunks/decoded-chunks.ts';
+import type { DecodedChunks } from './queries/sealed-rows.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
-import type { SeriesRegistry } from './rows/series-registry.ts';
+import { isInChunks, isStored, type Series, seriesOf, type SeriesRegistry } from './rows/series.ts';
 import { isRemoved, type Removal } from './rows/removals.ts';
-import { isInChunks, isStored, type Series, seriesOf } from './rows/series.ts';
-import type { Manifest } from './segments/manifest.ts';
+import type { Manifest } from './segments/segment-set.ts';
 import type { StoreLimits } from './store-limits.ts';
 
 // Row placing: decides whether a row goes to a table or to the series of its device, and adds it.

@@ -9,10 +9,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from '../testing-samples.ts';
 import { ShapeInterner } from '../../log/data-shape.ts';
-import { SeriesRegistry } from './rows/series-registry.ts';
-import { createInterners, openSegments } from './store-loader.ts';
+import { SeriesRegistry } from './rows/series.ts';
+import { createInterners, openSegments, verifyStore } from './store-loader.ts';
 import { storeLimits } from './store-limits.ts';
-import { verifyStore } from './verify-chunks.ts';
 
 const limits = { tablesMax: 40, tablesPerWorkspace: 16, memtablesMax: 24, runsToMerge: 4 };
 const start = Date.UTC(2026, 2, 1);

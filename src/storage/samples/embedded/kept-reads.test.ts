@@ -19,7 +19,7 @@ import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { Chunk } from './chunks/chunk.ts';
-import { DecodedChunks } from './chunks/decoded-chunks.ts';
+import { DecodedChunks } from './queries/sealed-rows.ts';
 import type { StoreLimits } from './store-limits.ts';
 
 const tiny: Partial<StoreLimits> = {

@@ -16,11 +16,11 @@ import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { allSamples, collect, entryOf } from '../conformance/sample-entries.ts';
 import { type TestSamples, type TestSamplesOptions, openTestSamples } from '../testing-samples.ts';
-import { type Manifest, readManifest, writeManifest } from './segments/manifest.ts';
+import { type Manifest, readManifest, writeManifest } from './segments/segment-set.ts';
 import { footerBytes } from './segments/chunk-segment.ts';
 import { runMagic } from './runs/run-file.ts';
 import type { StoreLimits } from './store-limits.ts';
-import { verifyStore } from './verify-chunks.ts';
+import { verifyStore } from './store-loader.ts';
 
 const tiny: NonNullable<TestSamplesOptions['limits']> = {
   rowsToCloseAtDay: 10,

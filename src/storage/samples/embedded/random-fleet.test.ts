@@ -19,7 +19,7 @@ import { entryOf, type Given } from '../conformance/sample-entries.ts';
 import type { RetentionTimes } from '../sample-store.ts';
 import { openTestSamples, type TestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
-import { verifyStore } from './verify-chunks.ts';
+import { verifyStore } from './store-loader.ts';
 
 const firstFleet = Number(process.env['FIRST_FLEET'] ?? 1);
 const fleets = Number(process.env['FLEETS'] ?? 4);

@@ -1,12 +1,11 @@
 // Chunk makers: both threads give the same chunks, and the end of one loses none.
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test, vi } from 'vitest';
-import { ShapeInterner, LeafValues } from '../../../log/data-shape.ts';
+import { LeafValues, ShapeInterner } from '../../../log/data-shape.ts';
 import { Random, randomStream } from '../../conformance/random-entries.ts';
 import { OpenRows } from '../rows/open-rows.ts';
-import type { Chunk } from './chunk.ts';
+import { type Chunk, createSchemaInterner } from './chunk.ts';
 import { ChunkMakers, type RowsToChunk } from './chunk-builders.ts';
-import { createSchemaInterner } from './chunk-schema.ts';
 
 const shapes = new ShapeInterner();
 const schemas = createSchemaInterner(shapes);

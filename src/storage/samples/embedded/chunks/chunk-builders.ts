@@ -3,12 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { EpochMs } from '../../../../model/instant.ts';
 import { JobThread } from '../job-thread.ts';
-import type { SortedRows } from '../rows/rows.ts';
+import type { SortedRows } from '../rows/open-rows.ts';
 import type { StoreLimits } from '../store-limits.ts';
-import type { Chunk } from './chunk.ts';
-import { sealInChunks } from './chunk-writer.ts';
-import { type ChunkJob, chunkOf, type MadeChunks, packRows } from './chunk-jobs.ts';
-import type { SchemaInterner } from './chunk-schema.ts';
+import type { Chunk, SchemaInterner } from './chunk.ts';
+import { type ChunkJob, chunkOf, type MadeChunks, packRows, sealInChunks } from './chunk-writer.ts';
 
 /** Rows of one device and topic that no longer change. */
 export interface RowsToChunk {

@@ -1,8 +1,8 @@
 // Chunk worker: makes chunks of sorted rows on its own thread, one job after the other.
 import { ShapeInterner } from '../../../log/data-shape.ts';
 import { answerJobs } from '../job-thread.ts';
-import { type ChunkJob, makeChunks, type MadeChunks } from './chunk-jobs.ts';
-import { createSchemaInterner } from './chunk-schema.ts';
+import { type ChunkJob, makeChunks, type MadeChunks } from './chunk-writer.ts';
+import { createSchemaInterner } from './chunk.ts';
 
 const shapes = new ShapeInterner();
 const schemas = createSchemaInterner(shapes);

@@ -1,25 +1,27 @@
 // Chunk writer: the sections of a chunk and its statistics from a range of sorted rows.
 import { crc32 } from 'node:zlib';
 import { addTerms, type CompensatedSum } from '../../../../query/summaries/compensated-sum.ts';
-import { type Chunk, type ChunkFile, statisticsPerColumn } from './chunk.ts';
 import {
+  type Chunk,
+  type ChunkFile,
   type ChunkSchema,
   isNumeric,
   type SchemaColumn,
   type SchemaInterner,
-} from './chunk-schema.ts';
-import { ByteWriter } from '../../../../structures/bytes.ts';
-import { writeInts, writeNumbers, writeTexts } from './column-encoding.ts';
-import { hoursOf, writeColumnHours, writeHours } from './hour-section.ts';
-import { leafKinds, leafName } from '../../../log/data-shape.ts';
-import { type Column, type Origin, rowAt, type Rows, type SortedRows } from '../rows/rows.ts';
+  statisticsPerColumn,
+} from './chunk.ts';
+import { type ByteReader, ByteWriter } from '../../../../structures/bytes.ts';
+import { readInts, readNumbers, writeInts, writeNumbers, writeTexts } from './column-encoding.ts';
+import { type DataShape, type LeafKind, leafKinds, leafName } from '../../../log/data-shape.ts';
+import { type Column, type Origin, rowAt, type Rows, type SortedRows } from '../rows/open-rows.ts';
 import { missing } from '../../../../structures/missing.ts';
 import { textKey } from '../../../../structures/string-hash.ts';
-import { dayMs, type EpochMs } from '../../../../model/instant.ts';
+import { dayMs, type EpochMs, hourMs } from '../../../../model/instant.ts';
 import type { StoreLimits } from '../store-limits.ts';
+import { slotBit } from '../../../../query/summaries/occupied-slots.ts';
 
 /** Sorted rows as far as chunks need them. */
-export type RowsToSeal = Omit<SortedRows, 'rows'> & {
+type RowsToSeal = Omit<SortedRows, 'rows'> & {
   readonly rows: Omit<Rows, 'timestamps' | 'orders' | 'shapeColumns'>;
 };
 
@@ -96,7 +98,7 @@ function sealRows(sorted: RowsToSeal, low: number, high: number, schemas: Schema
 }
 
 /** A chunk whose bytes are in memory. */
-export function chunkInMemory(
+function chunkInMemory(
   bytes: Uint8Array,
   known: Omit<Chunk, 'file' | 'offset' | 'length' | 'endsAt' | 'statsAt' | 'damaged'>,
 ): Chunk {
@@ -271,7 +273,7 @@ export function statisticsOf(numbers: Float64Array): [number, number, number, nu
 
 // Chunk cuts: sorted rows become one chunk after the other.
 
-export type CutLimits = Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay'>;
+type CutLimits = Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay'>;
 
 /**
  * The rows as chunks, in the order of time. Rows up to `sealedNewest`, the newest time that was
@@ -313,4 +315,290 @@ function cutPlaces(
     start = i;
   }
   return [...cuts, length];
+}
+
+// Hourly aggregates of a chunk: for each hour that it touches, where its rows end, and per column their sum, range and occupied slots.
+// They are written with the rows they come from, so they can neither be late nor differ; an hour
+// cut by a chunk's end has a part in each.
+
+/** With fewer rows an hour, reading the rows costs no more than reading the hours. */
+const rowsPerHourMin = 8;
+
+/** The hours of a chunk: `floor(timestamp / hourMs)`, and the place behind the last row of each. */
+export interface ChunkHours {
+  readonly hours: Float64Array;
+  readonly ends: Float64Array;
+}
+
+export interface ColumnHours {
+  readonly counts: Float64Array;
+  readonly sums: Float64Array;
+  readonly mins: Float64Array;
+  readonly maxs: Float64Array;
+  /** Five-minute slots with a value that is true or greater than zero, as twelve bits. */
+  readonly slots: Float64Array;
+}
+
+/** Undefined when hours would not pay. */
+export function hoursOf(timestamps: Float64Array): ChunkHours | undefined {
+  const hours: number[] = [];
+  const ends: number[] = [];
+  let nextHourAt = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < timestamps.length; i++) {
+    const at = timestamps[i]!;
+    if (at < nextHourAt) continue;
+    if (hours.length > 0) ends.push(i);
+    const hour = Math.floor(at / hourMs);
+    hours.push(hour);
+    nextHourAt = (hour + 1) * hourMs;
+  }
+  ends.push(timestamps.length);
+  if (timestamps.length < hours.length * rowsPerHourMin) return undefined;
+  return { hours: Float64Array.from(hours), ends: Float64Array.from(ends) };
+}
+
+function writeHours(writer: ByteWriter, { hours, ends }: ChunkHours): void {
+  writer.varint(hours.length);
+  writeInts(writer, hours, hours.length);
+  writeInts(writer, ends, ends.length);
+}
+
+export function readHours(reader: ByteReader): ChunkHours {
+  const length = reader.varint();
+  return { hours: readInts(reader, length), ends: readInts(reader, length) };
+}
+
+/** The rows of a chunk and the values of one column. */
+interface NumbersOfRows {
+  readonly timestamps: Float64Array;
+  /** The values of the rows that have one. */
+  readonly numbers: Float64Array;
+  /** The row of each value; undefined when every row has one. */
+  readonly places: Uint32Array | undefined;
+}
+
+function writeColumnHours(writer: ByteWriter, chunkHours: ChunkHours, rows: NumbersOfRows): void {
+  const { counts, sums, mins, maxs, slots } = columnHours(chunkHours, rows);
+  const { length } = counts;
+  if (rows.places !== undefined) writeInts(writer, counts, length);
+  writeNumbers(writer, sums, length);
+  writeNumbers(writer, mins, length);
+  writeNumbers(writer, maxs, length);
+  writeInts(writer, slots, length);
+}
+
+/** The hours of a column's present values. */
+export function columnHours(
+  { ends }: ChunkHours,
+  { timestamps, numbers, places }: NumbersOfRows,
+): ColumnHours {
+  const { length } = ends;
+  const found = {
+    counts: new Float64Array(length),
+    sums: new Float64Array(length),
+    mins: new Float64Array(length),
+    maxs: new Float64Array(length),
+    slots: new Float64Array(length),
+  };
+  let from = 0;
+  for (let hour = 0; hour < length; hour++) {
+    let to = from;
+    let min = Number.POSITIVE_INFINITY;
+    let max = Number.NEGATIVE_INFINITY;
+    let slots = 0;
+    for (; to < numbers.length; to++) {
+      const place = places?.[to] ?? to;
+      if (place >= ends[hour]!) break;
+      const number = numbers[to]!;
+      if (number < min) min = number;
+      if (number > max) max = number;
+      if (number > 0) slots |= slotBit(timestamps[place]!);
+    }
+    const sum: CompensatedSum = { sum: 0, sumError: 0 };
+    addTerms(sum, numbers, from, to);
+    found.counts[hour] = to - from;
+    found.sums[hour] = sum.sum + sum.sumError;
+    // Hours without a value are skipped by their count; zeros pack better than infinities.
+    if (to > from) {
+      found.mins[hour] = min;
+      found.maxs[hour] = max;
+    }
+    found.slots[hour] = slots;
+    from = to;
+  }
+  return found;
+}
+
+/** `dense` when every row of the chunk has a value: counts follow from the ends of the hours. */
+export function readColumnHours(
+  reader: ByteReader,
+  { ends }: ChunkHours,
+  dense: boolean,
+): ColumnHours {
+  const { length } = ends;
+  return {
+    counts: dense ? countsOf(ends) : readInts(reader, length),
+    sums: readNumbers(reader, length),
+    mins: readNumbers(reader, length),
+    maxs: readNumbers(reader, length),
+    slots: readInts(reader, length),
+  };
+}
+
+function countsOf(ends: Float64Array): Float64Array {
+  return ends.map((end, i) => end - (ends[i - 1] ?? 0));
+}
+
+// Chunk jobs: sorted rows and the chunks made of them, as messages between two threads.
+
+/** Rows of one device and topic, in the order of time. */
+interface PackedRows {
+  readonly length: number;
+  /** Times, orders, then one column after the other: numbers, booleans as 0 and 1, or indices of strings. */
+  readonly doubles: Float64Array<ArrayBuffer>;
+  readonly columns: readonly {
+    readonly path: readonly string[];
+    readonly kind: LeafKind;
+    readonly texts: readonly string[];
+  }[];
+  /** What `fromText` makes shapes of. */
+  readonly shapes: readonly string[];
+  readonly shapeIds: Uint16Array | undefined;
+  readonly origins: readonly Origin[];
+  readonly originIds: Uint16Array | undefined;
+  readonly metas: readonly (string | undefined)[] | undefined;
+}
+
+export interface ChunkJob {
+  readonly parts: readonly {
+    readonly rows: PackedRows;
+    /** See `sealInChunks`. */
+    readonly sealedNewest: EpochMs;
+  }[];
+  readonly limits: CutLimits;
+}
+
+/** A chunk without what the threads do not share. */
+interface MadeChunk
+  extends Pick<
+    Chunk,
+    'rows' | 'oldest' | 'newest' | 'minOrder' | 'maxOrder' | 'originRows' | 'ends' | 'stats'
+  > {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** See `PackedRows.shapes`. */
+  readonly shapes: readonly string[];
+  /** Indices of origins of the rows. */
+  readonly origins: readonly number[];
+}
+
+/** For each part the chunks in the order of time. */
+export type MadeChunks = readonly (readonly MadeChunk[])[];
+
+/** Values that are copied in one step: rows can have thousands of columns. */
+const valuesPerStep = 200_000;
+
+/** In steps, between which the rows must not change. */
+export function* packRows(sorted: SortedRows): Generator<undefined, PackedRows> {
+  const { rows, length, timestamps, orders } = sorted;
+  const doubles = new Float64Array(length * (2 + rows.columns.length));
+  doubles.set(timestamps.subarray(0, length));
+  doubles.set(orders.subarray(0, length), length);
+  let copied = 0;
+  for (const [i, column] of rows.columns.entries()) {
+    copyInOrder(valuesOf(column), sorted, doubles, length * (2 + i));
+    copied += length;
+    if (copied < valuesPerStep) continue;
+    copied = 0;
+    yield;
+  }
+  const inOrder = (ids: Uint16Array): Uint16Array =>
+    Uint16Array.from({ length }, (_, place) => ids[rowAt(sorted, place)]!);
+  const { shapeIds, originIds, metas } = rows;
+  return {
+    length,
+    doubles,
+    columns: rows.columns.map(({ path, kind, texts }) => ({ path, kind, texts })),
+    shapes: rows.shapes.map(({ text }) => text),
+    shapeIds: shapeIds && inOrder(shapeIds),
+    origins: rows.origins,
+    originIds: originIds && inOrder(originIds),
+    metas: metas && Array.from({ length }, (_, place) => metas[rowAt(sorted, place)]),
+  };
+}
+
+function valuesOf({ kind, numbers, ids }: Column): Column['numbers'] | Column['ids'] {
+  return kind === leafKinds.number || kind === leafKinds.boolean ? numbers : ids;
+}
+
+function copyInOrder(
+  values: Column['numbers'] | Column['ids'],
+  { length, permutation }: SortedRows,
+  to: Float64Array,
+  at: number,
+): void {
+  if (permutation === undefined) {
+    to.set(values.subarray(0, length), at);
+    return;
+  }
+  for (let place = 0; place < length; place++) to[at + place] = values[permutation[place]!]!;
+}
+
+/** The rows as they were before they were packed. */
+function unpackRows(packed: PackedRows, shapeOf: (text: string) => DataShape): RowsToSeal {
+  const { length, doubles, shapes, shapeIds, origins, originIds, metas } = packed;
+  const part = (i: number): Float64Array => doubles.subarray(length * i, length * (i + 1));
+  const columns = packed.columns.map((column, i) => {
+    const values = part(2 + i);
+    return { ...column, numbers: values, ids: values };
+  });
+  return {
+    rows: { length, shapes: shapes.map(shapeOf), shapeIds, columns, origins, originIds, metas },
+    length,
+    timestamps: part(0),
+    orders: part(1),
+    permutation: undefined,
+  };
+}
+
+/** What the thread does. */
+export function makeChunks(
+  { parts, limits }: ChunkJob,
+  schemas: SchemaInterner,
+  shapeOf: (text: string) => DataShape,
+): MadeChunks {
+  return parts.map(({ rows: packed, sealedNewest }) => {
+    const sorted = unpackRows(packed, shapeOf);
+    const { origins } = packed;
+    return Array.from(
+      sealInChunks(sorted, sealedNewest, schemas, limits),
+      (chunk): MadeChunk => ({
+        bytes: Uint8Array.from(chunk.file.read(0, chunk.length)),
+        rows: chunk.rows,
+        oldest: chunk.oldest,
+        newest: chunk.newest,
+        minOrder: chunk.minOrder,
+        maxOrder: chunk.maxOrder,
+        originRows: chunk.originRows,
+        ends: chunk.ends,
+        stats: chunk.stats,
+        shapes: chunk.schema.shapes.map(({ text }) => text),
+        origins: chunk.origins.map((origin) => origins.indexOf(origin)),
+      }),
+    );
+  });
+}
+
+/** The chunk as the main thread knows it. */
+export function chunkOf(
+  { bytes, shapes, origins, ...made }: MadeChunk,
+  { rows }: SortedRows,
+  schemas: SchemaInterner,
+): Chunk {
+  const shapeOf = (text: string): DataShape =>
+    rows.shapes.find((shape) => shape.text === text) ?? missing('shape');
+  return chunkInMemory(bytes, {
+    ...made,
+    schema: schemas(shapes.map(shapeOf)),
+    origins: origins.map((i) => rows.origins[i] ?? missing('origin')),
+  });
 }

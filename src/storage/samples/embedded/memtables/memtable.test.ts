@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ShapeInterner, LeafValues } from '../../../log/data-shape.ts';
-import { dataAt, metaAt, rowAt, type RowGroup } from '../rows/rows.ts';
+import { dataAt, metaAt, rowAt, type RowGroup } from '../rows/open-rows.ts';
 import { Memtable } from './memtable.ts';
 
 const shapes = new ShapeInterner();

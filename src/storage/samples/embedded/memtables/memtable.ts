@@ -2,16 +2,16 @@
 import { type DataShape, leafKinds } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import { textKey } from '../../../../structures/string-hash.ts';
-import type { RowToAdd } from '../rows/open-rows.ts';
 import {
   type Column,
   type Origin,
   type RowGroup,
   type Rows,
+  type RowToAdd,
   type SortedRows,
   visibleFrom,
-} from '../rows/rows.ts';
-import { columnKindOf } from '../runs/page-format.ts';
+} from '../rows/open-rows.ts';
+import { columnKindOf } from '../runs/page.ts';
 import type { MemtableRows } from '../runs/run-writer.ts';
 
 // Memtable columns: the arrays of a memtable in shared memory, and rows of them for readers.

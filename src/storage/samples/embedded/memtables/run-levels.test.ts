@@ -1,6 +1,6 @@
 // Merging by levels: neighbors of one level, a bounded number of runs, every row written a few times.
 import { expect, test } from 'vitest';
-import { type LeveledRun, runsToMerge } from './table-run.ts';
+import { type LeveledRun, runsToMerge } from './shape-table.ts';
 
 const limits = { runsToMerge: 4, mergedRunBytesMax: 1_000 };
 const runs = (levels: string, bytes = 1): LeveledRun[] =>

@@ -2,8 +2,7 @@
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { ComparedSample } from '../../sample-store.ts';
 import type { ActiveReads } from '../segments/segment-file.ts';
-import type { RowToAdd } from '../rows/open-rows.ts';
-import type { RowGroup } from '../rows/rows.ts';
+import type { RowGroup, RowToAdd } from '../rows/open-rows.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { DeviceNumbers } from './device-numbers.ts';
 import { ShapeTable, type TableName } from './shape-table.ts';

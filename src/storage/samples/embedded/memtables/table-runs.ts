@@ -1,14 +1,13 @@
 // Table runs: makes a run readable that counts, with the rows of it that count.
 import { crc32 } from 'node:zlib';
-import { SectionCache } from '../runs/page-sections.ts';
+import { SectionCache } from '../runs/slice-rows.ts';
 import { RunFile, type RunIndex } from '../runs/run-file.ts';
 import { RunReader } from '../runs/run-reader.ts';
-import { type DeadRows, unknownRetired } from '../segments/manifest.ts';
-import type { WrittenRun } from '../segments/segment-set.ts';
+import { type DeadRows, unknownRetired, type WrittenRun } from '../segments/segment-set.ts';
 import type { Interners } from '../segments/chunk-segment.ts';
 import type { SegmentFile } from '../segments/segment-file.ts';
 import type { ShapeTables } from './shape-tables.ts';
-import { TableRun } from './table-run.ts';
+import { TableRun } from './shape-table.ts';
 
 export class TableRuns {
   readonly #interners: Interners;

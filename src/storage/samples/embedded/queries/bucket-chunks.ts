@@ -1,14 +1,22 @@
 // Tallies from sealed chunks, by bucket: from statistics where a chunk lies in one bucket, else from hours, and from rows where hours are cut.
 import { type EpochMs, hourMs } from '../../../../model/instant.ts';
 import type { ColumnValues, Facet, Tally, ValueKind } from '../../../../query/summaries/facet.ts';
-import { type Chunk, hasSection, hoursSection, statistics, statOf } from '../chunks/chunk.ts';
-import { columnAt, columnsOfKey, isNumeric } from '../chunks/chunk-schema.ts';
+import {
+  type Chunk,
+  columnAt,
+  columnsOfKey,
+  hasSection,
+  hoursSection,
+  isNumeric,
+  statistics,
+  statOf,
+} from '../chunks/chunk.ts';
 import type { KeyColumn, KeyColumns } from '../../value-batches.ts';
 import type { SealedRows } from './sealed-rows.ts';
 import { dataValue } from '../../../../model/data-value.ts';
 import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import { addValue } from '../../../../query/summaries/accumulators.ts';
-import { type Column, dataAt, placeOf, rowAt, type SortedRows } from '../rows/rows.ts';
+import { type Column, dataAt, placeOf, rowAt, type SortedRows } from '../rows/open-rows.ts';
 import { missing } from '../../../../structures/missing.ts';
 
 // Tallies from decoded rows, by bucket: whole columns where columns hold the key, single values where only objects do.

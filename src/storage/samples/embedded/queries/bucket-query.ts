@@ -5,14 +5,13 @@ import { accumulatorOf } from '../../../../query/summaries/accumulators.ts';
 import type { ValueKind } from '../../../../query/summaries/facet.ts';
 import type { BucketRequest } from '../../sample-store.ts';
 import { refuseUnreadable } from '../../reported-reads.ts';
-import { columnsOfKey, isNumeric } from '../chunks/chunk-schema.ts';
+import { type Chunk, columnsOfKey, isNumeric } from '../chunks/chunk.ts';
 import { columnsOfShapes } from '../../value-batches.ts';
-import type { Chunk } from '../chunks/chunk.ts';
-import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
+import type { DecodedChunks } from './sealed-rows.ts';
 import type { DeviceNumbers } from '../memtables/device-numbers.ts';
 import type { ShapeTable } from '../memtables/shape-table.ts';
 import type { ShapeTables } from '../memtables/shape-tables.ts';
-import { type RowGroup, visibleFrom } from '../rows/rows.ts';
+import { type RowGroup, visibleFrom } from '../rows/open-rows.ts';
 import { type Removal, type Removals, removalsWithin, withoutRemoved } from '../rows/removals.ts';
 import {
   chunksBetween,

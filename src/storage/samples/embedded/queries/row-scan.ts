@@ -1,8 +1,8 @@
-// Walking the samples of a device through all its chunks at once, newest or oldest first, opening each chunk only when its time comes.
+// Walking the samples of a device through all its chunks at once, newest or oldest first, opening each chunk only when its time comes; so are newest, latest and ordered values.
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { Sample } from '../../../../model/sample.ts';
-import type { SampleRange, SampleRun } from '../../sample-store.ts';
-import { isNumeric } from '../chunks/chunk-schema.ts';
+import type { LatestRequest, SampleRange, SampleRun, ValuesRequest } from '../../sample-store.ts';
+import { isNumeric } from '../chunks/chunk.ts';
 import {
   type Column,
   dataAt,
@@ -14,10 +14,22 @@ import {
   type RowGroup,
   type Rows,
   type SortedRows,
-} from '../rows/rows.ts';
+} from '../rows/open-rows.ts';
 import { guarded } from '../rows/removals.ts';
 import type { TopicGroup } from '../memtables/shape-tables.ts';
-import type { Device, Series } from '../rows/series.ts';
+import { type Device, type Series, unreadableSamples } from '../rows/series.ts';
+import type { Json, JsonObject } from '../../../../model/json.ts';
+import type { Slices } from './bucket-query.ts';
+import type { ValueBatch } from '../../../../query/summaries/ordered-values.ts';
+import { refuseUnreadable } from '../../reported-reads.ts';
+import {
+  batchRowsMax,
+  columnsOfShapes,
+  hasValue,
+  type KeyColumns,
+  ValueBatches,
+} from '../../value-batches.ts';
+import type { LostSegments } from '../segments/segment-set.ts';
 
 type Direction = 'newest' | 'oldest';
 
@@ -265,13 +277,13 @@ function readBy(decode: (rows: Rows) => void, rows: Rows): true {
 }
 
 /** Decodes the values of all rows, as far as they are kept. */
-export function readColumns({ columns, shapeIds }: Rows): void {
+function readColumns({ columns, shapeIds }: Rows): void {
   void shapeIds;
   for (const column of columns) readColumn(column);
 }
 
 /** Decodes the values of a column. */
-export function readColumn(column: Column): void {
+function readColumn(column: Column): void {
   if (isNumeric(column.kind)) void column.numbers;
   else {
     void column.ids;
@@ -294,4 +306,343 @@ export function matchingSeries(
     return [...device.topics].map(([name, series]) => ({ topic: name, series }));
   const series = device.topics.get(topic);
   return series === undefined ? [] : [{ topic, series }];
+}
+
+// Newest samples: the newest sample of each topic of a device, kept until a row of the device comes.
+
+/** Topics of a device that is kept; others have their rows read. */
+export const keptTopicsMax = 16;
+/** What an item of a list, an object or a number takes in memory, about. */
+const itemBytes = 24;
+const deviceBytes = 200;
+
+export interface NewestSample {
+  readonly sample: Sample;
+  readonly origin: Origin;
+}
+
+interface KeptDevice {
+  /** See `NewestSamplesParts.orderOf`. */
+  readonly order: number;
+  /** Newest first, one for each topic of the device. */
+  readonly newest: readonly NewestSample[];
+  readonly bytes: number;
+}
+
+export class NewestSamples {
+  readonly #orderOf: (deviceId: string) => number;
+  readonly #bytesMax: number;
+  readonly #kept = new Map<string, KeptDevice>();
+  #bytes = 0;
+
+  constructor(
+    /** Rises with every row of the device that becomes visible. */
+    orderOf: (deviceId: string) => number,
+    bytesMax: number,
+  ) {
+    this.#orderOf = orderOf;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** What is kept takes this in memory, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * The newest sample of each topic, newest first; undefined when they must be read. Their data must
+   * not be changed, and cannot be.
+   */
+  of(deviceId: string): readonly NewestSample[] | undefined {
+    const kept = this.#kept.get(deviceId);
+    if (kept === undefined) return undefined;
+    if (kept.order === this.#orderOf(deviceId) && kept.newest.every(isVisible)) return kept.newest;
+    this.forget(deviceId);
+    return undefined;
+  }
+
+  /** Keeps what was read of all topics of the device, in the turn in which it was read. */
+  keep(deviceId: string, newest: readonly NewestSample[]): void {
+    this.forget(deviceId);
+    const bytes = newest.reduce((sum, { sample }) => sum + frozenBytes(sample), deviceBytes);
+    if (bytes > this.#bytesMax / 2) return;
+    this.#kept.set(deviceId, { order: this.#orderOf(deviceId), newest, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.forget(oldest);
+    }
+  }
+
+  /** Call when rows of the device were dropped. */
+  forget(deviceId: string): void {
+    const kept = this.#kept.get(deviceId);
+    if (kept === undefined) return;
+    this.#kept.delete(deviceId);
+    this.#bytes -= kept.bytes;
+  }
+
+  /** Call when rows may be visible that were not, or the other way around. */
+  clear(): void {
+    this.#kept.clear();
+    this.#bytes = 0;
+  }
+}
+
+function isVisible({ sample, origin }: NewestSample): boolean {
+  return sample.timestamp >= origin.keepFrom;
+}
+
+/** The newest sample when every topic has one that is not dated later than `until`. */
+function noneLater(newest: readonly NewestSample[], until: EpochMs): boolean {
+  return newest.every(({ sample }) => sample.timestamp <= until);
+}
+
+/** Freezes the data, which several readers get; returns about how many bytes it takes. */
+function frozenBytes({ topic, data, meta }: Sample): number {
+  return topic.length + frozen(data) + (meta === undefined ? 0 : frozen(meta));
+}
+
+function frozen(value: Json | JsonObject): number {
+  if (typeof value === 'string') return itemBytes + value.length;
+  if (typeof value !== 'object' || value === null) return itemBytes;
+  Object.freeze(value);
+  let bytes = itemBytes;
+  for (const inner of Object.values(value)) bytes += itemBytes + frozen(inner);
+  return bytes;
+}
+
+// Latest samples: the newest sample of each topic of many devices, read in one pass with pauses between devices.
+
+/** The longest turn of the main thread, in milliseconds of `Slices.clock`. */
+const turnMsMax = 5;
+
+/** One list per device, in the order of `deviceIds`, newest first; see `SampleStore.latest`. */
+export async function latestSamples(
+  { deviceIds, topics, until, from }: LatestRequest,
+  {
+    newestOf,
+    topicsOf,
+    readerOf,
+    slices,
+  }: {
+    /** The newest sample of each topic, newest first; undefined when they must be looked for. */
+    readonly newestOf: (deviceId: string) => readonly NewestSample[] | undefined;
+    /** The topics of one device that have samples, and when the newest was. */
+    readonly topicsOf: (
+      deviceId: string,
+    ) => readonly { readonly topic: string; readonly newest: EpochMs }[];
+    /** The reader of one device, which reports what it omits. */
+    readonly readerOf: (deviceId: string) => RowReader;
+    readonly slices: Slices;
+  },
+): Promise<Sample[][]> {
+  const wanted = topics && new Set(topics);
+  const isOld = ({ timestamp }: Sample) => from !== undefined && timestamp < from;
+  const found: Sample[][] = [];
+  let turnEnd = slices.clock() + turnMsMax;
+  const rest = async () => {
+    if (slices.clock() < turnEnd) return;
+    await slices.pause();
+    turnEnd = slices.clock() + turnMsMax;
+  };
+  for (const deviceId of deviceIds) {
+    await rest();
+    const known = newestOf(deviceId);
+    if (known !== undefined && noneLater(known, until)) {
+      const all = known.map(({ sample }) => sample).filter((sample) => !isOld(sample));
+      found.push(wanted === undefined ? all : all.filter(({ topic }) => wanted.has(topic)));
+      continue;
+    }
+    const ofDevice = topicsOf(deviceId).filter(({ topic }) => wanted?.has(topic) !== false);
+    const reader = readerOf(deviceId);
+    const newest: Sample[] = [];
+    for (const { topic, newest: at } of ofDevice) {
+      const newestOf = (bounds: { readonly from?: EpochMs; readonly to?: EpochMs }) =>
+        walkSamples({ deviceId, topic, ...bounds }, 'newest', reader).next();
+      let sample: Sample | undefined;
+      if (from !== undefined) {
+        if (at < from) continue;
+        await rest();
+        sample = newestOf({ from, to: until + 1 });
+      } else {
+        // What is newest may be unreadable, or in the future; then the newest other one is looked for.
+        sample = at > until ? newestOf({ to: until + 1 }) : newestOf({ from: at });
+        sample ??= newestOf({});
+      }
+      if (sample !== undefined) newest.push(sample);
+    }
+    found.push(newest.sort(newestFirst));
+  }
+  return found;
+}
+
+/** For sorting samples of several topics. */
+export function newestFirst(a: Sample, b: Sample): number {
+  return b.timestamp - a.timestamp || (a.topic < b.topic ? -1 : 1);
+}
+
+// Ordered values of a device: chunks that do not overlap as they are, others merged, with the last values before and the first behind.
+
+/** Rows are passed on for so long before others get their turn. */
+const sliceMs = 8;
+
+interface Sources {
+  readonly reader: RowReader;
+  readonly lost: LostSegments;
+  readonly slices: Slices;
+}
+
+/** See the port's `values`. */
+export async function* orderedValues(
+  request: ValuesRequest,
+  { reader, lost, slices }: Sources,
+): AsyncGenerator<ValueBatch> {
+  const { deviceId, topic, keys, from, to } = request;
+  const range: SampleRange = { deviceId, topic, from, to };
+  const decode = (rows: Rows) => readKeys(rows, keys);
+  // Taken in one turn: rows that are sealed later would be missed or found twice.
+  const walk = new RowWalk({ ...range, direction: 'oldest', reader, build: (sample) => sample });
+  const earlier = { ...request, first: -Infinity, end: from, sign: 1 } as const;
+  const later = { ...request, first: to, end: Infinity, sign: -1 } as const;
+  const groupsOf = (outer: Outer, isWanted: boolean): TopicGroup[] => {
+    if (!isWanted) return [];
+    return reader.groupsBetween(topic, outer.first, outer.end);
+  };
+  const [groupsBefore, groupsAfter] = [
+    groupsOf(earlier, request.before),
+    groupsOf(later, request.after),
+  ];
+  const before = await outermost(groupsBefore, earlier, slices);
+  const after = await outermost(groupsAfter, later, slices);
+  // Values that are lost may have been nearer.
+  const reported = { ...range, unreadable: refuseUnreadable };
+  lost.report(reported);
+  if (request.before) lost.report({ ...reported, from: before[0]?.at ?? -Infinity, to: from });
+  if (request.after) lost.report({ ...reported, from: to, to: after.at(-1)?.at ?? Infinity });
+  const batches = new ValueBatches(keys);
+  for (const { sorted, place } of before)
+    yield* batches.add({ sorted, from: place, to: place + 1 });
+  let sliceEnds = slices.clock() + sliceMs;
+  const rowsMax = () => batchRowsMax;
+  for (let run = walk.nextRunOf(decode, rowsMax); run; run = walk.nextRunOf(decode, rowsMax)) {
+    yield* batches.add(run);
+    if (slices.clock() < sliceEnds) continue;
+    // What the rows of memory give may change meanwhile.
+    yield* batches.rest();
+    await slices.pause();
+    sliceEnds = slices.clock() + sliceMs;
+  }
+  for (const { sorted, place } of after) yield* batches.add({ sorted, from: place, to: place + 1 });
+  yield* batches.rest();
+}
+
+/** Decodes the columns of the keys. */
+function readKeys(rows: Rows, keys: readonly string[]): void {
+  void rows.shapeIds;
+  for (const key of keys) {
+    const found = columnsOfShapes(rows.shapes, rows.shapeColumns, key);
+    if (found === undefined) {
+      readColumns(rows);
+      return;
+    }
+    for (const { column } of found) {
+      const read = rows.columns[column];
+      if (read !== undefined) readColumn(read);
+    }
+  }
+}
+
+interface Outermost {
+  readonly at: EpochMs;
+  readonly order: number;
+  readonly sorted: SortedRows;
+  readonly place: number;
+}
+
+interface Outer extends ValuesRequest {
+  /** The range of times that is looked into. */
+  readonly first: EpochMs;
+  readonly end: EpochMs;
+  /** 1 when the last value of the range is wanted, -1 for the first. */
+  readonly sign: 1 | -1;
+}
+
+/** The rows of the outermost value of each key, those of one instant that were stored last, in the order of time. */
+async function outermost(
+  groups: TopicGroup[],
+  outer: Outer,
+  slices: Slices,
+): Promise<readonly Outermost[]> {
+  const { keys, sign } = outer;
+  const edgeOf = ({ group }: TopicGroup): EpochMs => (sign > 0 ? group.newest : group.oldest);
+  groups.sort((a, b) => sign * (edgeOf(b) - edgeOf(a)));
+  const best = new Map<string, Outermost>();
+  let sliceEnds = slices.clock() + sliceMs;
+  for (const found of groups) {
+    const edge = edgeOf(found);
+    const open = keys.filter((key) => {
+      const known = best.get(key);
+      return known === undefined || sign * (known.at - edge) <= 0;
+    });
+    if (open.length === 0) break;
+    lookInto(found, open, outer, best);
+    if (slices.clock() < sliceEnds) continue;
+    await slices.pause();
+    sliceEnds = slices.clock() + sliceMs;
+  }
+  const rows = new Map<string, Outermost>();
+  for (const row of best.values()) rows.set(`${row.at} ${row.order}`, row);
+  return [...rows.values()].sort((a, b) => a.at - b.at || a.order - b.order);
+}
+
+/** Throws Problem `samplesDamaged` when the group cannot be read. */
+function lookInto(
+  { topic, group }: TopicGroup,
+  keys: readonly string[],
+  outer: Outer,
+  best: Map<string, Outermost>,
+): void {
+  const sorted = group.sorted();
+  const isRead =
+    sorted !== undefined &&
+    guarded(group, () => {
+      readKeys(sorted.rows, keys);
+      const low = placeOf(sorted, Math.max(group.visibleFrom, outer.first));
+      const high = placeOf(sorted, outer.end);
+      for (const key of keys) {
+        const row = outermostIn(sorted, key, outer, low, high);
+        const known = best.get(key);
+        if (row !== undefined && (known === undefined || isFurther(row, known, outer)))
+          best.set(key, row);
+      }
+      return true;
+    });
+  if (isRead !== true) refuseUnreadable(unreadableSamples(outer.deviceId, topic, group));
+}
+
+function isFurther(row: Outermost, known: Outermost, { sign }: Outer): boolean {
+  if (row.at === known.at) return row.order > known.order;
+  return sign * (row.at - known.at) > 0;
+}
+
+function outermostIn(
+  sorted: SortedRows,
+  key: string,
+  { sign, numeric = false }: Outer,
+  low: number,
+  high: number,
+): Outermost | undefined {
+  const { rows, timestamps, orders } = sorted;
+  const found: KeyColumns = columnsOfShapes(rows.shapes, rows.shapeColumns, key);
+  if (found?.length === 0) return undefined;
+  const isIn = (place: number): boolean => hasValue(sorted, found, place, { key, numeric });
+  let place = sign > 0 ? high - 1 : low;
+  while (place >= low && place < high && !isIn(place)) place -= sign;
+  if (place < low || place >= high) return undefined;
+  const at = timestamps[place]!;
+  // Of one instant the last stored counts.
+  for (let next = place + 1; next < high && timestamps[next] === at; next++)
+    if (isIn(next)) place = next;
+  return { at, order: orders[place]!, sorted, place };
 }

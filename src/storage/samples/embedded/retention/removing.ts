@@ -1,9 +1,14 @@
 // Removing: rows that replacements removed leave memory and files, device by device, while nothing else changes segments.
 import { sealInChunks } from '../chunks/chunk-writer.ts';
 import type { Chunk } from '../chunks/chunk.ts';
-import { dropDeviceRows, type TableRetentionParts } from '../memtables/table-retention.ts';
+import {
+  dropDeviceRows,
+  mergedRows,
+  type RetentionParts,
+  type TableRetentionParts,
+} from './retention.ts';
 import { type Removal, removalsWithin, withoutRemoved } from '../rows/removals.ts';
-import type { RowGroup } from '../rows/rows.ts';
+import type { RowGroup } from '../rows/open-rows.ts';
 import {
   chunksBetween,
   type Device,
@@ -14,8 +19,6 @@ import {
   unsealedRows,
 } from '../rows/series.ts';
 import type { Member } from '../segments/segment-set.ts';
-import { mergedRows } from './compaction.ts';
-import type { RetentionParts } from './retention.ts';
 
 const sliceMs = 4;
 /** Devices of one commit: sealing waits that long. */

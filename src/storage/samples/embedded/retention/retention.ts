@@ -1,25 +1,38 @@
-// Giving space back: chunks whose every row is older than its rule says, and everything of a dropped device.
+// Giving space back: chunks whose every row is older than its rule says, and everything of a dropped device; small segments become one.
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { DroppedSamples, RetentionTimes, WorkspaceUsage } from '../../sample-store.ts';
-import type { SeriesRegistry } from '../rows/series-registry.ts';
-import type { Chunk } from '../chunks/chunk.ts';
+import {
+  endCounting,
+  exchangeChunks,
+  groupOfChunk,
+  type Series,
+  type SeriesRegistry,
+  unsealedRows,
+} from '../rows/series.ts';
+import type { Chunk, SchemaInterner } from '../chunks/chunk.ts';
 import type { Slices } from '../queries/bucket-query.ts';
-import { type CompactionParts, forgetChunks, mergeSegments } from './compaction.ts';
-import { keepFromOf, type Origin, visibleFrom } from '../rows/rows.ts';
-import type { OpenRows } from '../rows/open-rows.ts';
+import {
+  keepFromOf,
+  OpenRows,
+  type Origin,
+  rowAt,
+  type RowGroup,
+  rowValuesAt,
+  type SortedRows,
+  visibleFrom,
+} from '../rows/open-rows.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
 import type { Member, Segment, SegmentSet } from '../segments/segment-set.ts';
-import { endCounting, exchangeChunks, type Series, unsealedRows } from '../rows/series.ts';
-import {
-  dropDeviceRows,
-  dropExpiredRows,
-  isAnyWorthRewriting,
-  removeExpiredRuns,
-  rewriteDeleted,
-  type TableRetentionParts,
-} from '../memtables/table-retention.ts';
 import type { ShapeTables } from '../memtables/shape-tables.ts';
 import { rowsByOrigin, unsealedRowBytes } from '../rows/key-statistics.ts';
+import { LeafValues } from '../../../log/data-shape.ts';
+import { sealInChunks } from '../chunks/chunk-writer.ts';
+import type { DecodedChunks } from '../queries/sealed-rows.ts';
+import type { StoreLimits } from '../store-limits.ts';
+import { guarded } from '../rows/removals.ts';
+import type { Memtable } from '../memtables/memtable.ts';
+import type { TableMerger, TableOfRun, TableSealer } from '../memtables/table-sealer.ts';
+import type { TableRun } from '../memtables/shape-table.ts';
 
 /** A segment is rewritten without what was dropped when that is more than this share of it. */
 const rewriteShare = 0.1;
@@ -343,4 +356,301 @@ function noteTables(tables: ShapeTables, note: Note): void {
 function shareBefore(at: EpochMs, oldest: EpochMs, newest: EpochMs): number {
   if (at <= oldest) return 0;
   return at > newest ? 1 : (at - oldest) / (newest - oldest + 1);
+}
+
+// Compaction: small segments become one, and within it the overlapping and small chunks of each topic become chunks of full size.
+
+const sliceMs = 4;
+
+interface CompactionParts {
+  readonly segments: SegmentSet;
+  readonly schemas: SchemaInterner;
+  readonly decoded: DecodedChunks;
+  readonly slices: Slices;
+  readonly limits: StoreLimits;
+  readonly replayFrom: () => number;
+}
+
+/**
+ * The segments to make one of: as many of about one size as the limit says; undefined when there
+ * are not enough. Sizes grow by a power each time, so every byte is rewritten a few times only,
+ * however much is stored.
+ */
+function segmentsToMerge(segments: readonly Segment[], limits: StoreLimits): Segment[] | undefined {
+  const tiers = new Map<number, Segment[]>();
+  for (const segment of segments) {
+    if (segment.isRun) continue;
+    const tier = Math.floor(
+      Math.log(Math.max(1, segment.file.bytes / limits.segmentBytes)) /
+        Math.log(limits.segmentsToMerge),
+    );
+    if (segment.file.bytes > limits.mergedBytesMax) continue;
+    const tiered = tiers.get(tier) ?? [];
+    tiered.push(segment);
+    tiers.set(tier, tiered);
+  }
+  for (const [, tiered] of [...tiers].sort(([a], [b]) => a - b))
+    if (tiered.length >= limits.segmentsToMerge) return tiered.slice(0, limits.segmentsToMerge);
+  return undefined;
+}
+
+/**
+ * Merges segments when there are enough of about one size; whether there were. Only where segments
+ * change exclusively.
+ */
+export async function mergeSome(parts: CompactionParts): Promise<boolean> {
+  const sources = segmentsToMerge(parts.segments.segments, parts.limits);
+  if (sources !== undefined) await mergeSegments(sources, parts);
+  return sources !== undefined;
+}
+
+/**
+ * Merges the segments into one without the chunks of `expired`, or, when all that counts in them is
+ * gone, removes them.
+ */
+async function mergeSegments(
+  sources: readonly Segment[],
+  parts: CompactionParts,
+  expired: readonly Member[] = [],
+): Promise<void> {
+  const bySeries = new Map<Series, Chunk[]>();
+  const isExpired = new Set(expired.map(({ chunk }) => chunk));
+  for (const { members } of sources) {
+    for (const { series, chunk } of members) {
+      if (isExpired.has(chunk)) continue;
+      const chunks = bySeries.get(series);
+      if (chunks === undefined) bySeries.set(series, [chunk]);
+      else chunks.push(chunk);
+    }
+    await parts.slices.pause();
+  }
+  const add: Member[] = [];
+  const exchanges: { series: Series; gone: Set<Chunk>; added: Chunk[] }[] = [];
+  let sliceEnds = parts.slices.clock() + sliceMs;
+  for (const [series, chunks] of bySeries) {
+    for (const group of groupsToMerge(chunks, parts.limits)) {
+      const merged = group.length > 1 ? mergeChunks(group, parts) : undefined;
+      for (const chunk of merged ?? group) add.push({ series, chunk });
+      if (merged !== undefined) exchanges.push({ series, gone: new Set(group), added: merged });
+      if (parts.slices.clock() < sliceEnds) continue;
+      await parts.slices.pause();
+      sliceEnds = parts.slices.clock() + sliceMs;
+    }
+  }
+  await parts.segments.commit({
+    add,
+    remove: sources,
+    replayFrom: parts.replayFrom,
+    counts: () => {
+      forgetChunks(expired, parts.decoded);
+      for (const { series, gone, added } of exchanges) {
+        exchangeChunks(series, gone, added);
+        for (const chunk of gone) parts.decoded.forget(chunk);
+      }
+    },
+  });
+}
+
+/** No read that begins from now on finds the chunks. */
+function forgetChunks(members: readonly Member[], decoded: DecodedChunks): void {
+  for (const [series, ofSeries] of Map.groupBy(members, (member) => member.series)) {
+    const chunks = new Set(ofSeries.map(({ chunk }) => chunk));
+    for (const chunk of chunks) decoded.forget(chunk);
+    exchangeChunks(series, chunks, []);
+  }
+}
+
+/**
+ * The chunks in the order of time, those that overlap or are small together, as long as they stay
+ * of use together.
+ */
+function groupsToMerge(chunks: readonly Chunk[], limits: StoreLimits): Chunk[][] {
+  const groups: { chunks: Chunk[]; newest: number; rows: number }[] = [];
+  for (const chunk of chunks.toSorted((a, b) => a.oldest - b.oldest)) {
+    const last = groups.at(-1);
+    const overlaps = last !== undefined && chunk.oldest <= last.newest;
+    const isSmall =
+      last !== undefined && Math.min(last.rows, chunk.rows) < limits.rowsToCloseAtDay / 2;
+    const mayJoin =
+      last !== undefined && !chunk.damaged && !last.chunks.some(({ damaged }) => damaged);
+    if (
+      mayJoin &&
+      (overlaps || (isSmall && last.rows + chunk.rows <= limits.rowsMax)) &&
+      last.rows < limits.mergeRowsMax
+    ) {
+      last.chunks.push(chunk);
+      last.newest = Math.max(last.newest, chunk.newest);
+      last.rows += chunk.rows;
+    } else groups.push({ chunks: [chunk], newest: chunk.newest, rows: chunk.rows });
+  }
+  return groups.map((group) => group.chunks);
+}
+
+/**
+ * The same rows in new chunks; undefined when some of them cannot be read, so that nothing is
+ * thrown away.
+ */
+function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] | undefined {
+  const { decoded, limits, schemas } = parts;
+  const rows = mergedRows(chunks.map((chunk) => groupOfChunk(chunk, decoded)));
+  if (rows === undefined) return undefined;
+  return [...sealInChunks(rows.sorted(), Number.NEGATIVE_INFINITY, schemas, limits)];
+}
+
+interface MergeSource {
+  readonly group: RowGroup;
+  readonly sorted: SortedRows;
+  at: number;
+}
+
+/** The rows of the groups in the order of time; undefined when some of them cannot be read. */
+export function mergedRows(
+  groups: readonly RowGroup[],
+  from: { readonly firstPosition: number; readonly firstBytes: number } = {
+    firstPosition: 0,
+    firstBytes: 0,
+  },
+): OpenRows | undefined {
+  const sources: MergeSource[] = [];
+  for (const group of groups.toSorted((a, b) => a.oldest - b.oldest)) {
+    const sorted = group.sealed?.damaged === true ? undefined : group.sorted();
+    if (sorted === undefined) return undefined;
+    sources.push({ group, sorted, at: 0 });
+  }
+  const rows = new OpenRows(from.firstPosition, from.firstBytes, 1_024);
+  const values = new LeafValues();
+  for (let first = 0; first < sources.length; ) {
+    const next = earliestOf(sources, first);
+    if (next === undefined) break;
+    const { group, sorted, at } = next;
+    const row = guarded(group, () => rowValuesAt(sorted.rows, rowAt(sorted, at), values));
+    if (row === undefined) return undefined;
+    rows.append({
+      timestamp: sorted.timestamps[at]!,
+      order: sorted.orders[at]!,
+      valuesAt: 0,
+      ...row,
+    });
+    next.at++;
+    while (first < sources.length && isAtEnd(sources[first]!)) first++;
+  }
+  return rows;
+}
+
+const isAtEnd = ({ at, sorted }: MergeSource): boolean => at === sorted.length;
+
+/** The source with the row that comes next, among those from a place on; they are in the order of their oldest row. */
+function earliestOf(sources: readonly MergeSource[], first: number): MergeSource | undefined {
+  let next: MergeSource | undefined;
+  for (let i = first; i < sources.length; i++) {
+    const source = sources[i]!;
+    if (next !== undefined && source.group.oldest > next.sorted.timestamps[next.at]!) break;
+    if (!isAtEnd(source) && (next === undefined || isBefore(source, next))) next = source;
+  }
+  return next;
+}
+
+function isBefore(a: MergeSource, b: MergeSource): boolean {
+  const timeA = a.sorted.timestamps[a.at]!;
+  const timeB = b.sorted.timestamps[b.at]!;
+  return timeA < timeB || (timeA === timeB && a.sorted.orders[a.at]! < b.sorted.orders[b.at]!);
+}
+
+// Table retention: rows of the tables that expired, and those of deleted devices, are dropped.
+
+export interface TableRetentionParts {
+  readonly tables: ShapeTables;
+  readonly sealer: TableSealer;
+  readonly merger: TableMerger;
+}
+
+/** Removes runs whose every row has expired; returns how many rows those were. */
+async function removeExpiredRuns({ tables, merger }: TableRetentionParts): Promise<number> {
+  const dropped = await merger.exclusive(async () => {
+    const gone = allRuns(tables).filter(({ run }) => isExpired(run));
+    if (gone.length > 0) await merger.remove(gone);
+    return gone.reduce((sum, { run }) => sum + run.rowCount, 0);
+  });
+  if (dropped > 0) tables.marks.forgetTimes();
+  return dropped;
+}
+
+/** Whether a run should be rewritten without what counts no more. */
+function isAnyWorthRewriting(tables: ShapeTables): boolean {
+  return allRuns(tables).some(({ run }) => shareGone(run) > rewriteShare);
+}
+
+/** Drops the other rows that expired by the times of their origins, when they are many; returns how many. */
+async function dropExpiredRows(parts: TableRetentionParts): Promise<number> {
+  const { tables, sealer } = parts;
+  for (const table of tables.all())
+    if (table.active !== undefined && isWorthSealing(table.active)) tables.close(table);
+  const unsealed = await sealer.sealClosed();
+  const dropped = unsealed + (await rewriteDeleted(parts));
+  if (dropped > 0) tables.marks.forgetTimes();
+  return dropped;
+}
+
+/** Drops the rows of the device. Call `rewriteDeleted` when that is durable. */
+export function dropDeviceRows(tables: ShapeTables, deviceId: string): number {
+  const device = tables.numbers.retire(deviceId);
+  if (device === undefined) return 0;
+  let dropped = 0;
+  for (const table of tables.all()) {
+    for (const memtable of table.memtables()) dropped += memtable.forget(device);
+    table.runs = table.runs.map((run) => {
+      const left = run.without([device]);
+      dropped += run.rowCount - left.rowCount;
+      return left.rowCount === run.rowCount ? run : left;
+    });
+  }
+  return dropped;
+}
+
+/** Removes and rewrites the runs of which much counts no more; returns how many rows had expired. */
+function rewriteDeleted(parts: TableRetentionParts): Promise<number> {
+  return parts.merger.exclusive(() => rewriteWorthwhile(parts));
+}
+
+/** Returns how many rows had expired. */
+async function rewriteWorthwhile({ tables, merger }: TableRetentionParts): Promise<number> {
+  let dropped = 0;
+  const worthwhile = allRuns(tables).filter(({ run }) => shareGone(run) > rewriteShare);
+  // On a full disk the smallest may still fit, and gives back room for the next.
+  worthwhile.sort((one, other) => one.run.bytes - other.run.bytes);
+  for (const { table, run } of worthwhile) {
+    const before = rowsOfRuns(table.runs);
+    await merger.rewrite(table, [run]);
+    dropped += before - rowsOfRuns(table.runs);
+  }
+  return dropped;
+}
+
+function allRuns(tables: ShapeTables): TableOfRun[] {
+  return [...tables.all()].flatMap((table) => table.runs.map((run) => ({ table, run })));
+}
+
+function rowsOfRuns(runs: readonly TableRun[]): number {
+  return runs.reduce((sum, { rowCount }) => sum + rowCount, 0);
+}
+
+/** Whether no row still counts. */
+function isExpired({ reader, rows }: TableRun): boolean {
+  const left = reader.origins.filter((_, origin) => (rows[origin] ?? 0) > 0);
+  return reader.run.index.head.newest < visibleFrom(left);
+}
+
+/** The share of the rows of the file that count no more, as if they were spread evenly over its time. */
+function shareGone({ reader, rows }: TableRun): number {
+  const { head } = reader.run.index;
+  let left = 0;
+  for (const [origin, { keepFrom }] of reader.origins.entries()) {
+    const from = Math.max(head.oldest, head.keptFrom[origin] ?? Number.NEGATIVE_INFINITY);
+    left += (rows[origin] ?? 0) * (1 - shareBefore(keepFrom, from, head.newest));
+  }
+  return 1 - left / head.rows;
+}
+
+function isWorthSealing(memtable: Memtable): boolean {
+  return memtable.expiredRows() > memtable.length * rewriteShare;
 }

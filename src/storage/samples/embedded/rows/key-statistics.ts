@@ -5,10 +5,8 @@ import type { MeasuredTopic, WorkspaceUsage } from '../../sample-store.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { ShapeTable } from '../memtables/shape-table.ts';
 import type { DeviceTable, ShapeTables } from '../memtables/shape-tables.ts';
-import type { OpenRows } from './open-rows.ts';
-import type { Origin } from './rows.ts';
-import type { SeriesRegistry } from './series-registry.ts';
-import { type Device, type Series, unsealedRows } from './series.ts';
+import type { OpenRows, Origin } from './open-rows.ts';
+import { type Device, type Series, type SeriesRegistry, unsealedRows } from './series.ts';
 
 const topicsStandard = 50;
 /** What an unsealed row is counted as; sealed ones count with what they take on disk. */

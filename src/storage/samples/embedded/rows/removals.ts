@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../../model/instant.ts';
 import { isInRange, type RemovedRange } from '../../../../model/replacement.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { placeOf, type RowGroup, rowAt, type SortedRows } from './rows.ts';
+import { placeOf, type RowGroup, rowAt, type SortedRows } from './open-rows.ts';
 
 /** Rows of the range whose place among the rows of the device is below `order` count no more. */
 export interface Removal extends RemovedRange {

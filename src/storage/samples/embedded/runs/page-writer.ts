@@ -1,8 +1,8 @@
 // Page writer: the slices of devices, one for each UTC day, collected by column and encoded in the cheaper of two ways.
 import { crc32 } from 'node:zlib';
 import { planPacking } from '../chunks/column-encoding.ts';
-import { AlignedBuffer, writeDoubles, writePacked } from './packed-block.ts';
 import {
+  AlignedBuffer,
   type ColumnKind,
   digitsMax,
   type PageEntry,
@@ -12,7 +12,9 @@ import {
   scaledMax,
   sectionTailBytes,
   slicedTag,
-} from './page-format.ts';
+  writeDoubles,
+  writePacked,
+} from './page.ts';
 
 // Slice table: the slices of the page under construction.
 

@@ -2,10 +2,8 @@
 import { crc32 } from 'node:zlib';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import type { SegmentFile } from '../segments/segment-file.ts';
-import { checkedSection } from './page-reader.ts';
+import { checkedSection, lowerBound, type PageEntry } from './page.ts';
 import { refuseOtherFormat } from '../../../../model/errors.ts';
-import { lowerBound } from './packed-block.ts';
-import type { PageEntry } from './page-format.ts';
 
 // Run index: everything known of a run without its pages, at the end of its file.
 

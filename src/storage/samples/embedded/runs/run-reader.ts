@@ -1,12 +1,10 @@
 // Run reader: the slices of one device; reads and decodes only the sections that are needed.
 import type { EpochMs } from '../../../../model/instant.ts';
-import type { ChunkSchema } from '../chunks/chunk-schema.ts';
-import type { Origin, RowGroup } from '../rows/rows.ts';
-import { lowerBound } from './packed-block.ts';
-import type { PageSlices } from './page-reader.ts';
-import { PageSections, type PageSectionsOptions } from './page-sections.ts';
+import type { ChunkSchema } from '../chunks/chunk.ts';
+import type { Origin, RowGroup } from '../rows/open-rows.ts';
+import { lowerBound, type PageSlices } from './page.ts';
+import { PageSections, type PageSectionsOptions, Slice, SliceWalk } from './slice-rows.ts';
 import { firstPageOf, type RunFile } from './run-file.ts';
-import { Slice, SliceWalk } from './slice-rows.ts';
 
 export class RunReader {
   /** Of the shape of the run. */

@@ -10,7 +10,7 @@ import {
   type RunIndex,
   type RunNote,
 } from './run-file.ts';
-import { type ColumnKind, columnKindOf, sectionsOf } from './page-format.ts';
+import { type ColumnKind, columnKindOf, sectionsOf } from './page.ts';
 
 /** The rows of a memtable in the order of storing. All arrays have at least `length` values. */
 export interface MemtableRows {

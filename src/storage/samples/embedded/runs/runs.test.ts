@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ShapeInterner, type DataShape, LeafValues } from '../../../log/data-shape.ts';
+import { type DataShape, LeafValues, ShapeInterner } from '../../../log/data-shape.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
-import { RunCursor } from './run-cursor.ts';
+import { mergeRuns, RunCursor } from './run-writing.ts';
 import { SegmentFile } from '../segments/segment-file.ts';
 import { RunFile } from './run-file.ts';
-import { mergeRuns } from './run-writing.ts';
 import { type MemtableRows, sealMemtable } from './run-writer.ts';
 
 let folder: string;

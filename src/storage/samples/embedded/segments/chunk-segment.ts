@@ -6,11 +6,17 @@ import { promisify } from 'node:util';
 import { crc32, zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { missing } from '../../../../structures/missing.ts';
 import { syncDirectory } from '../../../log/durable-file.ts';
-import { type Chunk, DamagedChunk, sectionCount, statisticsPerColumn } from '../chunks/chunk.ts';
+import {
+  type Chunk,
+  DamagedChunk,
+  schemaFromText,
+  type SchemaInterner,
+  sectionCount,
+  statisticsPerColumn,
+} from '../chunks/chunk.ts';
 import type { ShapeInterner } from '../../../log/data-shape.ts';
 import { OtherFormatError, refuseOtherFormat } from '../../../../model/errors.ts';
-import { schemaFromText, type SchemaInterner } from '../chunks/chunk-schema.ts';
-import type { Origins } from '../rows/series-registry.ts';
+import type { Origins } from '../rows/series.ts';
 import { SegmentFile } from './segment-file.ts';
 import { RunFile, type RunIndex, runMagic } from '../runs/run-file.ts';
 

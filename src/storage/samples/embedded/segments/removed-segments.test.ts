@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { allSamples, entryOf } from '../../conformance/sample-entries.ts';
 import { openTestSamples } from '../../testing-samples.ts';
 import type { StoreLimits } from '../store-limits.ts';
-import { verifyStore } from '../verify-chunks.ts';
+import { verifyStore } from '../store-loader.ts';
 
 const roots: string[] = [];
 afterEach(() => {

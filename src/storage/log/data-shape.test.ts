@@ -1,7 +1,7 @@
 // Same data: what is the same measurement, whatever the order of its keys.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
-import { DataSet, sameSampleData } from './same-data.ts';
+import { DataSet, sameSampleData } from './data-shape.ts';
 
 const parsed = (text: string) => JSON.parse(text) as JsonObject;
 

@@ -1,8 +1,8 @@
 // Many rows: every number of rows is inserted in order, and rows with a known key are replaced.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { insertRows } from './many-rows.ts';
-import type { RecordsDb } from './records.ts';
-import { openTestRecords, type TestRecords } from './testing-records.ts';
+import { insertRows } from './record-rows.ts';
+import type { RecordsDb } from '../records.ts';
+import { openTestRecords, type TestRecords } from '../testing-records.ts';
 
 let opened: TestRecords;
 let db: RecordsDb;
