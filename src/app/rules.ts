@@ -5,6 +5,7 @@ import type { RuleDraft } from '../contract/rules.ts';
 import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
 import { draftedOutputs, draftedRule } from '../inventory/rules/rules.ts';
 import type { AvailableOutputs } from '../outputs/connectors/available-outputs.ts';
+import { problem } from '../model/problem.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { calendarZone } from '../query/accumulation.ts';
@@ -392,11 +393,15 @@ export function composeCalculations(
   const zones = { openZone, calendarOf };
   const registry = new CalculationRegistry(db, (calculation) => zoneOf(calculation, zones));
   followChanges(registry);
-  const late = new LateSamples(db, registry.ofWorkspace, store, now);
+  const stopping = new AbortController();
+  const late = new LateSamples(db, registry.ofWorkspace, store, now, stopping.signal);
   const follower = followers.start('calculations', {
     handle: late.handle,
     batchWaitMs,
-    failed: (error) => telemetry.backgroundFailed('marking late samples of calculations', error),
+    failed(error) {
+      if (stopping.signal.aborted) return;
+      telemetry.backgroundFailed('marking late samples of calculations', error);
+    },
   });
   const clock = new CalculationClock({
     db,
@@ -425,6 +430,7 @@ export function composeCalculations(
       };
     },
     async close() {
+      stopping.abort(problem('stopping'));
       await follower.close();
       await clock.close();
     },

@@ -51,7 +51,7 @@ interface Remembered {
   ranAt: number;
 }
 
-interface CalculationClockParts extends ResultParts {
+interface CalculationClockParts extends Omit<ResultParts, 'stopped'> {
   readonly db: RecordsDb;
   /** A monotonic clock in milliseconds, for waits. */
   readonly clock: () => number;
@@ -69,8 +69,8 @@ export class CalculationClock {
   readonly #stop: () => void;
   readonly #remembered = new Map<string, Remembered>();
   #running: Promise<void> | undefined;
+  readonly #closed = new AbortController();
   #runs = 0;
-  #isClosed = false;
 
   constructor(parts: CalculationClockParts) {
     this.#parts = parts;
@@ -84,8 +84,8 @@ export class CalculationClock {
   };
 
   readonly close = async (): Promise<void> => {
-    this.#isClosed = true;
     this.#stop();
+    this.#closed.abort(problem('stopping'));
     await this.#running?.catch(() => undefined);
   };
 
@@ -109,7 +109,7 @@ export class CalculationClock {
     const atOnce = periodsAtOnce(record, members);
     while (wanted.length > 0 && clock() - startedAt < previewMsMax) {
       const some = wanted.splice(-atOnce);
-      const data = await groupResults(record, members, some, this.#parts);
+      const data = await this.#results(record, members, some);
       found.unshift(
         ...some.map((period, i) => ({ timestamp: period.start, data: data[i] ?? null })),
       );
@@ -141,7 +141,7 @@ export class CalculationClock {
     while (queues.some((queue) => queue.length > 0))
       for (const queue of queues) {
         const known = queue.shift();
-        if (this.#isClosed) return;
+        if (this.#closed.signal.aborted) return;
         if (known === undefined || !isOwn(known.record.workspaceId)) continue;
         await this.#run(known, (marks.get(known.record.id) ?? 0) > 0);
       }
@@ -205,6 +205,7 @@ export class CalculationClock {
       if (remembered.progress.error !== null)
         await this.#save(remembered, { error: null, errorAt: null });
     } catch (error) {
+      if (this.#closed.signal.aborted) return;
       remembered.notBefore = clock() + retryMs;
       if (!(error instanceof Problem)) failed(error);
       const message = error instanceof Problem ? error.message : 'Internal error; see the log';
@@ -299,14 +300,18 @@ export class CalculationClock {
     periods: readonly Period[],
   ): Promise<void> {
     if (periods.length === 0) return;
-    const { put } = this.#parts;
-    const found = await groupResults(record, members, periods, this.#parts);
+    const found = await this.#results(record, members, periods);
     const { deviceId, topic } = record.target;
     const results: GroupResults['results'] = periods.map(({ start }, i) => ({
       timestamp: start,
       data: found[i] ?? null,
     }));
-    await put({ deviceId, topic, calculationId: record.id, results });
+    await this.#parts.put({ deviceId, topic, calculationId: record.id, results });
+  }
+
+  #results(record: Calculation, members: readonly Member[], periods: readonly Period[]) {
+    const parts = { ...this.#parts, stopped: this.#closed.signal };
+    return groupResults(record, members, periods, parts);
   }
 
   async #save(remembered: Remembered, changed: Partial<CalculationProgress>): Promise<void> {

@@ -39,6 +39,8 @@ export interface ResultParts extends QueryParts {
   /** Custom field name to value. */
   readonly fieldsOfDevice: (deviceId: string) => JsonObject | Promise<JsonObject>;
   readonly now: () => EpochMs;
+  /** Aborted when the platform stops; long computations end with its reason. */
+  readonly stopped: AbortSignal;
 }
 
 /** The data of each period, in their order, which are neighbors; null for one without any value. */
@@ -116,8 +118,20 @@ async function valuesOfEach(
     // Each period by itself, so that it does not matter which are computed together.
     for (const [i, { start: from, end: to }] of periods.entries()) {
       const plan = singleBucket('raw', { from, to });
-      const answers = await answersInOrder(members, accumulation, accumulator, plan, now, store);
-      for (const { values } of answers) add(found[i], values[0]);
+      const counted = { values: 0 };
+      for await (const some of inPieces(members)) {
+        parts.stopped.throwIfAborted();
+        for (const { values } of await answersInOrder(
+          some,
+          accumulation,
+          accumulator,
+          plan,
+          now,
+          store,
+          counted,
+        ))
+          add(found[i], values[0]);
+      }
     }
     return found;
   }
@@ -127,9 +141,8 @@ async function valuesOfEach(
   const starts = periods.map(({ start }) => start);
   const edges = [...starts, last.end];
   const plan = { source: 'raw', starts, edges, places: starts.map((_, i) => i) } as const;
-  for (let from = 0; from < members.length; from += devicesACall) {
-    const some = members.slice(from, from + devicesACall);
-    if (from > 0) await nextTurn();
+  for await (const some of inPieces(members)) {
+    parts.stopped.throwIfAborted();
     const tallies = await store.buckets(bucketRequest(some, accumulation, accumulator, plan));
     for (const [i, device] of some.entries()) {
       const slots = (start: EpochMs, end: EpochMs) => slotsOf(device, start, end);
@@ -140,6 +153,14 @@ async function valuesOfEach(
     }
   }
   return found;
+}
+
+/** In pieces of what one call of the store covers, with turns for other requests between them. */
+async function* inPieces(members: readonly Member[]): AsyncIterable<readonly Member[]> {
+  for (let from = 0; from < members.length; from += devicesACall) {
+    if (from > 0) await nextTurn();
+    yield members.slice(from, from + devicesACall);
+  }
 }
 
 function add(to: number[] | undefined, value: number | null | undefined): void {
@@ -196,7 +217,7 @@ async function counts(
   count: CountName,
   members: readonly Member[],
   periods: readonly Period[],
-  { store }: ResultParts,
+  { store, stopped }: ResultParts,
 ): Promise<number[]> {
   if (count === 'TOTAL') return periods.map(() => members.length);
   const found: number[] = [];
@@ -205,9 +226,8 @@ async function counts(
     // Older samples do not count, and are not looked for.
     const oldest = count === 'REPORTING' ? start : end - onlineMs;
     let counted = 0;
-    for (let from = 0; from < members.length; from += devicesACall) {
-      const some = members.slice(from, from + devicesACall);
-      if (from > 0) await nextTurn();
+    for await (const some of inPieces(members)) {
+      stopped.throwIfAborted();
       const deviceIds = some.map(({ id }) => id);
       const samples = await store.latest({
         deviceIds,

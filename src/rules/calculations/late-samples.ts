@@ -37,17 +37,21 @@ export class LateSamples {
   /** Of devices of this node. */
   readonly #store: ReadingStore;
   readonly #now: () => EpochMs;
+  readonly #stopped: AbortSignal;
 
+  /** Once `stopped` is aborted, what is being handled is left to the next start. */
   constructor(
     db: RecordsDb,
     calculationsOf: (workspaceId: string) => Promise<readonly KnownCalculation[]>,
     store: ReadingStore,
     now: () => EpochMs,
+    stopped: AbortSignal,
   ) {
     this.#db = db;
     this.#calculationsOf = calculationsOf;
     this.#store = store;
     this.#now = now;
+    this.#stopped = stopped;
   }
 
   /** Resolves when the marks are durable. The same entries again do no harm. */
@@ -110,11 +114,18 @@ export class LateSamples {
         if (!isMember) continue;
         const onlineMs = countsOnline(record) ? (timeouts?.get(deviceId) ?? 0) : 0;
         const reach = reachOf(record);
-        for (const range of touched.rangesOf(deviceId, topic)) {
-          const { from, to } = range;
+        const ranges = touched.rangesOf(deviceId, topic);
+        for (const [i, { from, to }] of ranges.entries()) {
           let end = to + 1 + Math.max(reach.ms, onlineMs);
-          if (reach.nextKeys.length > 0)
-            end = Math.max(end, await this.#nextOf(deviceId, topic, reach.nextKeys, to, search));
+          if (reach.nextKeys.length > 0) {
+            const next = ranges[i + 1];
+            // What begins soon and ends later is marked itself, with its own next values.
+            const isFollowed = next !== undefined && next.from - to <= hourMs && next.to >= to;
+            const found = isFollowed
+              ? next.from + 1
+              : await this.#nextOf(deviceId, topic, reach.nextKeys, to, search);
+            end = Math.max(end, found);
+          }
           marks.add(calculation, from, end, now());
         }
       }
@@ -131,6 +142,7 @@ export class LateSamples {
   ): Promise<EpochMs> {
     const store = this.#store;
     const now = this.#now;
+    this.#stopped.throwIfAborted();
     if (search.left-- <= 0) return now();
     let next = 0;
     const moment = { from: at + 1, to: at + 1, before: false, after: true };
@@ -225,8 +237,10 @@ class Touched {
     return [...this.#byDevice.keys()];
   }
 
-  rangesOf(deviceId: string, topic: string): Iterable<Range> {
-    return this.#byDevice.get(deviceId)?.get(topic)?.values() ?? [];
+  /** In order of time. */
+  rangesOf(deviceId: string, topic: string): readonly Range[] {
+    const ranges = this.#byDevice.get(deviceId)?.get(topic)?.values() ?? [];
+    return [...ranges].sort((a, b) => a.from - b.from);
   }
 }
 
