@@ -222,3 +222,81 @@ test('a device that sends more than a window counts is read once', async () => {
     rmSync(directory, { recursive: true, force: true });
   }
 }, 600_000);
+
+test('a device that sends what it kept, between new samples, is read twice', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heliograph-calculated-'));
+  const store = await openTestSamples({ directory, now: () => 1 });
+  try {
+    let reads = 0;
+    const stages = {
+      values: (request: ValuesRequest) => store.values(request),
+      deviceOf: (id: string) => ({
+        id,
+        organizationId: 'o1',
+        workspaceId: 'w1',
+        fields: {},
+        type: {
+          calculatedKeys: [keyOf('mean', 'avgOver(t, "PT1H")'), keyOf('step', 't - prev(t)')],
+        },
+      }),
+      offsetsOf: () => () => 0,
+    };
+    const calculated = new CalculatedKeys({
+      ...stages,
+      values(request) {
+        reads++;
+        return store.values(request);
+      },
+    });
+    const random = seeded(10);
+    const start = 1_700_000_000_000;
+    const hour = 3_600_000;
+    const take = async (timestamp: number) => {
+      const data = { t: Math.round(random() * 1_000) / 10 };
+      const sample = { deviceId: 'k1', topic: 'default', timestamp, data };
+      const given = await calculated.calculate('k1', [{ sample, notes: [], metrics: {} }]);
+      expect(given).toEqual(
+        await new CalculatedKeys(stages).calculate('k1', [{ sample, notes: [], metrics: {} }]),
+      );
+      const rows = given.map(({ sample: { topic, timestamp: at, data } }) => ({ topic, at, data }));
+      const journalEntry = entryOf('k1', rows);
+      await calculated.stored(journalEntry, store.append(journalEntry));
+    };
+    for (let n = 0; n < 100; n++) {
+      await take(start + 48 * hour + n * 60_000);
+      await take(start + n * 60_000);
+    }
+    expect(reads).toBe(2);
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}, 600_000);
+
+test('late samples see the values of other devices', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heliograph-calculated-'));
+  const store = await openTestSamples({ directory, now: () => 1 });
+  try {
+    const calculated = new CalculatedKeys({
+      values: (request) => store.values(request),
+      deviceOf: (id) => ({
+        id,
+        organizationId: 'o1',
+        workspaceId: 'w1',
+        fields: {},
+        type: { calculatedKeys: [keyOf('gap', 't - device("k2", "t", "default")')] },
+      }),
+      offsetsOf: () => () => 0,
+    });
+    await store.append(entryOf('k2', [{ topic: 'default', at: 1_000, data: { t: 4 } }]));
+    const gapAt = async (timestamp: number) => {
+      const sample = { deviceId: 'k1', topic: 'default', timestamp, data: { t: 10 } };
+      const [given] = await calculated.calculate('k1', [{ sample, notes: [], metrics: {} }]);
+      return given?.sample.data['gap'];
+    };
+    expect([await gapAt(9_000), await gapAt(2_000), await gapAt(500)]).toEqual([6, 6, undefined]);
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}, 600_000);

@@ -8,7 +8,7 @@ import { ByteCache } from '../structures/byte-cache.ts';
 import { dataValue } from '../model/data-value.ts';
 import type { CalculatedKey } from '../model/device-type.ts';
 import type { Note } from '../model/entry-trace.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
@@ -24,6 +24,9 @@ const recentBytesMax = 64 * 1024 * 1024;
 const bytesPerDevice = 400;
 /** Later than every sample. */
 const end = 8.64e15;
+/** Values that are read ahead of late samples, since a device that sends what it kept goes on doing so. */
+const aheadMax = 500;
+const aheadMsMax = dayMs;
 
 /** The device of samples, as formulas know it. */
 export interface CalculatedDevice {
@@ -138,7 +141,11 @@ class History {
   readonly #lists = new Map<string | null, Map<string, Map<string, RecentValues>>>();
   /** Values from here on were read, and come since. */
   readonly from: EpochMs;
+  /** Values from here on were not read. */
+  until: EpochMs = Number.POSITIVE_INFINITY;
   formulas: Formulas;
+  /** That of the newest samples has one of late samples at its side, and the other way around. */
+  #beside: History | undefined;
   #uses = 0;
 
   constructor(formulas: Formulas, from: EpochMs) {
@@ -149,6 +156,7 @@ class History {
   get bytes(): number {
     let bytes = bytesPerDevice;
     for (const list of this.#all()) bytes += list.bytes;
+    if (this.#beside !== undefined) for (const list of this.#beside.#all()) bytes += list.bytes;
     return bytes;
   }
 
@@ -169,13 +177,35 @@ class History {
       ?.delete(key);
   }
 
+  /** Adds what a sample of the device measured. */
+  remember(topic: string, key: string, at: EpochMs, value: Value): void {
+    const source = { deviceId: null, topic, key };
+    this.list(source).add(at, value);
+    if (this.#beside !== undefined && at < this.#beside.until)
+      this.#beside.list(source).add(at, value);
+  }
+
+  /** Of late samples, in place of an earlier one. */
+  putBeside(late: History): void {
+    this.#beside = late;
+    late.#beside = this;
+  }
+
   /** Whether its memory is to be counted after this use. */
   use(): boolean {
     return this.#uses++ % samplesPerCount === 0;
   }
 
-  /** Whether it has what a sample sees whose windows begin at a moment. */
-  covers(from: EpochMs, at: EpochMs): boolean {
+  /** It or the one beside it, whichever has what samples see whose windows begin at a moment. */
+  covering(from: EpochMs, oldest: EpochMs, newest: EpochMs): History | undefined {
+    if (this.#covers(from, oldest)) return this;
+    const late = this.#beside;
+    if (late === undefined || newest >= late.until || !late.#covers(from, oldest)) return undefined;
+    late.formulas = this.formulas;
+    return late;
+  }
+
+  #covers(from: EpochMs, at: EpochMs): boolean {
     if (this.from > from) return false;
     for (const list of this.#all()) if (!list.covers(from, at)) return false;
     return true;
@@ -183,6 +213,7 @@ class History {
 
   trim(): void {
     for (const list of this.#all()) list.trim();
+    if (this.#beside !== undefined) for (const list of this.#beside.#all()) list.trim();
   }
 
   *#all(): Iterable<RecentValues> {
@@ -232,7 +263,7 @@ function calculatedSample(
   let more: Record<string, Json> | undefined;
   const listOf = (source: ValueSource): RecentValues => history.list(source);
   const remember = (key: string, value: Json | undefined): void =>
-    history.list({ deviceId: null, topic, key }).add(timestamp, valueOf(value));
+    history.remember(topic, key, timestamp, valueOf(value));
   for (const key of tracked) remember(key, dataValue(data, key));
   for (const { key, inputs, compute } of own) {
     if (Object.hasOwn(data, key)) {
@@ -357,10 +388,10 @@ export class CalculatedKeys {
       this.forget(device.id);
       return new History(formulas, 0);
     }
-    const history = this.#historyOf(device.id, formulas);
-    const { oldest } = timesOf(samples);
-    if (!history?.covers(oldest - formulas.reachMs, oldest)) return undefined;
-    if (history.use()) this.#remember(device, history);
+    const known = this.#historyOf(device.id, formulas);
+    const { oldest, newest } = timesOf(samples);
+    const history = known?.covering(oldest - formulas.reachMs, oldest, newest);
+    if (known?.use()) this.#remember(device, known);
     return history;
   }
 
@@ -380,17 +411,19 @@ export class CalculatedKeys {
   ): Promise<History> {
     const { oldest, newest } = timesOf(samples);
     const from = oldest - formulas.reachMs;
-    let history = this.#historyOf(device.id, formulas);
-    if (!history?.covers(from, oldest)) {
-      this.forget(device.id);
-      // Late samples see what was measured up to them; what is newer is read again with the next ones.
-      const isLate = history !== undefined;
-      history = await this.#historyBefore(device, from, isLate ? newest + 1 : end);
-      if (isLate) return history;
+    const known = this.#historyOf(device.id, formulas);
+    let history = known?.covering(from, oldest, newest);
+    if (history === undefined) {
+      // Late samples see what was measured up to them; the newest ones see what they saw before.
+      history =
+        known === undefined
+          ? await this.#historyBefore(device, from, end)
+          : await this.#historyOfLate(device, from, newest);
+      known?.putBeside(history);
     }
     // Values of other devices are read anew, because others store them.
     await this.#readOthers(history, device, from, newest + 1);
-    this.#remember(device, history);
+    this.#remember(device, known ?? history);
     return history;
   }
 
@@ -400,6 +433,18 @@ export class CalculatedKeys {
     const history = new History(formulas, from);
     for (const [topic, keys] of formulas.tracked)
       await this.#read(history, { deviceId: null, topic, keys }, device.id, from, to);
+    return history;
+  }
+
+  /** The same and some values behind the newest of the samples, for those that follow them. */
+  async #historyOfLate(device: CalculatedDevice, from: EpochMs, newest: EpochMs): Promise<History> {
+    const formulas = formulasOf(device.type?.calculatedKeys ?? []);
+    const history = new History(formulas, from);
+    history.until = newest + 1 + aheadMsMax;
+    for (const [topic, keys] of formulas.tracked) {
+      const source = { deviceId: null, topic, keys };
+      history.until = await this.#read(history, source, device.id, from, history.until, newest);
+    }
     return history;
   }
 
@@ -418,6 +463,7 @@ export class CalculatedKeys {
     }
   }
 
+  /** Returns the time from which on values were not read, because so many are behind `newest`. */
   async #read(
     history: History,
     source: {
@@ -428,16 +474,21 @@ export class CalculatedKeys {
     deviceId: string,
     from: EpochMs,
     to: EpochMs,
-  ): Promise<void> {
+    newest: EpochMs = end,
+  ): Promise<EpochMs> {
     const { topic, keys } = source;
     const lists = keys.map((key) => history.list({ ...source, key }));
     const request = { deviceId, topic, keys, from, to, before: true, after: false };
+    let ahead = 0;
     for await (const { timestamps, columns } of this.#on.values(request)) {
-      for (const [i, column] of columns.entries())
-        for (const [row, at] of timestamps.entries())
+      for (const [row, at] of timestamps.entries()) {
+        if (at > newest && ++ahead > aheadMax) return at;
+        for (const [i, column] of columns.entries())
           lists[i]?.add(at, valueOf(columnValueAt(column, row)));
+      }
       if (to === end) history.trim();
     }
+    return to;
   }
 
   #remember({ id, organizationId }: CalculatedDevice, history: History): void {

@@ -29,7 +29,8 @@ export class RecentValues implements GrowingNumbers {
   }
 
   add(at: EpochMs, value: Value): void {
-    if (value === null) return;
+    // A value before those that were dropped would look like the last one before those that are left.
+    if (value === null || at < this.#droppedUntil) return;
     const place = this.#after(at);
     if (place === this.#times.length) {
       this.#times.push(at);
@@ -60,9 +61,10 @@ export class RecentValues implements GrowingNumbers {
     if (excess >= recentValuesMax) this.#drop(excess);
   }
 
-  /** Whether no value was dropped that a window counts which begins behind a moment and ends at another. */
+  /** Whether no value was dropped that a window counts which begins behind a moment and ends at another, or that is the last one before it. */
   covers(from: EpochMs, to: EpochMs): boolean {
-    return this.#droppedUntil <= from || this.#after(to) >= recentValuesMax;
+    if (this.#droppedUntil === Number.NEGATIVE_INFINITY) return true;
+    return (this.#times[0] ?? 0) <= from || this.#after(to) >= recentValuesMax;
   }
 
   /** Drops what no window counts that ends at the moment or later. */
