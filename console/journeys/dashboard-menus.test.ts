@@ -6,6 +6,7 @@ import { journey } from './journey.ts';
 
 let dashboardId = '';
 let otherId = '';
+const elsewhere = { dashboardId: '', deviceId: '', tagId: '' };
 
 journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
   const tilesOf = async (id: string) => {
@@ -37,7 +38,7 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'Heat (copy)' }).waitFor();
     await stage.save(`/v3/dashboards/${dashboardId}`);
-    expect(await titlesOf(dashboardId)).toEqual(['Heat', 'Now', 'Heat (copy)']);
+    expect(await titlesOf(dashboardId)).toEqual(['Heat', 'Now', 'Both', 'Switch', 'Heat (copy)']);
     await page.getByRole('button', { name: 'Done' }).click();
   });
 
@@ -57,8 +58,67 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     expect(configuration.variables).toMatchObject([{ name: 'room', kind: 'DEVICE' }]);
     await expect.poll(() => page.getByRole('region', { name: 'Heat (copy)' }).count()).toBe(0);
     await stage.save(`/v3/dashboards/${dashboardId}`);
-    expect(await titlesOf(dashboardId)).toEqual(['Heat', 'Now']);
+    expect(await titlesOf(dashboardId)).toEqual(['Heat', 'Now', 'Both', 'Switch']);
     await page.getByRole('button', { name: 'Done' }).click();
+  });
+
+  test('a tile is copied to another workspace with its namesakes; what is missing there is named', async () => {
+    const { page } = stage;
+    await stage.visit(`dashboards/${dashboardId}`);
+    await page.getByRole('button', { name: 'More actions of Both' }).focus();
+    await page.keyboard.press('Enter');
+    const item = page.getByRole('menuitem', { name: 'Copy to another dashboard' });
+    await item.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Copy Both' });
+    const workspace = dialog.getByLabel('Workspace', { exact: true });
+    await expect.poll(() => workspace.evaluate((one) => one === document.activeElement)).toBe(true);
+    await page.keyboard.type('Berlin');
+    await expect
+      .poll(() => dialog.getByLabel('Dashboard', { exact: true }).inputValue())
+      .toBe(elsewhere.dashboardId);
+    await dialog.getByText('2 references found there by name.').waitFor();
+    await dialog
+      .getByText('The tile is copied without what this workspace does not have')
+      .waitFor();
+    expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['Device Cellar']);
+    await stage.inspect('dashboard-copy-elsewhere');
+    await dialog.getByRole('button', { name: 'Copy', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Both copied to Floor (Berlin)').waitFor();
+    const { configuration } = await stage.world.must(
+      'GET',
+      `/v3/dashboards/${elsewhere.dashboardId}`,
+    );
+    expect(configuration.tiles).toMatchObject([
+      {
+        title: 'Both',
+        series: [
+          { deviceId: elsewhere.deviceId, dataKey: 'temperature' },
+          { tagId: elsewhere.tagId, dataKey: 'temperature' },
+        ],
+      },
+    ]);
+  });
+
+  test('on a phone, a tile that the other workspace has nothing for is not copied', async () => {
+    const { page } = stage;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await stage.visit(`dashboards/${dashboardId}`);
+    await page.getByRole('button', { name: 'More actions of Switch' }).click();
+    await page.getByRole('menuitem', { name: 'Copy to another dashboard' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Copy Switch' });
+    await dialog.getByLabel('Workspace', { exact: true }).selectOption('Berlin');
+    await dialog.getByText('The tile cannot be copied').waitFor();
+    await dialog.getByText('Device Cellar').waitFor();
+    const copy = dialog.getByRole('button', { name: 'Copy', exact: true });
+    await expect.poll(() => copy.isDisabled()).toBe(true);
+    await stage.inspect('dashboard-phone-copy-elsewhere');
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
+    await dialog.getByLabel('Workspace', { exact: true }).selectOption({ index: 0 });
+    await expect.poll(() => copy.isDisabled()).toBe(false);
+    await page.keyboard.press('Escape');
+    await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
   test('full screen, CSV and the form of a tile', async () => {
@@ -97,7 +157,7 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('heading', { name: 'House (copy)' }).first().waitFor();
     const list = await world.must('GET', `/v3/dashboards?workspaceId=${world.workspaceId}`);
     const copy = list.content.find(({ name }: { name: string }) => name === 'House (copy)');
-    expect(await titlesOf(copy.id)).toEqual(['Heat', 'Now']);
+    expect(await titlesOf(copy.id)).toEqual(['Heat', 'Now', 'Both', 'Switch']);
     await choose('JSON');
     await page.getByRole('button', { name: 'Replace…' }).click();
     const field = page.getByLabel('New configuration');
@@ -145,6 +205,34 @@ async function prepare(world: World): Promise<void> {
       { temperature: 20 + hours },
       { timestamp: new Date(Date.now() - hours * 3_600_000).toISOString() },
     );
+  const cellar = await world.device({ name: 'Cellar' });
+  const tag = await world.must('POST', '/v3/tags', {
+    workspaceId: world.workspaceId,
+    name: 'Cold',
+  });
+  const berlin = await world.must('POST', '/v3/workspaces', {
+    organizationId: world.organizationId,
+    name: 'Berlin',
+  });
+  const twin = await world.device({ name: 'Twin', workspaceId: berlin.id });
+  await world.must('PUT', `/v3/devices/${twin.id}`, { name: 'Room' });
+  elsewhere.deviceId = twin.id;
+  const tagThere = await world.must('POST', '/v3/tags', { workspaceId: berlin.id, name: 'Cold' });
+  elsewhere.tagId = tagThere.id;
+  const floor = await world.must('POST', '/v3/dashboards', {
+    workspaceId: berlin.id,
+    name: 'Floor',
+    configuration: { schema: 'heliograph-dashboard', version: 2, tiles: [] },
+  });
+  elsewhere.dashboardId = floor.id;
+  const value = { topic: 'default', dataKey: 'temperature', unit: '°C' };
+  const both = [
+    { ...value, deviceId: device.id },
+    { ...value, deviceId: cellar.id },
+    { ...value, tagId: tag.id },
+  ];
+  const downlink = { mqttDownlink: { payload: { on: true } } };
+  const control = { label: 'Switch on', deviceId: cellar.id, downlink };
   const series = [{ variable: 'room', topic: 'default', dataKey: 'temperature', unit: '°C' }];
   const named = (name: string, more: object) =>
     world.must('POST', '/v3/dashboards', {
@@ -157,6 +245,8 @@ async function prepare(world: World): Promise<void> {
     tiles: [
       { ...place, id: 'heat', kind: 'line', title: 'Heat', series },
       { ...place, x: 6, width: 3, height: 2, id: 'now', kind: 'value', title: 'Now', series },
+      { ...place, x: 6, y: 4, id: 'both', kind: 'line', title: 'Both', series: both },
+      { ...place, y: 4, id: 'switch', kind: 'control', title: 'Switch', ...control },
     ],
   });
   dashboardId = house.id;

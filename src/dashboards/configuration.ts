@@ -49,22 +49,30 @@ export function withVariables(
 ): Configuration {
   const names = new Set(variables.map(({ name }) => name));
   const isKnown = (name: string | null | undefined) => !name || names.has(name);
-  const tiles = configuration.tiles.map(({ repeat, variable, ...tile }) => {
-    const gone = (tile.series ?? []).filter((one) => !isKnown(one.variable));
-    const goneRefs = gone.flatMap(({ ref }) => ref ?? []);
-    return {
-      ...tile,
-      ...(tile.series && { series: tile.series.filter((one) => !gone.includes(one)) }),
-      ...(tile.calculations && {
-        calculations: tile.calculations.filter(
-          ({ expression }) => refsNamed(expression, goneRefs).length === 0,
-        ),
-      }),
-      ...(repeat && isKnown(repeat) && { repeat }),
-      ...(variable && isKnown(variable) && { variable }),
-    };
-  });
+  const tiles = configuration.tiles.map(({ repeat, variable, ...tile }) => ({
+    ...withoutSeries(tile, (one) => !isKnown(one.variable)),
+    ...(repeat && isKnown(repeat) && { repeat }),
+    ...(variable && isKnown(variable) && { variable }),
+  }));
   return { ...configuration, tiles, variables: [...variables] };
+}
+
+/** The tile without some of its series, and without the calculations that name them. */
+export function withoutSeries<T extends Pick<Tile, 'series' | 'calculations'>>(
+  tile: T,
+  isGone: (series: TileSeries) => boolean,
+): T {
+  const gone = (tile.series ?? []).filter(isGone);
+  const goneRefs = gone.flatMap(({ ref }) => ref ?? []);
+  return {
+    ...tile,
+    ...(tile.series && { series: tile.series.filter((one) => !gone.includes(one)) }),
+    ...(tile.calculations && {
+      calculations: tile.calculations.filter(
+        ({ expression }) => refsNamed(expression, goneRefs).length === 0,
+      ),
+    }),
+  };
 }
 
 export function seriesOf({ series }: Pick<Tile, 'series'>): readonly TileSeries[] {

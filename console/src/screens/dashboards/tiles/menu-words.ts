@@ -20,11 +20,29 @@ export const menuWords = wordSet(
     copy: 'Copy',
     search: 'Search dashboards',
     target: 'Dashboard',
+    workspace: 'Workspace',
+    lacks: (name: string, need: string) => `${name} (requires ${need})`,
     noOther: 'The workspace has no other dashboard.',
+    noDashboard: 'The workspace has no dashboard.',
     noMatch: 'No matching dashboards',
     move: 'Remove the tile here',
     moveHint: 'Takes effect when you save this dashboard.',
     variables: (names: string) => `Variables are copied with it: ${names}`,
+    matched: (count: number) =>
+      count === 1
+        ? '1 reference found there by its name.'
+        : `${count} references found there by name.`,
+    missing: 'The tile is copied without what this workspace does not have:',
+    missingAll: 'The tile cannot be copied, because this workspace does not have:',
+    record: {
+      device: (name: string) => `Device ${name}`,
+      tag: (name: string) => `Tag ${name}`,
+      place: (name: string) => `Place ${name}`,
+      field: (name: string) => `Custom field ${name}`,
+      dashboard: (name: string) => `Dashboard ${name}`,
+      rule: (name: string) => `Rule ${name}`,
+      picture: (name: string) => `Picture ${name}`,
+    },
     otherVariable: (name: string) =>
       `The dashboard has another variable ${name}. Rename one of them first.`,
     foreign: 'The dashboard was created by another application.',
@@ -50,11 +68,29 @@ export const menuWords = wordSet(
     copy: 'Kopieren',
     search: 'Dashboards suchen',
     target: 'Dashboard',
+    workspace: 'Workspace',
+    lacks: (name: string, need: string) => `${name} (erfordert ${need})`,
     noOther: 'Der Workspace hat kein anderes Dashboard.',
+    noDashboard: 'Der Workspace hat kein Dashboard.',
     noMatch: 'Keine passenden Dashboards',
     move: 'Kachel hier entfernen',
     moveHint: 'Wird wirksam, wenn Sie dieses Dashboard speichern.',
     variables: (names: string) => `Variablen werden mitkopiert: ${names}`,
+    matched: (count: number) =>
+      count === 1
+        ? '1 Verweis dort am Namen gefunden.'
+        : `${count} Verweise dort am Namen gefunden.`,
+    missing: 'Die Kachel wird ohne das kopiert, was dieser Workspace nicht hat:',
+    missingAll: 'Die Kachel kann nicht kopiert werden, weil dieser Workspace Folgendes nicht hat:',
+    record: {
+      device: (name: string) => `Gerät ${name}`,
+      tag: (name: string) => `Tag ${name}`,
+      place: (name: string) => `Ort ${name}`,
+      field: (name: string) => `Eigenes Feld ${name}`,
+      dashboard: (name: string) => `Dashboard ${name}`,
+      rule: (name: string) => `Regel ${name}`,
+      picture: (name: string) => `Bild ${name}`,
+    },
     otherVariable: (name: string) =>
       `Das Dashboard hat eine andere Variable ${name}. Benennen Sie zuerst eine von beiden um.`,
     foreign: 'Das Dashboard wurde mit einer anderen Anwendung erstellt.',
