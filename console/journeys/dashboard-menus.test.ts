@@ -38,7 +38,14 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'Heat (copy)' }).waitFor();
     await stage.save(`/v3/dashboards/${dashboardId}`);
-    expect(await titlesOf(dashboardId)).toEqual(['Heat', 'Now', 'Both', 'Switch', 'Heat (copy)']);
+    expect(await titlesOf(dashboardId)).toEqual([
+      'Heat',
+      'Now',
+      'Both',
+      'Dial',
+      'Switch',
+      'Heat (copy)',
+    ]);
     await page.getByRole('button', { name: 'Done' }).click();
   });
 
@@ -58,7 +65,7 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     expect(configuration.variables).toMatchObject([{ name: 'room', kind: 'DEVICE' }]);
     await expect.poll(() => page.getByRole('region', { name: 'Heat (copy)' }).count()).toBe(0);
     await stage.save(`/v3/dashboards/${dashboardId}`);
-    expect(await titlesOf(dashboardId)).toEqual(['Heat', 'Now', 'Both', 'Switch']);
+    expect(await titlesOf(dashboardId)).toEqual(['Heat', 'Now', 'Both', 'Dial', 'Switch']);
     await page.getByRole('button', { name: 'Done' }).click();
   });
 
@@ -77,7 +84,7 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     await expect
       .poll(() => dialog.getByLabel('Dashboard', { exact: true }).inputValue())
       .toBe(elsewhere.dashboardId);
-    await dialog.getByText('2 references found there by name.').waitFor();
+    await dialog.getByText('References found there by name: 2').waitFor();
     await dialog
       .getByText('The tile is copied without what this workspace does not have')
       .waitFor();
@@ -115,9 +122,47 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     await expect.poll(() => copy.isDisabled()).toBe(true);
     await stage.inspect('dashboard-phone-copy-elsewhere');
     await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
-    await dialog.getByLabel('Workspace', { exact: true }).selectOption({ index: 0 });
+    await dialog.getByLabel('Workspace', { exact: true }).selectOption(stage.world.workspaceId);
     await expect.poll(() => copy.isDisabled()).toBe(false);
     await page.keyboard.press('Escape');
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+
+  test('an alarm is added in the menu of a value, by keyboard, and on a phone in that of a gauge', async () => {
+    const { page, world } = stage;
+    const rules = async () =>
+      (await world.must('GET', `/v3/rules?workspaceId=${world.workspaceId}`)).content;
+    await stage.visit(`dashboards/${dashboardId}`);
+    const opener = page.getByRole('button', { name: 'More actions of Now' });
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await expect.poll(focused).toBe('Full screen');
+    await page.keyboard.press('End');
+    expect(await focused()).toBe('Add alarm');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: /^Add alarm: / });
+    const limit = dialog.getByLabel(/^Limit/);
+    await expect.poll(() => limit.evaluate((one) => one === document.activeElement)).toBe(true);
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('30');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => opener.evaluate((one) => one === document.activeElement)).toBe(true);
+    await expect.poll(rules).toHaveLength(1);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await stage.visit(`dashboards/${dashboardId}`);
+    await page.getByRole('button', { name: 'More actions of Dial' }).click();
+    await page.getByRole('menuitem', { name: 'Add alarm' }).click();
+    await dialog.getByRole('img', { name: /in the last 7 days/ }).waitFor();
+    await stage.inspect('dashboard-gauge-alarm');
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
+    await limit.fill('31');
+    await dialog.getByRole('button', { name: 'Create alarm' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(rules).toHaveLength(2);
+    const names = (await rules()).map(({ name }: { name: string }) => name);
+    expect(names.toSorted()).toEqual(['Room above 30 °C', 'Room above 31 °C']);
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
@@ -157,7 +202,7 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     await page.getByRole('heading', { name: 'House (copy)' }).first().waitFor();
     const list = await world.must('GET', `/v3/dashboards?workspaceId=${world.workspaceId}`);
     const copy = list.content.find(({ name }: { name: string }) => name === 'House (copy)');
-    expect(await titlesOf(copy.id)).toEqual(['Heat', 'Now', 'Both', 'Switch']);
+    expect(await titlesOf(copy.id)).toEqual(['Heat', 'Now', 'Both', 'Dial', 'Switch']);
     await choose('JSON');
     await page.getByRole('button', { name: 'Replace…' }).click();
     const field = page.getByLabel('New configuration');
@@ -246,6 +291,7 @@ async function prepare(world: World): Promise<void> {
       { ...place, id: 'heat', kind: 'line', title: 'Heat', series },
       { ...place, x: 6, width: 3, height: 2, id: 'now', kind: 'value', title: 'Now', series },
       { ...place, x: 6, y: 4, id: 'both', kind: 'line', title: 'Both', series: both },
+      { ...place, x: 9, width: 3, id: 'dial', kind: 'gauge', title: 'Dial', series },
       { ...place, y: 4, id: 'switch', kind: 'control', title: 'Switch', ...control },
     ],
   });

@@ -191,7 +191,7 @@ export const formWords = wordSet(
     least: 'Minimum',
     greatest: 'Maximum',
     devices: 'Geräte',
-    allDevices: 'Alle Geräte des Workspace',
+    allDevices: 'Alle Geräte des Arbeitsbereichs',
     columns: 'Spalten',
     columnNumber: (number: number) => `Spalte ${grouped(number)}`,
     addColumn: 'Spalte hinzufügen',

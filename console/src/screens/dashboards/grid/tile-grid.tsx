@@ -23,7 +23,7 @@ import { bucketShown, shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
 import { TileContent } from '../tiles/kind-table.tsx';
 import { AddAlarmButton } from '../../rules/chart-alarm/add-alarm-button.tsx';
-import { useTileFrame, useTileSeries, useTitleOf } from '../tiles/tile-data.ts';
+import { useAlarmSources, useTileFrame, useTitleOf } from '../tiles/tile-data.ts';
 import { TileMenu } from '../tiles/tile-menu.tsx';
 import { gridWords, tileWords } from '../tiles/tile-words.ts';
 import styles from '../tiles/tiles.module.css';
@@ -170,19 +170,9 @@ function TileActions({ tile, title, box }: TileActionsProps) {
   );
 }
 
-/** A formula is no value of a device, which a rule could read. */
 function TileAlarm({ tile, title }: { readonly tile: BoundTile; readonly title: string }) {
   const { workspaceId } = useTileFrame();
-  const { series, nameOf } = useTileSeries(tile);
-  const sources = series
-    .filter(({ isFormula }) => !isFormula)
-    .map((one) => ({
-      deviceId: one.deviceId,
-      topic: one.topic,
-      dataKey: one.dataKey,
-      title: nameOf(one),
-      unit: one.unit ?? '',
-    }));
+  const sources = useAlarmSources(tile);
   return <AddAlarmButton workspaceId={workspaceId} sources={sources} title={title} />;
 }
 

@@ -43,7 +43,7 @@ export const noteWords = wordSet(
     untilHint: 'Optional, für einen Zeitraum',
     untilWrong: 'Das Ende muss nach der Zeit liegen',
     about: 'Betrifft',
-    workspace: 'Den Workspace',
+    workspace: 'Den Arbeitsbereich',
     close: 'Schließen',
   },
 );

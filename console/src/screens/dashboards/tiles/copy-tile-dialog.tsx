@@ -11,7 +11,7 @@ import { Answered, Bone } from '../../../ui/states.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { useAction } from '../../../ui/use-action.ts';
 import { useSettledValue } from '../../../ui/use-settled-value.ts';
-import { useWords } from '../../../words/language.tsx';
+import { useFormats, useWords } from '../../../words/language.tsx';
 import {
   type Configuration,
   readConfiguration,
@@ -168,11 +168,12 @@ interface RecordsThereProps {
 /** Says which records take the place of those of the tile, and names what the workspace lacks. */
 function RecordsThere({ records, isCopied }: RecordsThereProps) {
   const words = useWords(menuWords);
+  const formats = useFormats();
   const missing = records.filter(({ idThere }) => idThere === undefined);
   const count = records.length - missing.length;
   return (
     <div role="status">
-      {count > 0 && <p className="mute">{words.matched(count)}</p>}
+      {count > 0 && <p className="mute">{words.matched(formats.count(count))}</p>}
       {missing.length > 0 && (
         <>
           <p>{isCopied ? words.missing : words.missingAll}</p>

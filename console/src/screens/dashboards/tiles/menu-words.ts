@@ -28,10 +28,7 @@ export const menuWords = wordSet(
     move: 'Remove the tile here',
     moveHint: 'Takes effect when you save this dashboard.',
     variables: (names: string) => `Variables are copied with it: ${names}`,
-    matched: (count: number) =>
-      count === 1
-        ? '1 reference found there by its name.'
-        : `${count} references found there by name.`,
+    matched: (count: string) => `References found there by name: ${count}`,
     missing: 'The tile is copied without what this workspace does not have:',
     missingAll: 'The tile cannot be copied, because this workspace does not have:',
     record: {
@@ -68,20 +65,18 @@ export const menuWords = wordSet(
     copy: 'Kopieren',
     search: 'Dashboards suchen',
     target: 'Dashboard',
-    workspace: 'Workspace',
+    workspace: 'Arbeitsbereich',
     lacks: (name: string, need: string) => `${name} (erfordert ${need})`,
-    noOther: 'Der Workspace hat kein anderes Dashboard.',
-    noDashboard: 'Der Workspace hat kein Dashboard.',
+    noOther: 'Der Arbeitsbereich hat kein anderes Dashboard.',
+    noDashboard: 'Der Arbeitsbereich hat kein Dashboard.',
     noMatch: 'Keine passenden Dashboards',
     move: 'Kachel hier entfernen',
     moveHint: 'Wird wirksam, wenn Sie dieses Dashboard speichern.',
     variables: (names: string) => `Variablen werden mitkopiert: ${names}`,
-    matched: (count: number) =>
-      count === 1
-        ? '1 Verweis dort am Namen gefunden.'
-        : `${count} Verweise dort am Namen gefunden.`,
-    missing: 'Die Kachel wird ohne das kopiert, was dieser Workspace nicht hat:',
-    missingAll: 'Die Kachel kann nicht kopiert werden, weil dieser Workspace Folgendes nicht hat:',
+    matched: (count: string) => `Dort nach Namen gefundene Verweise: ${count}`,
+    missing: 'Die Kachel wird ohne das kopiert, was dieser Arbeitsbereich nicht hat:',
+    missingAll:
+      'Die Kachel kann nicht kopiert werden, weil dieser Arbeitsbereich Folgendes nicht hat:',
     record: {
       device: (name: string) => `Gerät ${name}`,
       tag: (name: string) => `Tag ${name}`,

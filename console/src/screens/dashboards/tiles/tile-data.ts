@@ -10,6 +10,7 @@ import {
 } from '../../../../../src/dashboards/configuration.ts';
 import { type BoundTile, sourceKey } from '../../../../../src/dashboards/variables.ts';
 import { type DeviceSeries, linesMax, seriesName } from '../../../../../src/dashboards/plan.ts';
+import type { AlarmSource } from '../../rules/chart-alarm/alarm-draft.ts';
 import { useReader } from '../dashboard-requests.ts';
 import { shownSeries } from '../data/tile-values.ts';
 import type { DashboardData } from '../data/use-dashboard-data.ts';
@@ -69,6 +70,21 @@ export function useTileSeries(tile: BoundTile, most = linesMax): TileSeriesShown
     nameOf: (one) => seriesName(one, devices.get(one.deviceId)?.name, all),
     timeoutOf: ({ deviceId }) => devices.get(deviceId)?.onlineTimeout ?? 0,
   };
+}
+
+/** What an alarm can watch: a formula is no value of a device, which a rule could read. */
+export function useAlarmSources(tile: BoundTile): readonly AlarmSource[] {
+  const isOne = kinds[tile.kind].series === 'ONE';
+  const { series, nameOf } = useTileSeries(tile, isOne ? 1 : linesMax);
+  return series
+    .filter(({ isFormula }) => !isFormula)
+    .map((one) => ({
+      deviceId: one.deviceId,
+      topic: one.topic,
+      dataKey: one.dataKey,
+      title: nameOf(one),
+      unit: one.unit ?? '',
+    }));
 }
 
 /** Names a tile, also one that has neither a title nor values. */

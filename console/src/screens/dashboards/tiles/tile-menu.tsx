@@ -1,6 +1,7 @@
 // Tile menu: what is done with a tile less often than to look at it.
 import {
   ArrowRightFromLine,
+  BellPlus,
   Copy,
   Download,
   EllipsisVertical,
@@ -14,8 +15,9 @@ import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { Menu, type MenuItem } from '../../../ui/menu.tsx';
 import { useNarrow } from '../../../ui/use-size.ts';
 import { useWords } from '../../../words/language.tsx';
+import { AddAlarm, addAlarmWords } from '../../rules/chart-alarm/add-alarm-button.tsx';
 import { menuWords } from './menu-words.ts';
-import { useTileFrame } from './tile-data.ts';
+import { useAlarmSources, useTileFrame } from './tile-data.ts';
 
 /** Kinds whose tiles have values in columns. */
 export const kindsWithValues: ReadonlySet<TileKind> = new Set([
@@ -28,6 +30,9 @@ export const kindsWithValues: ReadonlySet<TileKind> = new Set([
   'gauge',
 ]);
 
+/** Kinds of one value. Charts have a button for their alarms. */
+const watchedKinds: ReadonlySet<TileKind> = new Set(['value', 'gauge']);
+
 interface TileMenuProps {
   readonly tile: BoundTile;
   readonly title: string;
@@ -39,7 +44,10 @@ interface TileMenuProps {
 export function TileMenu({ tile, title, box, isEditing = false }: TileMenuProps) {
   const words = useWords(menuWords);
   const isNarrow = useNarrow();
-  const { act } = useTileFrame();
+  const alarm = useWords(addAlarmWords);
+  const { workspaceId, act } = useTileFrame();
+  const sources = useAlarmSources(tile);
+  const [isAdding, setAdding] = useState(false);
   const isFull = useFullScreen(box);
   const items: MenuItem[] = [];
   if (document.fullscreenEnabled && !isEditing)
@@ -78,8 +86,22 @@ export function TileMenu({ tile, title, box, isEditing = false }: TileMenuProps)
         run: () => act('download', tile.id),
       });
   }
+  if (watchedKinds.has(tile.kind) && sources.length > 0 && !isEditing && !isFull)
+    items.push({
+      label: alarm.add,
+      icon: BellPlus,
+      needs: 'rule: create',
+      run: () => setAdding(true),
+    });
   if (items.length === 0) return null;
-  return <Menu label={words.tile(title)} icon={EllipsisVertical} items={items} />;
+  return (
+    <>
+      <Menu label={words.tile(title)} icon={EllipsisVertical} items={items} />
+      {isAdding && (
+        <AddAlarm workspaceId={workspaceId} sources={sources} close={() => setAdding(false)} />
+      )}
+    </>
+  );
 }
 
 function useFullScreen(box: RefObject<HTMLElement | null>): boolean {

@@ -130,7 +130,7 @@ export const calculationWords = wordSet(
       `${count} ${plural(many, 'einzelnes Gerät', 'einzelne Geräte')}, über die API festgelegt`,
     topic: 'Topic',
     timeZone: 'Zeitzone',
-    timeZoneHint: 'Leer für die Zeitzone des Workspace',
+    timeZoneHint: 'Leer für die Zeitzone des Arbeitsbereichs',
     target: 'Ziel',
     targetNote: 'das Gerät, das die Ergebnisse erhält',
     device: 'Zielgerät',

@@ -7,9 +7,9 @@ import { useWords } from '../../../words/language.tsx';
 import { wordSet } from '../../../words/word-set.ts';
 import type { AlarmSource } from './alarm-draft.ts';
 
-const AddAlarm = late('AddAlarm', async () => (await import('./add-alarm.tsx')).AddAlarm);
+export const AddAlarm = late('AddAlarm', async () => (await import('./add-alarm.tsx')).AddAlarm);
 
-const buttonWords = wordSet(
+export const addAlarmWords = wordSet(
   { add: 'Add alarm', addTo: (title: string) => `Add alarm to ${title}` },
   { add: 'Alarm hinzufügen', addTo: (title) => `Alarm zu ${title} hinzufügen` },
 );
@@ -23,7 +23,7 @@ interface AddAlarmButtonProps {
 }
 
 export function AddAlarmButton({ workspaceId, sources, title }: AddAlarmButtonProps) {
-  const words = useWords(buttonWords);
+  const words = useWords(addAlarmWords);
   const [isOpen, setOpen] = useState(false);
   if (sources.length === 0) return null;
   const open = () => setOpen(true);
