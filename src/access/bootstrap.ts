@@ -8,16 +8,8 @@ import type { EpochMs } from '../model/instant.ts';
 import { everyPermission } from '../model/permission.ts';
 import { type Records, type RecordsDb, transaction } from '../storage/records/records.ts';
 import { apiKeyRows } from '../storage/records/rows/credentials.ts';
-import {
-  insertFirstPassword,
-  insertOrganizationMember,
-  userRows,
-} from '../storage/records/rows/users.ts';
-import {
-  hasOrganizations,
-  organizationRows,
-  workspaceRows,
-} from '../storage/records/rows/workspaces.ts';
+import { insertOrganizationMember, userRows } from '../storage/records/rows/users.ts';
+import { organizationRows, workspaceRows } from '../storage/records/rows/workspaces.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { secretHash, secretPrefix } from '../storage/records/secret-encryption.ts';
 import { passwordWeakness } from './password-rules.ts';
@@ -41,7 +33,7 @@ export async function ownerPasswordWeakness(
   email: string,
   password: string | undefined,
 ): Promise<string | undefined> {
-  if (password === undefined || (await hasOrganizations(db))) return undefined;
+  if (password === undefined || (await organizationRows.any(db))) return undefined;
   return passwordWeakness(password, email);
 }
 
@@ -58,7 +50,7 @@ export async function bootstrap(
     readonly now: EpochMs;
   },
 ): Promise<Bootstrapped | undefined> {
-  if (await hasOrganizations(records.db)) return undefined;
+  if (await organizationRows.any(records.db)) return undefined;
   const { password, generatedPassword } = passwordFrom(settings.adminPassword);
   const passwordHash = await hashPassword(password);
   const userId = newId('user');
@@ -70,7 +62,7 @@ export async function bootstrap(
   const audit = { created, updated: null, version: 0 };
   const isFirst = await transaction(records.db, async ({ db: step }) => {
     // Another node may have been quicker.
-    if (await hasOrganizations(step)) return false;
+    if (await organizationRows.any(step)) return false;
     const email = emailAddressOf(settings.adminEmail);
     await userRows.insert(step, {
       id: userId,
@@ -88,7 +80,7 @@ export async function bootstrap(
       ownerId: userId,
       properties: null,
     };
-    if (generatedPassword !== null) await insertFirstPassword(step, userId);
+    if (generatedPassword !== null) await userRows.insertFirstPassword(step, userId);
     await organizationRows.insert(step, { ...tenant, ...named });
     const member = { id: newId('member'), organizationId, userId, created, acceptedAt: created };
     await insertOrganizationMember(step, { ...member, role: 'OWNER' });

@@ -11,12 +11,8 @@ import { isClosed, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { callerWorkspacesMax } from '../model/user.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
-import {
-  hasFirstPassword,
-  organizationMembershipsOf,
-  userRows,
-} from '../storage/records/rows/users.ts';
-import { findOrganizationNames, firstWorkspaceIds } from '../storage/records/rows/workspaces.ts';
+import { organizationMembershipsOf, userRows } from '../storage/records/rows/users.ts';
+import { organizationRows, workspaceRows } from '../storage/records/rows/workspaces.ts';
 import { findPreferences, savePreferences } from '../storage/records/rows/views.ts';
 import { isPermittedAt } from './authorize.ts';
 
@@ -44,7 +40,7 @@ export async function readCaller(db: RecordsDb, principal: Principal) {
 
 /** A key or client in the form of a user's account. */
 async function credentialAccount(db: RecordsDb, { id, name, organizationId }: Principal) {
-  const names = await findOrganizationNames(db, [organizationId]);
+  const names = await organizationRows.namesOf(db, [organizationId]);
   const organization = { organizationId, name: names.get(organizationId) ?? '', role: null };
   return { id, name, email: null, organizationId, role: null, organizations: [organization] };
 }
@@ -63,7 +59,7 @@ async function permissionsOf(
   for (const principal of ordered) {
     const { organizationId, workspaces } = principal;
     const workspaceIds = workspaces === 'all' ? undefined : [...workspaces];
-    const ids = await firstWorkspaceIds(db, { organizationId, workspaceIds }, left + 1);
+    const ids = await workspaceRows.firstIds(db, { organizationId, workspaceIds }, left + 1);
     const shown = ids.slice(0, left);
     permissions = { ...permissions, ...permissionsByWorkspace(principal, shown) };
     left -= shown.length;
@@ -144,7 +140,7 @@ export async function readAccount(
   );
   const role = memberships.find((member) => member.organizationId === organizationId)?.role;
   if (user === undefined || role === undefined) throw problem('unauthorized');
-  const names = await findOrganizationNames(
+  const names = await organizationRows.namesOf(
     db,
     memberships.map((member) => member.organizationId),
   );
@@ -153,7 +149,7 @@ export async function readAccount(
     name: names.get(member.organizationId) ?? '',
     role: member.role,
   }));
-  const isFirst = user.passwordHash !== null && (await hasFirstPassword(db, id));
+  const isFirst = user.passwordHash !== null && (await userRows.hasFirstPassword(db, id));
   return {
     id,
     name: user.name,

@@ -10,13 +10,9 @@ import {
   withDevices,
 } from '../model/shared-dashboard.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import {
-  dashboardOfToken,
-  findConfiguration,
-  type SharedBy,
-} from '../storage/records/rows/dashboards.ts';
-import { devicesWithValue } from '../storage/records/rows/custom-fields.ts';
-import { devicesByPlace } from '../storage/records/rows/places.ts';
+import { type SharedBy, dashboardRows } from '../storage/records/rows/dashboards.ts';
+import { customFieldRows } from '../storage/records/rows/custom-fields.ts';
+import { placeRows } from '../storage/records/rows/places.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 import type { RequestHeaders } from './authenticator.ts';
@@ -64,7 +60,7 @@ export class ShareAuthenticator {
   async #namesOf({ id, dashboardId, version, variables }: SharedBy): Promise<SharedNames> {
     const kept = this.#known.use(`${id} ${version}`);
     if (kept !== undefined) return kept;
-    const current = await findConfiguration(this.#db, dashboardId);
+    const current = await dashboardRows.findConfiguration(this.#db, dashboardId);
     if (current === undefined) throw problem('invalidToken');
     const names = namesOfShare(current.configuration, variables);
     this.#known.set(`${id} ${current.version}`, names);
@@ -74,20 +70,24 @@ export class ShareAuthenticator {
   /** Devices come and go at places, so they are looked up for each request. */
   async #seriesOf({ series, places, fields }: SharedNames): Promise<SharedSeries> {
     if (places.size === 0 && fields.length === 0) return series;
-    const atPlaces = await devicesByPlace(this.#db, [...places], devicesMax);
+    const atPlaces = await placeRows.devicesByPlace(this.#db, [...places], devicesMax);
     const found = atPlaces.flatMap(({ placeId, deviceId }) => {
       const topics = series.get(placeId);
       return topics === undefined ? [] : [{ deviceId, topics }];
     });
     for (const { metaId, value, topics } of fields)
-      for (const deviceId of await devicesWithValue(this.#db, { metaId, value, max: devicesMax }))
+      for (const deviceId of await customFieldRows.devicesWithValue(this.#db, {
+        metaId,
+        value,
+        max: devicesMax,
+      }))
         found.push({ deviceId, topics });
     return withDevices(series, found);
   }
 
   async #principalOf(token: string): Promise<Principal> {
     if (token.length > tokenLengthMax) throw problem('invalidToken');
-    const found = await dashboardOfToken(this.#db, secretHash(token), this.#now());
+    const found = await dashboardRows.ofToken(this.#db, secretHash(token), this.#now());
     if (found === undefined) throw problem('invalidToken');
     const { id, dashboardId, organizationId, workspaceId, lastUsed } = found;
     const before = this.#now() - useEveryMs;

@@ -4,13 +4,7 @@ import type { Author, Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import {
-  apiKeyRows,
-  findApiKeyBySecretHash,
-  findOAuthClientByClientId,
-  oauthClientRows,
-  saveLastUses,
-} from '../storage/records/rows/credentials.ts';
+import { apiKeyRows, oauthClientRows } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createCacheByPart, RecordChanges } from '../structures/cache-by-part.ts';
 import { type Authenticator, grantedPrincipal } from './authenticator.ts';
@@ -61,7 +55,7 @@ export class BearerAuthenticator implements Authenticator, ChangeFollower {
   async #load(token: string): Promise<Principal> {
     const { clientId, expiresAt } = await this.#tokens.check(token);
     const { revision } = this.#changes;
-    const client = await findOAuthClientByClientId(this.#db, clientId);
+    const client = await oauthClientRows.byClientId(this.#db, clientId);
     if (client === undefined) throw problem('invalidToken');
     const principal = grantedPrincipal('OAUTH_CLIENT', client);
     const used = [principal.id, principal.organizationId];
@@ -127,7 +121,7 @@ export class ApiKeyAuthenticator implements Authenticator, ChangeFollower {
 
   async #load(secret: string): Promise<Principal> {
     const { revision } = this.#changes;
-    const key = await findApiKeyBySecretHash(this.#db, secretHash(secret));
+    const key = await apiKeyRows.bySecretHash(this.#db, secretHash(secret));
     if (key === undefined) throw problem('unauthorized');
     const { expiration: expiresAt } = key;
     const principal = {
@@ -152,7 +146,7 @@ export class ApiKeyAuthenticator implements Authenticator, ChangeFollower {
     if (this.#uses.size === 0) return;
     const seen = new Map(this.#uses);
     this.#uses.clear();
-    await saveLastUses(this.#db, seen);
+    await apiKeyRows.saveLastUses(this.#db, seen);
   }
 }
 

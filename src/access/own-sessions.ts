@@ -10,7 +10,7 @@ import {
   transaction,
   type TransactionStep,
 } from '../storage/records/records.ts';
-import { sessionRows, sessionsOf } from '../storage/records/rows/sign-in.ts';
+import { sessionRows } from '../storage/records/rows/sign-in.ts';
 import type { RecordChange } from '../model/record.ts';
 
 const recentMs = 10 * minuteMs;
@@ -27,7 +27,7 @@ export async function isRecentSession(
 
 /** The newest first. `current` is the session that asks; it is in use now. */
 export async function listOwnSessions({ db }: Records, { id, sessionId }: Principal, now: EpochMs) {
-  const sessions = await sessionsOf(db, id);
+  const sessions = await sessionRows.ofUser(db, id);
   const open = sessions.filter(({ expiresAt }) => expiresAt > now);
   return open.toReversed().map((session) => view(session, session.id === sessionId, now));
 }

@@ -7,8 +7,8 @@ import { type EpochMs, isWithin } from '../model/instant.ts';
 import { Problem, type ProblemName } from '../model/problem.ts';
 import type { ProvenPerson, ProviderFailure, SignInProvider } from '../model/sign-in-provider.ts';
 import type { Records } from '../storage/records/records.ts';
-import { sessionRows, sessionsFromProvider } from '../storage/records/rows/sign-in.ts';
-import { findIdentity } from '../storage/records/rows/users.ts';
+import { sessionRows } from '../storage/records/rows/sign-in.ts';
+import { userRows } from '../storage/records/rows/users.ts';
 import type { Sealer } from '../storage/records/secret-encryption.ts';
 import { endSessionsById } from './own-sessions.ts';
 
@@ -355,10 +355,12 @@ export async function endSessionsOfProvider(
   { issuer, subject, providerSession }: EndedAtProvider,
 ): Promise<number> {
   const identity =
-    subject === undefined ? undefined : await findIdentity(records.db, { issuer, subject });
+    subject === undefined
+      ? undefined
+      : await userRows.findIdentity(records.db, { issuer, subject });
   const userId = identity?.userId;
   if (userId === undefined && providerSession === undefined) return 0;
-  const ids = await sessionsFromProvider(records.db, { userId, providerSession });
+  const ids = await sessionRows.fromProvider(records.db, { userId, providerSession });
   await endSessionsById(records, ids);
   return ids.length;
 }

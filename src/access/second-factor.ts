@@ -22,9 +22,9 @@ import {
   removeRecoveryCodes,
   replaceAuthenticatorApp,
   replaceRecoveryCodes,
-  sessionsOf,
   useRecoveryCode,
   useStep,
+  sessionRows,
 } from '../storage/records/rows/sign-in.ts';
 import { organizationMembershipsOf, userRows } from '../storage/records/rows/users.ts';
 import { type Sealer, secretHash } from '../storage/records/secret-encryption.ts';
@@ -147,7 +147,9 @@ async function endOtherSessions(
   { announce }: Records,
   { id, sessionId }: { readonly id: string; readonly sessionId?: string },
 ): Promise<void> {
-  const others = (await sessionsOf(step.db, id)).filter((one: Session) => one.id !== sessionId);
+  const others = (await sessionRows.ofUser(step.db, id)).filter(
+    (one: Session) => one.id !== sessionId,
+  );
   await removeInStep(
     step,
     announce,

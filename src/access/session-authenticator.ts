@@ -19,12 +19,7 @@ import {
   userRows,
   workspaceMembershipsOf,
 } from '../storage/records/rows/users.ts';
-import {
-  endedSessions,
-  findSessionByTokenHash,
-  saveLastSeen,
-  sessionRows,
-} from '../storage/records/rows/sign-in.ts';
+import { sessionRows } from '../storage/records/rows/sign-in.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createCacheByPart, RecordChanges } from '../structures/cache-by-part.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
@@ -145,17 +140,17 @@ export class SessionAuthenticator implements Authenticator, ChangeFollower {
     if (this.#seen.size === 0) return;
     const uses = new Map(this.#seen);
     this.#seen.clear();
-    await saveLastSeen(this.#db, uses);
+    await sessionRows.saveLastSeen(this.#db, uses);
   }
 
   /** Ids of the sessions that are over, when all uses are saved after this time at most. */
   oldIds(savedLaterMs: number): Promise<string[]> {
-    return endedSessions(this.#db, this.#now(), this.#now() - sessionIdleMs - savedLaterMs);
+    return sessionRows.ended(this.#db, this.#now(), this.#now() - sessionIdleMs - savedLaterMs);
   }
 
   async #load(token: string, csrfToken: string): Promise<Principal> {
     const { revision } = this.#changes;
-    const session = await findSessionByTokenHash(this.#db, secretHash(token));
+    const session = await sessionRows.byTokenHash(this.#db, secretHash(token));
     if (session === undefined || isOver(session, this.#now())) throw problem('unauthorized');
     const principal = await userPrincipal(this.#db, session);
     if (principal === undefined) throw problem('unauthorized');

@@ -13,22 +13,16 @@ import {
 } from '../storage/records/records.ts';
 import {
   findOrganizationMember,
-  findUserByEmail,
-  forgetFirstPassword,
   organizationMembershipsOf,
   userRows,
 } from '../storage/records/rows/users.ts';
-import { findOrganizationNames } from '../storage/records/rows/workspaces.ts';
+import { organizationRows } from '../storage/records/rows/workspaces.ts';
 import {
   addPasswordReset,
   findPasswordReset,
-  findSessionByTokenHash,
   hasSecondFactor,
   removePasswordResetsOf,
-  removeSessionsOf,
-  saveSessionOrganization,
   sessionRows,
-  sessionsOf,
 } from '../storage/records/rows/sign-in.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { endSessionsById, removeInStep } from './own-sessions.ts';
@@ -58,7 +52,7 @@ export async function authenticateUser(
   email: string,
   password: string,
 ): Promise<User | undefined> {
-  const user = await findUserByEmail(db, emailAddressOf(email));
+  const user = await userRows.byEmail(db, emailAddressOf(email));
   unknownHash ??= hashPassword(randomBytes(16).toString('hex'));
   const right = await isPassword(password, user?.passwordHash ?? (await unknownHash));
   if (right && user?.passwordHash) return user;
@@ -94,9 +88,9 @@ export async function startSession(
   if (member === undefined) throw problem('noOrganization');
   const sessionToken = randomBytes(sessionTokenBytes).toString('base64url');
   const session = { id: newId('session'), organizationId: member.organizationId };
-  const older = await sessionsOf(records.db, user.id);
+  const older = await sessionRows.ofUser(records.db, user.id);
   const crowdedOut = older.slice(0, Math.max(0, older.length + 1 - sessionsPerUserMax));
-  const before = replaced && (await findSessionByTokenHash(records.db, secretHash(replaced)));
+  const before = replaced && (await sessionRows.byTokenHash(records.db, secretHash(replaced)));
   const ended = new Set([...crowdedOut, ...(before ? [before] : [])].map(({ id }) => id));
   await transaction(records.db, async (step) => {
     await removeInStep(step, records.announce, [...ended]);
@@ -127,7 +121,7 @@ export async function endSessions(
   userId: string,
   except?: string,
 ): Promise<number> {
-  const ids = (await sessionsOf(records.db, userId))
+  const ids = (await sessionRows.ofUser(records.db, userId))
     .map(({ id }) => id)
     .filter((id) => id !== except);
   await endSessionsById(records, ids);
@@ -149,7 +143,7 @@ export async function switchOrganization(
   }
   const { sessionId: id } = principal;
   await transaction(records.db, async (step) => {
-    await saveSessionOrganization(step.db, id, organizationId);
+    await sessionRows.saveOrganization(step.db, id, organizationId);
     const changed = { kind: 'session', id, action: 'updated' } as const;
     await announceAfterCommit(step, records.announce, [changed]);
   });
@@ -159,7 +153,7 @@ export async function switchOrganization(
 async function namesAround({ db }: Records, { id, name }: User): Promise<string[]> {
   const memberships = await organizationMembershipsOf(db, id);
   const ids = memberships.map(({ organizationId }) => organizationId);
-  return [name, ...(await findOrganizationNames(db, ids)).values()];
+  return [name, ...(await organizationRows.namesOf(db, ids)).values()];
 }
 
 /** Changes the password and ends every other session; false when the current one is wrong. */
@@ -177,7 +171,7 @@ export async function changePassword(
   const saved = { ...user, passwordHash, updated: now, version: user.version + 1 };
   await transaction(records.db, async ({ db }) => {
     await userRows.save(db, saved);
-    await forgetFirstPassword(db, user.id);
+    await userRows.forgetFirstPassword(db, user.id);
   });
   await endSessions(records, user.id, principal.sessionId);
   return true;
@@ -204,7 +198,7 @@ export async function preparePasswordReset(
   email: string,
   { publicUrl, now }: { readonly publicUrl: string; readonly now: EpochMs },
 ): Promise<PasswordResetMail | undefined> {
-  const user = await findUserByEmail(db, emailAddressOf(email));
+  const user = await userRows.byEmail(db, emailAddressOf(email));
   if (user === undefined || user.passwordHash === null) return undefined;
   const token = randomBytes(tokenBytes).toString('base64url');
   const reset = {
@@ -257,8 +251,8 @@ export async function resetPassword(
     };
     await userRows.save(db, saved);
     await removePasswordResetsOf(db, user.id);
-    await forgetFirstPassword(db, user.id);
-    const ended = await removeSessionsOf(db, user.id);
+    await userRows.forgetFirstPassword(db, user.id);
+    const ended = await sessionRows.removeOf(db, user.id);
     await announceAfterCommit(step, records.announce, [
       ...ended.map((id) => ({ kind: 'session', id, action: 'deleted' }) as const),
       { kind: 'user', id: saved.id, action: 'updated' },

@@ -17,11 +17,11 @@ import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import {
-  findOAuthClientByClientId,
   insertSigningKey,
   listSigningKeys,
   removeSigningKey,
   type SigningKeyRecord,
+  oauthClientRows,
 } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 
@@ -326,7 +326,7 @@ export class TokenService {
   ): Promise<IssuedToken | TokenRefusal> {
     const request = readTokenRequest(form, authorization);
     if ('error' in request) return request;
-    const client = await findOAuthClientByClientId(this.#parts.db, request.clientId);
+    const client = await oauthClientRows.byClientId(this.#parts.db, request.clientId);
     const given = Buffer.from(secretHash(request.clientSecret));
     const isRight = timingSafeEqual(given, Buffer.from(client?.secretHash ?? unknownHash));
     if (client === undefined || !isRight) return unknownClient(request.basic);

@@ -19,7 +19,7 @@ import { RuleTimers, watchClockSteps } from '../operations/clock.ts';
 import type { EnqueueDeliveries } from '../rules/rule-writes.ts';
 import { type AlarmChange, alarmChanges, type AlarmCounts } from '../model/alarm.ts';
 import { countAlarms, moveAlarmTimes, nextAlarmTime } from '../storage/records/rows/alarms.ts';
-import { lookAtMutesAgain, nextMuteTime } from '../storage/records/rows/mutes.ts';
+import { muteRows } from '../storage/records/rows/mutes.ts';
 import { transaction } from '../storage/records/records.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 
@@ -80,7 +80,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   const timers = new RuleTimers({
     async nextTime() {
       if (!holds()) return undefined;
-      const times = [await nextMuteTime(db), await nextAlarmTime(db)];
+      const times = [await muteRows.nextTime(db), await nextAlarmTime(db)];
       const known = times.filter((time) => time !== undefined);
       return known.length === 0 ? undefined : Math.min(...known);
     },
@@ -99,7 +99,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
       if (!holds()) return;
       transaction(db, async (step) => {
         await moveAlarmTimes(step.db, { now: now(), byMs });
-        await lookAtMutesAgain(step.db, now());
+        await muteRows.lookAgain(step.db, now());
       }).then(timers.changed, (error) =>
         telemetry.backgroundFailed('moving the times of alarms', error),
       );

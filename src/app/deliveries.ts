@@ -32,16 +32,13 @@ import { createConfiguredMails, type MailSender } from '../outputs/connectors/ma
 import type { EgressGuard } from '../outputs/egress/guard.ts';
 import { RuleBudget, storeWrittenSample } from '../uplinks/written-sample.ts';
 import { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
-import {
-  existingOutputConnectors,
-  outputConnectorRows,
-} from '../storage/records/rows/data-flows.ts';
+import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import {
   deliveryLogMark,
   findFollowerPosition,
   saveFollowerPosition,
 } from '../storage/records/rows/positions.ts';
-import { reportFilesOf } from '../storage/records/rows/reports.ts';
+import { reportRows } from '../storage/records/rows/reports.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { JournalFollower } from '../uplinks/followers/journal-consumer.ts';
@@ -181,7 +178,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
   });
   if (!expected && log.isNoted) await saveFollowerPosition(db, deliveryLogMark, 0);
   telemetry.gauge('delivery_log_bytes', 'Bytes of the delivery log on disk.', () => log.bytes);
-  const existing = (ids: readonly string[]) => existingOutputConnectors(records.db, ids);
+  const existing = (ids: readonly string[]) => outputConnectorRows.existing(records.db, ids);
   const from = journal.followerPosition('outputs') ?? journal.position;
   const recovered = await recoverDeliveries(log, { from, existing });
   const counts = new DeliveryCounts({ db, setRepeatingTimer, failed });
@@ -241,7 +238,7 @@ function connectorServices(
     egress,
     now,
     mails: createConfiguredMails(config),
-    mailContent: (contentId) => reportFilesOf(records.db, contentId),
+    mailContent: (contentId) => reportRows.filesOf(records.db, contentId),
     smsGatewayUrl,
     gcpServiceAccountKey,
     writeSample: (sample) => storeWrittenSample(sample, stages),

@@ -39,7 +39,7 @@ import type { EntryLog } from '../storage/log/entry-log.ts';
 import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import { refreshStatistics } from '../storage/records/engine.ts';
 import { openRecords, type OpenRecords } from '../storage/records/records.ts';
-import { operationRows, unfinishedOperations } from '../storage/records/rows/operations.ts';
+import { operationRows } from '../storage/records/rows/operations.ts';
 import {
   adoptFollowerPositions,
   type RecordedPositions,
@@ -362,7 +362,7 @@ function composeOperations(parts: {
       await show(id).catch(failed);
       return isDone;
     },
-    unfinished: () => unfinishedOperations(records.db, 'others'),
+    unfinished: () => operationRows.unfinished(records.db, 'others'),
     isOwn: parts.isOwn,
     organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
     failed: (error) => telemetry.backgroundFailed('running an operation', error),

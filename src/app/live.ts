@@ -18,7 +18,7 @@ import { isWritten } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
 import { ChangeFollower } from '../model/record.ts';
 import { devicesGoneOffline } from '../storage/records/rows/device-status.ts';
-import { devicesOfPlace, placesAboveDevices } from '../storage/records/rows/places.ts';
+import { placeRows } from '../storage/records/rows/places.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Parts } from './platform-parts.ts';
@@ -41,8 +41,9 @@ export function composeLive(server: Server, parts: Parts, { settled }: Uplinks):
   const access = new AccessWatch({ fanOut, readable, pause, failed });
   const placeWatch = new PlaceWatch({
     fanOut,
-    placesAbove: (deviceIds) => placesAboveDevices(records.db, deviceIds),
-    devicesAt: async (placeId) => (await devicesOfPlace(records.db, placeId)).map(({ id }) => id),
+    placesAbove: (deviceIds) => placeRows.aboveDevices(records.db, deviceIds),
+    devicesAt: async (placeId) =>
+      (await placeRows.devicesOf(records.db, placeId)).map(({ id }) => id),
     pause,
     failed: (error) => telemetry.backgroundFailed('following devices of places', error),
   });

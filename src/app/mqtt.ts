@@ -12,8 +12,8 @@ import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import {
-  findDeviceCredentials,
   findDevicesWithCredentials,
+  deviceCredentialRows,
 } from '../storage/records/rows/credentials.ts';
 import { findDeviceConfiguration } from '../storage/records/rows/downlinks.ts';
 import { deviceConnectorRows } from '../storage/records/rows/data-flows.ts';
@@ -266,7 +266,7 @@ function loginPartsOf({ config, address, directory, records, now }: Parts): Logi
     findConnector: (id) => deviceConnectorRows.find(records, id),
     findDevices: (deviceId) => findDevicesWithCredentials(records, deviceId),
     findDevice: (id) => deviceRows.find(records, id),
-    findCredentials: (id) => findDeviceCredentials(records.db, id),
+    findCredentials: (id) => deviceCredentialRows.ofDevice(records.db, id),
     audiencesOf: (deviceId) =>
       tokenAudiences(address.deviceAudience(), config.vendorAliases, deviceId),
     now,

@@ -10,7 +10,7 @@ import { readOperation } from '../inventory/operations/operations.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
 import { createOperationRunner, type OperationRunner } from '../operations/operation-runner.ts';
 import { SampleOperations } from '../operations/sample-operations.ts';
-import { operationRows, unfinishedOperations } from '../storage/records/rows/operations.ts';
+import { operationRows } from '../storage/records/rows/operations.ts';
 import { countDeletion } from '../uplinks/sample-changes.ts';
 import type { Parts } from './platform-parts.ts';
 import { shareRunner } from './shared-work.ts';
@@ -67,7 +67,7 @@ function runnerOf(parts: Parts, sampleChanges: SampleChangesOfNode): OperationRu
         liveEvents.operationMoved(operation.workspaceId, await readOperation(records, id));
       return isDone;
     },
-    unfinished: () => unfinishedOperations(records.db, 'sampleChanges'),
+    unfinished: () => operationRows.unfinished(records.db, 'sampleChanges'),
     isOwn: (id) => sharedWork?.holds(leaseOfOperation(id)) ?? true,
     organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
     failed: (error) => telemetry.backgroundFailed('changing samples', error),
@@ -149,7 +149,7 @@ function exportRunnerOf(parts: Parts, { runPart }: SampleExports): OperationRunn
         liveEvents.operationMoved(operation.workspaceId, await readOperation(records, id));
       return isDone;
     },
-    unfinished: () => unfinishedOperations(records.db, 'exports'),
+    unfinished: () => operationRows.unfinished(records.db, 'exports'),
     isOwn: (id) => sharedWork?.holds(leaseOfOperation(id)) ?? true,
     organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
     failed: (error) => telemetry.backgroundFailed('exporting samples', error),

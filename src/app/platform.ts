@@ -26,7 +26,7 @@ import type { OwnPlace } from '../outputs/egress/host-check.ts';
 import { createHttpThread } from '../outputs/egress/http-thread.ts';
 import { openPublicHolidays } from '../query/public-holidays.ts';
 import { refreshStatistics } from '../storage/records/engine.ts';
-import { firstWorkspace } from '../storage/records/rows/workspaces.ts';
+import { workspaceRows } from '../storage/records/rows/workspaces.ts';
 import type { Certificate } from '../structures/certificate-watch.ts';
 import { Closers, StopTime } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
@@ -391,7 +391,7 @@ async function openTenant({ config, records, now }: Parts): Promise<Tenant | und
 }
 
 async function storedTenant({ records }: Parts): Promise<Tenant | undefined> {
-  const workspace = await firstWorkspace(records.db);
+  const workspace = await workspaceRows.firstCreated(records.db);
   if (workspace === undefined) return undefined;
   const { id: workspaceId, organizationId } = workspace;
   return { isNew: false, organizationId, workspaceId, apiKeyId: null, generatedPassword: null };

@@ -8,7 +8,7 @@ import { RuleTimers, watchClockSteps } from '../operations/clock.ts';
 import { createConfiguredMails } from '../outputs/connectors/mail/mail-sender.ts';
 import { ReportRuns } from '../reports/report-runs.ts';
 import { randomDeliveryId } from '../storage/delivery-log/record.ts';
-import { nextReportTime } from '../storage/records/rows/reports.ts';
+import { reportRows } from '../storage/records/rows/reports.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { Once } from '../uplinks/idempotency/idempotency.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -66,7 +66,7 @@ export function composeReports(
   });
   const holds = () => sharedWork?.holds('maintenance') ?? true;
   const timers = new RuleTimers({
-    nextTime: async () => (holds() ? nextReportTime(db) : undefined),
+    nextTime: async () => (holds() ? reportRows.nextTime(db) : undefined),
     async runDue() {
       if (holds()) await runs.runDue();
     },

@@ -67,8 +67,8 @@ import type { SignInKind } from '../model/user.ts';
 import { dropSamplesOf } from '../operations/deleted-devices.ts';
 import type { DemoWorkspaces } from '../operations/demo-workspaces.ts';
 import { createGuardedFetch, type EgressGuard } from '../outputs/egress/guard.ts';
-import { typesOfWorkspace } from '../storage/records/rows/device-types.ts';
-import { hasDevices } from '../storage/records/rows/devices.ts';
+import { deviceTypeRows } from '../storage/records/rows/device-types.ts';
+import { deviceRows } from '../storage/records/rows/devices.ts';
 import { programVersion } from '../telemetry/build-info.ts';
 import type { Alarms } from './alarms.ts';
 import type { Calculations, Rules } from './rules.ts';
@@ -97,7 +97,7 @@ import { listAlarms } from '../storage/records/rows/alarms.ts';
 import { findUplinkMetrics } from '../storage/records/rows/device-status.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { listProcessingLog, refusalsSince } from '../storage/records/rows/payload-notes.ts';
-import { ruleRows, rulesUsing } from '../storage/records/rows/rules.ts';
+import { ruleRows } from '../storage/records/rows/rules.ts';
 import type { TraceParts } from '../uplinks/device-trace.ts';
 
 interface RouteExtras {
@@ -190,7 +190,8 @@ export function composeRoutes(
     askRoute({
       ...queries,
       records: parts.records,
-      typesOfWorkspace: (workspaceId, max) => typesOfWorkspace(parts.records.db, workspaceId, max),
+      typesOfWorkspace: (workspaceId, max) =>
+        deviceTypeRows.ofWorkspace(parts.records.db, workspaceId, max),
       typeOfDevice,
     }),
     ...typeDashboardRoutes({ records: parts.records, store, now, typeOfDevice }),
@@ -270,7 +271,7 @@ function aboutParts({ config, records, access, address }: Parts): AboutParts {
       signInKinds: signInKindsOf(config, address.url()),
       provider: provider === undefined ? null : { label: provider.label },
     },
-    hasDevices: () => hasDevices(records),
+    hasDevices: () => deviceRows.any(records),
     isSignedIn: (headers) => isIdentified(access.authenticators, headers),
   };
 }
@@ -471,10 +472,12 @@ function deviceTraceRoute(
     },
     refusals: (workspaceId) => refusalsSince(db, workspaceId, now() - refusalLimits.ageMsMax),
     async rulesOf(deviceId, tagIds, max) {
-      const found = new Set((await rulesUsing(db, 'device', deviceId, max)).map(({ id }) => id));
+      const found = new Set(
+        (await ruleRows.using(db, 'device', deviceId, max)).map(({ id }) => id),
+      );
       for (const tagId of tagIds.slice(0, tagsMax)) {
         if (found.size >= max) break;
-        for (const { id } of await rulesUsing(db, 'tag', tagId, max)) found.add(id);
+        for (const { id } of await ruleRows.using(db, 'tag', tagId, max)) found.add(id);
       }
       return ruleRows.findAll(db, [...found].slice(0, max));
     },

@@ -30,8 +30,8 @@ import {
 } from '../storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
 import { EmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
 import type { OpenRawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';
-import { hasDeviceTypes } from '../storage/records/rows/device-types.ts';
-import { placesByName } from '../storage/records/rows/devices.ts';
+import { deviceTypeRows } from '../storage/records/rows/device-types.ts';
+import { deviceRows } from '../storage/records/rows/devices.ts';
 import { dropOldKeptAnswers } from '../storage/records/rows/idempotency-keys.ts';
 import { dropOldProcessingLog } from '../storage/records/rows/payload-notes.ts';
 import { dropOldPeriodCounts } from '../storage/records/rows/period-counts.ts';
@@ -381,7 +381,8 @@ function backfillStagesOf(
     findRoute: (deviceId) => directory.byDevice(deviceId),
     cached: directory.cached,
     known: new KnownDevices(() => directory.revision),
-    placesByName: (organizationId, names) => placesByName(records.db, organizationId, names),
+    placesByName: (organizationId, names) =>
+      deviceRows.placesByName(records.db, organizationId, names),
     authorizeWrite: (principal, place) => authorize(principal, 'asset', 'update', place),
     validate,
     admit,
@@ -481,7 +482,7 @@ async function composeScripts(parts: Parts): Promise<Scripts> {
   telemetry.gauge('script_threads', 'Threads that run scripts.', () => started()?.threads ?? 0);
   quotaUse.readBy('runScriptsRunning', (id) => started()?.trials(id).underWay ?? 0);
   quotaUse.readBy('runScriptsWaiting', (id) => started()?.trials(id).waiting ?? 0);
-  if (await hasDeviceTypes(records.db)) machine.warmUp();
+  if (await deviceTypeRows.any(records.db)) machine.warmUp();
   return { run, close, trials: { run: (trial) => run({ ...trial, kind: 'trial' }) } };
 }
 

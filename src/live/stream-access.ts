@@ -9,9 +9,9 @@ import { type Principal, principalIn } from '../model/principal.ts';
 import { Problem } from '../model/problem.ts';
 import type { Place } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
-import { placesOfDevices } from '../storage/records/rows/devices.ts';
-import { devicesOfPlace } from '../storage/records/rows/places.ts';
-import { deviceIdsOfTag } from '../storage/records/rows/tags.ts';
+import { deviceRows } from '../storage/records/rows/devices.ts';
+import { placeRows } from '../storage/records/rows/places.ts';
+import { tagRows } from '../storage/records/rows/tags.ts';
 
 /** What a kind of events shows, and so the scope that following it needs, with that of workspaces. */
 const scopeOfKind = {
@@ -43,7 +43,7 @@ export class StreamAccess {
     isOver?: () => boolean,
   ): Promise<ReadonlySet<string>> => {
     const readable = new Set<string>();
-    for (const [id, place] of await placesOfDevices(this.#records.db, deviceIds, isOver)) {
+    for (const [id, place] of await deviceRows.placesOf(this.#records.db, deviceIds, isOver)) {
       const acting = principalIn(principal, place.organizationId);
       if (mayRead(acting, { ...place, what: 'device', id })) readable.add(id);
     }
@@ -62,16 +62,16 @@ export class StreamAccess {
     if (place === undefined) return undefined;
     const acting = principalIn(principal, place.organizationId);
     if (!mayRead(acting, place)) return undefined;
-    return deviceIdsOfTag(this.#records.elsewhere(acting.organizationId), tagId);
+    return tagRows.deviceIdsOf(this.#records.elsewhere(acting.organizationId), tagId);
   };
 
-  /** As `devicesOfTag`, at the place and below it. */
+  /** As `tagRows.devicesOf`, at the place and below it. */
   readonly devicesOfPlace: AssetsOfPlace = async (principal, placeId) => {
     const place = await placeOf(this.#records, 'place', placeId).catch(undefinedIfRejected);
     if (place === undefined || place.workspaceId === null) return undefined;
     const acting = principalIn(principal, place.organizationId);
     if (!mayRead(acting, place)) return undefined;
-    const rows = await devicesOfPlace(this.#records.elsewhere(acting.organizationId), placeId);
+    const rows = await placeRows.devicesOf(this.#records.elsewhere(acting.organizationId), placeId);
     return { workspaceId: place.workspaceId, assetIds: rows.map(({ id }) => id) };
   };
 

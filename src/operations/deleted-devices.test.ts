@@ -1,6 +1,6 @@
 // Deleted devices: what is left of them is removed once uplinks in progress at the deletion have ended.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listDeletedDevices, noteDeletedDevices } from '../storage/records/rows/devices.ts';
+import { deviceRows } from '../storage/records/rows/devices.ts';
 import { findDeviceStates, saveDeviceStates } from '../storage/records/rows/device-status.ts';
 import {
   type DeletedDevicesParts,
@@ -42,8 +42,8 @@ function recorded(db: DeletedDevicesParts['db'], now: number) {
 
 test('devices are purged when their last uplinks have ended, and later ones wait', async () => {
   const { db } = opened.records;
-  await noteDeletedDevices(db, ['stored', 'empty'], 1_000);
-  await noteDeletedDevices(db, ['recent'], 1_001);
+  await deviceRows.noteDeleted(db, ['stored', 'empty'], 1_000);
+  await deviceRows.noteDeleted(db, ['recent'], 1_001);
   const ids = ['stored', 'empty', 'recent'];
   await saveDeviceStates(db, new Map(ids.map((id) => [id, { id }])));
   const { parts, calls } = recorded(db, 1_000 + lateAfterDeletionMs);
@@ -54,7 +54,7 @@ test('devices are purged when their last uplinks have ended, and later ones wait
     'samples of stored',
     'deviceDeleted 1',
   ]);
-  const left = (await listDeletedDevices(db)).map(({ deviceId }) => deviceId);
+  const left = (await deviceRows.deleted(db)).map(({ deviceId }) => deviceId);
   expect(left.toSorted()).toEqual(['recent']);
   expect([...(await findDeviceStates(db, ['stored', 'recent']))]).toEqual([
     ['recent', { id: 'recent' }],

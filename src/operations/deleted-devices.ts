@@ -1,11 +1,7 @@
 // Deleted devices: removes samples, raw uplinks and status that arrived while a device was deleted.
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import {
-  completeDeviceDeletion,
-  listDeletedDevices,
-  purgeDeviceRecords,
-} from '../storage/records/rows/devices.ts';
+import { deviceRows } from '../storage/records/rows/devices.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
@@ -30,7 +26,7 @@ export interface DeletedDevicesParts {
 /** Removes also what a crash right after a deletion left. */
 export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<void> {
   const { db, store, telemetry, now } = parts;
-  const due = (await listDeletedDevices(db)).filter(
+  const due = (await deviceRows.deleted(db)).filter(
     ({ deletedAt }) => deletedAt <= now() - lateAfterDeletionMs,
   );
   if (due.length > 0) await parts.settled();
@@ -38,8 +34,8 @@ export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<v
   for (const { deviceId } of due) {
     if (await store.mayHold(deviceId))
       telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
-    await purgeDeviceRecords(db, [deviceId]);
-    await completeDeviceDeletion(db, deviceId);
+    await deviceRows.purge(db, [deviceId]);
+    await deviceRows.completeDeletion(db, deviceId);
     await parts.pause();
   }
 }

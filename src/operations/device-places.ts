@@ -5,13 +5,8 @@ import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { Place } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
-import {
-  childrenOf,
-  devicesByPlace,
-  devicesOfPlace,
-  placeRows,
-} from '../storage/records/rows/places.ts';
-import { devicesOfTag } from '../storage/records/rows/tags.ts';
+import { placeRows } from '../storage/records/rows/places.ts';
+import { tagRows } from '../storage/records/rows/tags.ts';
 
 interface DevicePlaces {
   /** Throws Problem 404. */
@@ -23,7 +18,7 @@ interface DevicePlaces {
   /** Throws Problem 404. */
   readonly ownerOfPlace: (placeId: string) => Promise<Place>;
   /** At the place and below it. Throws Problem 404. */
-  readonly devicesOfPlace: (placeId: string) => ReturnType<typeof devicesOfPlace>;
+  readonly devicesOfPlace: (placeId: string) => ReturnType<typeof placeRows.devicesOf>;
   /** Throws Problem 404. */
   readonly ownerOfWorkspace: (workspaceId: string) => Promise<Place>;
   /** See `DeviceAccess.devicesByPlace`. */
@@ -32,7 +27,7 @@ interface DevicePlaces {
     of: { readonly parentId: string | null } | { readonly placeIds: readonly string[] },
   ) => Promise<ReadonlyMap<string, readonly string[]>>;
   /** Throws Problem 404. The statement takes turns with those of other organizations. */
-  readonly devicesOfTag: (tagId: string) => ReturnType<typeof devicesOfTag>;
+  readonly devicesOfTag: (tagId: string) => ReturnType<typeof tagRows.devicesOf>;
 }
 
 function placeOfRoute({ device }: UplinkRoute): Place {
@@ -51,7 +46,7 @@ export function createDevicePlaces(
     ownerOfPlace,
     async devicesOfPlace(placeId) {
       const { organizationId } = await ownerOfPlace(placeId);
-      return devicesOfPlace(records.elsewhere(organizationId ?? ''), placeId);
+      return placeRows.devicesOf(records.elsewhere(organizationId ?? ''), placeId);
     },
     ownerOfWorkspace: (workspaceId) => placeInWorkspace(records, workspaceId),
     devicesByPlace: async (workspaceId, of) => groupedByPlace(records, workspaceId, of),
@@ -67,7 +62,7 @@ export function createDevicePlaces(
     },
     async devicesOfTag(tagId) {
       const { organizationId } = await placeOfTag(tagId);
-      return devicesOfTag(records.elsewhere(organizationId ?? ''), tagId);
+      return tagRows.devicesOf(records.elsewhere(organizationId ?? ''), tagId);
     },
   };
 }
@@ -86,13 +81,13 @@ async function groupedByPlace(
   const ids =
     'placeIds' in of
       ? await ownOf(db, workspaceId, of.placeIds)
-      : await childrenOf(db, workspaceId, of.parentId, groupsMax + 1);
+      : await placeRows.childrenOf(db, workspaceId, of.parentId, groupsMax + 1);
   if (ids.length > groupsMax)
     throw problem('invalidRequest', {
       reason: `body parentId: has more than ${groupsMax} places directly below; name some in placeIds`,
     });
   const groups = new Map<string, string[]>(ids.map((id) => [id, []]));
-  const pairs = await devicesByPlace(db, ids, groupedDevicesMax + 1);
+  const pairs = await placeRows.devicesByPlace(db, ids, groupedDevicesMax + 1);
   if (pairs.length > groupedDevicesMax)
     throw problem('invalidRequest', {
       reason: `body: the places have more than ${groupedDevicesMax} devices at and below them`,

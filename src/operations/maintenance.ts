@@ -3,7 +3,7 @@ import { type EpochMs, minuteMs } from '../model/instant.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import { retentionTimes } from '../inventory/workspaces/workspaces.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { readRetentionRules } from '../storage/records/rows/workspaces.ts';
+import { workspaceRows } from '../storage/records/rows/workspaces.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import type { DroppedSamples, RetentionTimes } from '../storage/samples/sample-store.ts';
 
@@ -66,7 +66,7 @@ export interface ExpiredSamplesParts {
  */
 export async function hideExpired(parts: ExpiredSamplesParts): Promise<() => Promise<void>> {
   const { db, store, telemetry, now } = parts;
-  const times = retentionTimes(await readRetentionRules(db), now());
+  const times = retentionTimes(await workspaceRows.retentionRules(db), now());
   if (times.workspaces.size === 0 && times.dataFlows.size === 0) return async () => undefined;
   const dropped = store
     .retain(times)
@@ -81,6 +81,6 @@ export async function hideExpired(parts: ExpiredSamplesParts): Promise<() => Pro
 export async function dropExpired(parts: ExpiredSamplesParts): Promise<void> {
   const { db, store, telemetry, now } = parts;
   // Without any rule too, because a removed rule no longer hides samples.
-  const dropped = await store.retain(retentionTimes(await readRetentionRules(db), now()));
+  const dropped = await store.retain(retentionTimes(await workspaceRows.retentionRules(db), now()));
   if (dropped.samples > 0) telemetry.samplesDropped('retention', dropped);
 }

@@ -13,15 +13,7 @@ import {
 import { type DevicePage, readPart, type ReachedPart } from '../query/exports/next-part.ts';
 import type { ExportContent, PartEncoder } from '../query/exports/part-encoder.ts';
 import type { Records } from '../storage/records/records.ts';
-import {
-  expiredSampleExports,
-  filesOfSampleExports,
-  nextExportedDevices,
-  operationRows,
-  sampleExportRows,
-  sampleExportsOfNode,
-  saveProgress,
-} from '../storage/records/rows/operations.ts';
+import { operationRows, sampleExportRows } from '../storage/records/rows/operations.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import { SharedPool } from '../structures/shared-pool.ts';
 
@@ -97,10 +89,13 @@ export class SampleExports {
 
   /** Removes exports that expired, and files without a record. */
   readonly runMaintenance = async (): Promise<void> => {
-    for (const id of await expiredSampleExports(this.#parts.records.db, this.#parts.records.now()))
+    for (const id of await sampleExportRows.expired(
+      this.#parts.records.db,
+      this.#parts.records.now(),
+    ))
       await sampleExportRows.remove(this.#parts.records.db, id);
     await mkdir(this.#parts.folder, { recursive: true, mode: 0o700 });
-    const known = new Set(await sampleExportsOfNode(this.#parts.records.db, this.#parts.node));
+    const known = new Set(await sampleExportRows.ofNode(this.#parts.records.db, this.#parts.node));
     for (const id of await readdir(this.#parts.folder))
       if (!known.has(id)) await this.removeFile(id);
   };
@@ -124,7 +119,7 @@ export class SampleExports {
   async #needRoom(record: SampleExport, file: ExportFile, bytes: number): Promise<void> {
     const { bytesMax } = this.#parts;
     const crowdedOut: string[] = [];
-    const stored = await filesOfSampleExports(this.#parts.records.db, this.#parts.node);
+    const stored = await sampleExportRows.filesOf(this.#parts.records.db, this.#parts.node);
     const files = new SharedPool<string>({
       // A limit that was lowered ends no file by itself.
       max: Math.max(
@@ -215,7 +210,7 @@ function nextDevices(
   cursor: ExportCursor | null,
 ): Promise<DevicePage> {
   const selection = { workspaceId, deviceIds: plan.deviceIds, tagIds: plan.tagIds };
-  return nextExportedDevices(db, selection, {
+  return sampleExportRows.nextDevices(db, selection, {
     id: cursor?.deviceId ?? '',
     isIncluded: (cursor?.behind ?? null) !== null,
   });
@@ -236,7 +231,7 @@ async function saveReached(
     // Devices may come and go while an export runs.
     const total = isComplete ? devices : Math.max(operation.total, devices);
     const completed = isComplete ? now : null;
-    await saveProgress(step.db, { ...operation, total, done: devices, completed });
+    await operationRows.saveProgress(step.db, { ...operation, total, done: devices, completed });
   });
 }
 
@@ -250,7 +245,7 @@ async function saveFailed(
     if (operation === undefined || operation.completed !== null) return;
     const completed = step.now();
     const failed = Math.max(1, operation.total - operation.done);
-    await saveProgress(step.db, { ...operation, failed, completed });
+    await operationRows.saveProgress(step.db, { ...operation, failed, completed });
     const expires = completed + retentionMs;
     const failure = { state: 'FAILED', errorCode: code, error: message, bytes: 0 } as const;
     await sampleExportRows.save(step.db, { ...record, ...failure, expires });

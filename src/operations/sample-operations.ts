@@ -17,16 +17,7 @@ import type {
 import { missing } from '../structures/missing.ts';
 import type { Records } from '../storage/records/records.ts';
 import { deviceRows } from '../storage/records/rows/devices.ts';
-import {
-  actionsFrom,
-  noteSettled,
-  noteUnsettled,
-  operationRows,
-  saveActions,
-  saveEndedLate,
-  saveProgress,
-  unsettledActions,
-} from '../storage/records/rows/operations.ts';
+import { operationRows } from '../storage/records/rows/operations.ts';
 
 interface SampleOperationParts {
   readonly records: Records;
@@ -114,7 +105,7 @@ export class SampleOperations {
 
   async #runNext(operation: Operation): Promise<boolean> {
     const { db } = this.#parts.records;
-    const [action] = await actionsFrom(db, operation.id, operation.done, 1);
+    const [action] = await operationRows.actionsFrom(db, operation.id, operation.done, 1);
     if (action === undefined) return true;
     const ended = await this.#runPiece(operation, action);
     return ended !== undefined && this.#save(operation, ended);
@@ -188,15 +179,15 @@ export class SampleOperations {
       const current = await operationRows.find(step.db, id);
       if (current === undefined) return true;
       const action = { ...ended.action, started: now, completed: now };
-      await saveActions(step.db, id, [action]);
+      await operationRows.saveActions(step.db, id, [action]);
       await this.#noteNode(step, ended);
       const done = current.done + 1;
       const failed = current.failed + (action.state === 'FAILED' ? 1 : 0);
       const isLast = settling === undefined && done >= current.total;
       const progress = { ...current, done, failed, completed: isLast ? now : null };
       // What was done when somebody canceled it is counted too.
-      if (current.completed === null) await saveProgress(step.db, progress);
-      else await saveEndedLate(step.db, progress);
+      if (current.completed === null) await operationRows.saveProgress(step.db, progress);
+      else await operationRows.saveEndedLate(step.db, progress);
       if (actor !== undefined && samples + rawUplinks > 0)
         await audit(step, actor, plan, deviceOf(action), ended);
       return isLast || current.completed !== null;
@@ -205,7 +196,7 @@ export class SampleOperations {
 
   async #noteNode(step: Step, { action, samples, node }: Ended): Promise<void> {
     if (this.#parts.settling === undefined || samples === 0 || node === undefined) return;
-    await noteUnsettled(step.db, action.id, { id: deviceOf(action), node });
+    await operationRows.noteUnsettled(step.db, action.id, { id: deviceOf(action), node });
   }
 
   /** Resolves with true when no node hides what was removed, or that takes too long. */
@@ -213,7 +204,7 @@ export class SampleOperations {
     const { records, settling } = this.#parts;
     const { id } = operation;
     const max = settlingLimits.devicesMax;
-    const unsettled = settling && (await unsettledActions(records.db, id, max));
+    const unsettled = settling && (await operationRows.unsettledActions(records.db, id, max));
     const settled: string[] = [];
     for (const action of unsettled ?? []) {
       const look = await this.#look(operation, action);
@@ -224,10 +215,10 @@ export class SampleOperations {
     const isLast = settled.length === (unsettled?.length ?? 0) && settled.length < max;
     if (settled.length === 0 && !isLast) return false;
     await change(records, async (step) => {
-      if (settled.length > 0) await noteSettled(step.db, settled);
+      if (settled.length > 0) await operationRows.noteSettled(step.db, settled);
       const current = await operationRows.find(step.db, id);
       if (current !== undefined && isLast)
-        await saveProgress(step.db, { ...current, completed: step.now() });
+        await operationRows.saveProgress(step.db, { ...current, completed: step.now() });
     });
     return isLast;
   }
@@ -245,7 +236,7 @@ export class SampleOperations {
       if (ended?.action.state === 'FAILED') return 'settled';
       if (ended !== undefined)
         await change(records, async (step) => {
-          await saveActions(step.db, id, [ended.action]);
+          await operationRows.saveActions(step.db, id, [ended.action]);
           await this.#noteNode(step, ended);
         });
       return 'again';
@@ -262,7 +253,7 @@ export class SampleOperations {
     const { id, done } = operation;
     const reached = this.#reached.get(id);
     if (reached === undefined || reached.samples + reached.rawUplinks === 0) return;
-    const [action] = await actionsFrom(this.#parts.records.db, id, done, 1);
+    const [action] = await operationRows.actionsFrom(this.#parts.records.db, id, done, 1);
     if (action?.id !== reached.actionId) return;
     const { code: errorCode, message: error } = problem('changeCanceled');
     const { samples } = reached;

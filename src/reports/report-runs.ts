@@ -21,16 +21,7 @@ import {
 } from '../model/report.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { type Records, transaction, type TransactionStep } from '../storage/records/records.ts';
-import {
-  countReportMails,
-  insertReportFiles,
-  insertReportMails,
-  removeReportFilesBefore,
-  removeReportMailsBefore,
-  reportRows,
-  type ReportState,
-  saveReportState,
-} from '../storage/records/rows/reports.ts';
+import { reportRows, type ReportState } from '../storage/records/rows/reports.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { type ReportContent, reportMail, type ReportMail } from './report-mail.ts';
 import type { TriedDelivery } from '../outputs/deliveries/attempts/waiting-delivery.ts';
@@ -121,7 +112,7 @@ export class ReportRuns {
             next !== undefined && next === report.lastRun
               ? nextRunAfter(report.schedule, zoneOf, next)
               : next;
-          await saveReportState(db, report, { nextRun: run ?? null, nextAt: run ?? null });
+          await reportRows.saveState(db, report, { nextRun: run ?? null, nextAt: run ?? null });
         }
       });
       after = some.at(-1)?.id ?? '';
@@ -135,8 +126,11 @@ export class ReportRuns {
     const { db, now } = this.#parts.records;
     const { contentKeptMs, unsubscribeMs } = reportLimits;
     const some = 100;
-    while ((await removeReportFilesBefore(db, now() - contentKeptMs, some)) === some) await pause();
-    while ((await removeReportMailsBefore(db, now() - unsubscribeMs, rowsPerStep)) === rowsPerStep)
+    while ((await reportRows.removeFilesBefore(db, now() - contentKeptMs, some)) === some)
+      await pause();
+    while (
+      (await reportRows.removeMailsBefore(db, now() - unsubscribeMs, rowsPerStep)) === rowsPerStep
+    )
       await pause();
   }
 
@@ -167,7 +161,7 @@ export class ReportRuns {
       const current = await reportRows.find(step.db, id);
       if (current === undefined) throw problem('notFound', { what: 'report', id });
       const deliveryIds = await this.#queue(step, current, mail, undefined);
-      await saveReportState(step.db, current, { lastSent: step.now() });
+      await reportRows.saveState(step.db, current, { lastSent: step.now() });
       step.announce({ kind: 'report', id, action: 'updated' });
       return deliveryIds;
     };
@@ -227,7 +221,7 @@ export class ReportRuns {
     const mail = reportMail(report, content, this.#linkTo(report), missed?.message);
     await change(records, async (step) => {
       // Changed, or sent by another node, since it was read: it is looked at again if it is still due.
-      const isSame = await saveReportState(step.db, report, {
+      const isSame = await reportRows.saveState(step.db, report, {
         lastSent: step.now(),
         lastRun: run,
         nextRun: next,
@@ -261,7 +255,7 @@ export class ReportRuns {
 
   async #save(report: Report, state: Partial<ReportState>): Promise<void> {
     await change(this.#parts.records, async (step) => {
-      if (await saveReportState(step.db, report, state))
+      if (await reportRows.saveState(step.db, report, state))
         step.announce({ kind: 'report', id: report.id, action: 'updated' });
     });
   }
@@ -304,7 +298,7 @@ export class ReportRuns {
   /** Mails of the organization in 24 hours, if those of the report would be too many. */
   async #tooManyUsed({ organizationId, recipients }: Report): Promise<number | undefined> {
     const { db, now } = this.#parts.records;
-    const used = await countReportMails(db, organizationId, now() - dayMs);
+    const used = await reportRows.countMails(db, organizationId, now() - dayMs);
     return used + recipients.length > reportLimits.mailsADayMax ? used : undefined;
   }
 
@@ -319,13 +313,13 @@ export class ReportRuns {
     const { id, organizationId, workspaceId, recipients } = report;
     const created = step.now();
     const contentId = newId();
-    await insertReportFiles(step.db, { contentId, organizationId, created }, files);
+    await reportRows.insertFiles(step.db, { contentId, organizationId, created }, files);
     const mails = recipients.map((email) => ({
       email,
       token: randomBytes(tokenBytes).toString('base64url'),
       deliveryId: newDeliveryId(),
     }));
-    await insertReportMails(
+    await reportRows.insertMails(
       step.db,
       mails.map(({ email, token }) => ({
         tokenHash: secretHash(token),

@@ -16,7 +16,7 @@ import {
   moveScriptTimers,
   type ScriptTimer,
 } from '../storage/records/rows/rule-state.ts';
-import { saveNextExecution } from '../storage/records/rows/rules.ts';
+import { ruleRows } from '../storage/records/rows/rules.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
 import {
   evaluateDue,
@@ -417,7 +417,8 @@ class DueTimers {
     )) {
       const compiled = this.#parts.registry.rule(id);
       // A rule that is not active, or has no schedule, does not become due again.
-      if (compiled?.schedule === undefined) await saveNextExecution(this.#parts.db, id, null);
+      if (compiled?.schedule === undefined)
+        await ruleRows.saveNextExecution(this.#parts.db, id, null);
       else await this.#runScheduled({ compiled, schedule: compiled.schedule, due }, at, batch);
     }
     await batch.addEffects();
@@ -432,7 +433,7 @@ class DueTimers {
       for (const { id, due } of await findPlannedRules(step.db, at, workspaces)) {
         const schedule = this.#parts.registry.rule(id)?.schedule;
         const next = schedule && nextDue(schedule, at, at);
-        if (next !== undefined && next < due) await saveNextExecution(step.db, id, next);
+        if (next !== undefined && next < due) await ruleRows.saveNextExecution(step.db, id, next);
       }
       await moveScriptTimers(step.db, { now: at, byMs }, workspaces);
       await moveConditionWaits(step.db, { now: at, byMs }, workspaces);

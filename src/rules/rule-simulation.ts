@@ -39,10 +39,10 @@ import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 import { hasFormOfId } from '../model/ids.ts';
 import type { OutputConnector } from '../model/connector.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { findOpenOutputConnectors } from '../storage/records/rows/data-flows.ts';
-import { devicesOfPlace, groupsOfDevices } from '../storage/records/rows/places.ts';
+import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
+import { placeRows } from '../storage/records/rows/places.ts';
 import { customLogicRows, ruleRows } from '../storage/records/rows/rules.ts';
-import { deviceIdsOfTag } from '../storage/records/rows/tags.ts';
+import { tagRows } from '../storage/records/rows/tags.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { UnreadableRecord } from '../model/errors.ts';
 
@@ -403,11 +403,11 @@ export async function simulateUnstoredRule(
   const { db, ...stages } = parts;
   return simulateRule(await compiledRule(db, rule, outputs), range, {
     ...stages,
-    tagsOf: (deviceIds) => groupsOfDevices(db, deviceIds),
+    tagsOf: (deviceIds) => placeRows.groupsOfDevices(db, deviceIds),
     devicesOfTag: async (id) =>
       hasFormOfId('place', id)
-        ? (await devicesOfPlace(db, id)).map((device) => device.id)
-        : deviceIdsOfTag(db, id),
+        ? (await placeRows.devicesOf(db, id)).map((device) => device.id)
+        : tagRows.deviceIdsOf(db, id),
   });
 }
 
@@ -417,7 +417,7 @@ async function compiledRule(
   outputs: readonly OutputConnector[],
 ): Promise<CompiledRule> {
   const actions = rule.actions.map(({ id }) => id);
-  const connectors = [...(await findOpenOutputConnectors(db, actions)), ...outputs];
+  const connectors = [...(await outputConnectorRows.findOpen(db, actions)), ...outputs];
   const blocks = await customLogicRows.findAll(db, [rule.logic.customLogic?.customLogicId ?? '']);
   const compiled = compileRule(rule, {
     connectors: new Map(connectors.map((connector) => [connector.id, connector])),

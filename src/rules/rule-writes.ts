@@ -26,7 +26,7 @@ import {
   saveScriptState,
   type ScriptTimer,
 } from '../storage/records/rows/rule-state.ts';
-import { saveNextExecution } from '../storage/records/rows/rules.ts';
+import { ruleRows } from '../storage/records/rows/rules.ts';
 import { PeriodCounter } from '../uplinks/followers/period-counter.ts';
 import type { RuleSample } from './evaluation/rule-reading.ts';
 import type { RuleDelivery } from './rule-effects.ts';
@@ -160,7 +160,7 @@ async function writeAll(
   await insertScriptTimers(db, timers.filter(counts));
   for (const saved of states.filter(counts)) await saveScriptState(db, saved, saved.state);
   for (const { ruleId, nextExecution } of due.filter(counts))
-    await saveNextExecution(db, ruleId, nextExecution);
+    await ruleRows.saveNextExecution(db, ruleId, nextExecution);
   const wanted = deliveries.filter(counts).map(({ activation: _, ...delivery }) => delivery);
   if (wanted.length > 0) await enqueueDeliveries(wanted, step);
   const alarmNotes = await applyAlarms(

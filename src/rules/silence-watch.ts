@@ -3,7 +3,7 @@
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { groupsOfDevices } from '../storage/records/rows/places.ts';
+import { placeRows } from '../storage/records/rows/places.ts';
 import { findConditionStates } from '../storage/records/rows/rule-state.ts';
 import {
   devicesAmong,
@@ -286,7 +286,7 @@ class SilenceLook {
     const { workspaceId } = this.#compiled.rule;
     const own = devices.filter((device) => device.workspaceId === workspaceId);
     const ids = own.map(({ deviceId }) => deviceId);
-    const groups = inputs.byTag ? await groupsOfDevices(this.#parts.db, ids) : undefined;
+    const groups = inputs.byTag ? await placeRows.groupsOfDevices(this.#parts.db, ids) : undefined;
     return own.filter(
       ({ deviceId }) =>
         inputs.deviceIds.includes(deviceId) || inputs.hasTagged(groups?.get(deviceId) ?? new Set()),

@@ -16,7 +16,7 @@ import { newId } from '../../src/model/ids.ts';
 import { placeLimits, type PlaceRecord } from '../../src/model/place.ts';
 import { Problem } from '../../src/model/problem.ts';
 import { findDeviceIds } from '../../src/storage/records/rows/device-lists.ts';
-import { insertPlaces } from '../../src/storage/records/rows/places.ts';
+import { placeRows } from '../../src/storage/records/rows/places.ts';
 import { openTestRecords, type TestRecords } from '../../src/storage/records/testing-records.ts';
 import { principal } from './filtered-inventory.ts';
 
@@ -222,13 +222,13 @@ describe('limits', () => {
       }));
     const tops = [small, large, target].map((record) => ({ record, above: [] }));
     const rest = placesMax - 3 - (movedMax - 1) - movedMax;
-    await insertPlaces(records.db, tops);
+    await placeRows.insertAll(records.db, tops);
     for (const [parent, count] of [
       [small, movedMax - 1],
       [large, movedMax],
       [target, rest],
     ] as const)
-      await insertPlaces(records.db, below(parent, count));
+      await placeRows.insertAll(records.db, below(parent, count));
     await updatePlace(records, small.id, { parentId: target.id, name: 'moved' });
     expect((await readPlace(records, small.id)).path).toHaveLength(2);
     await expect(updatePlace(records, large.id, { parentId: target.id })).rejects.toThrow(

@@ -40,7 +40,7 @@ import type { RecordChange } from '../../src/model/record.ts';
 import { createOperationRunner } from '../../src/operations/operation-runner.ts';
 import { MapFiles } from '../../src/storage/maps/map-files.ts';
 import { openRecords, type OpenRecords } from '../../src/storage/records/records.ts';
-import { operationRows, unfinishedOperations } from '../../src/storage/records/rows/operations.ts';
+import { operationRows } from '../../src/storage/records/rows/operations.ts';
 import { organizationRows } from '../../src/storage/records/rows/workspaces.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
 import { telemetryOf } from '../../src/telemetry/testing-telemetry.ts';
@@ -82,7 +82,7 @@ export async function startRecordsWorld(available: Available = everything) {
   const network: { tell: TellNetworkServer | undefined } = { tell: undefined };
   const operations = createOperationRunner({
     runChunk: (id, isTimeUp) => runOperationChunk(records, id, isTimeUp, network.tell),
-    unfinished: () => unfinishedOperations(records.db, 'others'),
+    unfinished: () => operationRows.unfinished(records.db, 'others'),
     organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',
     failed: (error) => void failures.push(error),
     clock: () => performance.now(),

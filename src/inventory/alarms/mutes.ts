@@ -22,8 +22,8 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { endMuteOfAlarms } from '../../storage/records/rows/alarms.ts';
-import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
-import { countMutes, muteRows } from '../../storage/records/rows/mutes.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
+import { muteRows } from '../../storage/records/rows/mutes.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
 import { ruleRows } from '../../storage/records/rows/rules.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
@@ -223,7 +223,7 @@ async function check(step: Step, mute: Mute, current: Mute | undefined): Promise
   await checkWhat(step, mute, current);
   if (current !== undefined) return;
   const { perWorkspaceMax } = muteLimits;
-  if ((await countMutes(step.db, mute.workspaceId, step.now())) >= perWorkspaceMax)
+  if ((await muteRows.count(step.db, mute.workspaceId, step.now())) >= perWorkspaceMax)
     throw problem('mutesFull', { max: perWorkspaceMax });
 }
 
@@ -241,7 +241,7 @@ async function checkWhat(
   };
   const here = (records: readonly { readonly id: string; readonly workspaceId: string }[]) =>
     new Set(records.filter((one) => one.workspaceId === workspaceId).map(({ id }) => id));
-  const devices = await workspacesOfDevices(step.db, added('deviceIds'));
+  const devices = await deviceRows.workspacesOf(step.db, added('deviceIds'));
   const found = {
     ruleIds: here(await ruleRows.findAll(step.db, added('ruleIds'))),
     deviceIds: here([...devices].map(([id, of]) => ({ id, workspaceId: of }))),

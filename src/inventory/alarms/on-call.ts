@@ -17,8 +17,8 @@ import { openTimeZones } from '../../model/time-zone.ts';
 import { typesWithProperties } from '../../outputs/connectors/connector-table.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { memberEmailsAmong } from '../../storage/records/rows/users.ts';
-import { countOnCalls, onCallRows } from '../../storage/records/rows/mutes.ts';
-import { findReadableConnectors } from '../../storage/records/rows/data-flows.ts';
+import { onCallRows } from '../../storage/records/rows/mutes.ts';
+import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { auditView, change, type Step, usersNamedMax } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
@@ -149,7 +149,7 @@ async function connectorsNaming(step: Step, { id, workspaceId }: OnCall): Promis
   const users: string[] = [];
   for (const { type, properties } of typesWithProperties) {
     if (!properties.namesOnCalls) continue;
-    for (const other of await findReadableConnectors(step, workspaceId, type)) {
+    for (const other of await outputConnectorRows.findReadable(step, workspaceId, type)) {
       const named = other.properties === null ? [] : properties.onCallIds.named(other.properties);
       if (named.some((one) => one.id === id))
         users.push(`output connector ${other.name} (${other.id})`);
@@ -239,6 +239,6 @@ function overridesFrom(sent: NonNullable<OnCallDraft['overrides']>): OnCallOverr
 /** Throws 409 for an order too many. */
 async function check(step: Step, { workspaceId }: OnCall, current: OnCall | undefined) {
   const { perWorkspaceMax } = onCallLimits;
-  if (current === undefined && (await countOnCalls(step.db, workspaceId)) >= perWorkspaceMax)
+  if (current === undefined && (await onCallRows.count(step.db, workspaceId)) >= perWorkspaceMax)
     throw problem('onCallFull', { max: perWorkspaceMax });
 }

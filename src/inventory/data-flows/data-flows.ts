@@ -13,8 +13,8 @@ import {
   deviceConnectorRows,
   outputConnectorRows,
 } from '../../storage/records/rows/data-flows.ts';
-import { deviceTypeRows, findDeviceTypeNames } from '../../storage/records/rows/device-types.ts';
-import { devicesUsingDataFlow } from '../../storage/records/rows/devices.ts';
+import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
@@ -159,7 +159,7 @@ export async function listDataFlows(
   const connectorIds = rows.map((row) => row.deviceConnectorId);
   const typeIds = rows.flatMap((row) => row.deviceTypeId ?? []);
   const connectors = await deviceConnectorRows.byId(records, connectorIds);
-  const types = await findDeviceTypeNames(records.db, typeIds);
+  const types = await deviceTypeRows.namesOf(records.db, typeIds);
   const hidden = await unknownOutputs(records, viewOptions, rows);
   const items = rows.map((row) => ({
     ...dataFlowHead(row, connectors.get(row.deviceConnectorId), principal),
@@ -226,7 +226,7 @@ export async function updateDataFlow(
 export async function deleteDataFlow(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await dataFlowRows.find(step.db, id), 'data flow', id);
-    refuseWhenUsed('data flow', await devicesUsingDataFlow(step.db, id, usersNamedMax));
+    refuseWhenUsed('data flow', await deviceRows.usingDataFlow(step.db, id, usersNamedMax));
     await dataFlowRows.remove(step.db, id);
     step.announce({ kind: 'dataFlow', id, action: 'deleted' });
   });

@@ -17,7 +17,7 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { isTopic } from '../../model/outside-name.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { dataFlowsUsing, deviceConnectorRows } from '../../storage/records/rows/data-flows.ts';
+import { deviceConnectorRows, dataFlowRows } from '../../storage/records/rows/data-flows.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { auditView, orCurrent, usersNamedMax } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
@@ -145,7 +145,7 @@ export async function deleteDeviceConnector(records: Records, id: string): Promi
   await crud.remove(records, id, async (step) => {
     const { integrationId } = await crud.read(step, id);
     if (integrationId !== null) return [`integration ${integrationId}`];
-    return dataFlowsUsing(step.db, { deviceConnectorId: id }, usersNamedMax);
+    return dataFlowRows.using(step.db, { deviceConnectorId: id }, usersNamedMax);
   });
 }
 

@@ -18,10 +18,10 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { defaultTopic } from '../../model/sample.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { dashboardsOfType } from '../../storage/records/rows/dashboards.ts';
-import { dataFlowsUsing } from '../../storage/records/rows/data-flows.ts';
+import { dashboardRows } from '../../storage/records/rows/dashboards.ts';
+import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
-import { findDevicesOfType } from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { ownOrganization } from '../list-scope.ts';
 import {
   auditView,
@@ -259,8 +259,8 @@ export async function deleteDeviceType(records: Records, id: string): Promise<vo
   await change(records, async (step) => {
     found(await deviceTypeRows.find(step.db, id), 'device type', id);
     refuseWhenUsed('device type', [
-      ...(await dataFlowsUsing(step.db, { deviceTypeId: id }, usersNamedMax)),
-      ...(await dashboardsOfType(step.db, id, usersNamedMax)),
+      ...(await dataFlowRows.using(step.db, { deviceTypeId: id }, usersNamedMax)),
+      ...(await dashboardRows.ofType(step.db, id, usersNamedMax)),
     ]);
     await deviceTypeRows.remove(step.db, id);
     step.announce({ kind: 'deviceType', id, action: 'deleted' });
@@ -284,7 +284,7 @@ export async function devicesOfType(
   workspaceId?: string,
 ): Promise<string[]> {
   const { organizationId, workspaces } = principal;
-  const candidates = await findDevicesOfType(
+  const candidates = await deviceRows.ofType(
     records.db,
     organizationId,
     deviceTypeId,

@@ -15,13 +15,11 @@ import { problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
-  dataFlowsUsing,
   deviceConnectorRows,
-  devicesOfIntegration,
-  findConnectorOfIntegration,
   integrationRows,
+  dataFlowRows,
 } from '../../storage/records/rows/data-flows.ts';
-import { oldestWorkspaceOf } from '../../storage/records/rows/workspaces.ts';
+import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
   auditView,
@@ -61,7 +59,8 @@ export async function placeOfNewIntegration(
   draft: IntegrationDraft,
 ): Promise<Place & { readonly workspaceId: string }> {
   const organizationId = draft.organizationId ?? principal.organizationId;
-  const workspaceId = draft.workspaceId ?? (await oldestWorkspaceOf(records.db, organizationId));
+  const workspaceId =
+    draft.workspaceId ?? (await workspaceRows.oldestOf(records.db, organizationId));
   if (workspaceId === undefined)
     throw problem('notFound', { what: 'workspace of organization', id: organizationId });
   const place = await placeInWorkspace(records, workspaceId);
@@ -136,7 +135,7 @@ async function view(
   record: Integration,
   connector?: DeviceConnector,
 ) {
-  const made = connector ?? (await findConnectorOfIntegration(records, record.id));
+  const made = connector ?? (await deviceConnectorRows.ofIntegration(records, record.id));
   if (made === undefined)
     throw new Error(`The device connector of integration ${record.id} is missing`);
   const { description, organizationId, workspaceId } = record;
@@ -255,7 +254,7 @@ export async function updateIntegration(
 export async function deleteIntegration(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await integrationRows.find(step, id), 'integration', id);
-    const connector = await findConnectorOfIntegration(step, id);
+    const connector = await deviceConnectorRows.ofIntegration(step, id);
     refuseWhenUsed('integration', await usersOf(step, id, connector));
     if (connector !== undefined) {
       await deviceConnectorRows.remove(step, connector.id);
@@ -274,6 +273,6 @@ async function usersOf(
   const flows =
     connector === undefined
       ? []
-      : await dataFlowsUsing(step.db, { deviceConnectorId: connector.id }, usersNamedMax);
-  return [...flows, ...(await devicesOfIntegration(step.db, id, usersNamedMax))];
+      : await dataFlowRows.using(step.db, { deviceConnectorId: connector.id }, usersNamedMax);
+  return [...flows, ...(await integrationRows.devicesOf(step.db, id, usersNamedMax))];
 }

@@ -22,15 +22,10 @@ import type { ConnectorType } from '../../outputs/connectors/connector-type.ts';
 import { namedDevices } from '../../outputs/connectors/named-devices.ts';
 import { masked, parseProperties } from '../../outputs/connectors/secret-mask.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  dataFlowsUsing,
-  findOpenOutputConnectors,
-  findReadableConnectors,
-  outputConnectorRows,
-} from '../../storage/records/rows/data-flows.ts';
-import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
+import { outputConnectorRows, dataFlowRows } from '../../storage/records/rows/data-flows.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { onCallRows } from '../../storage/records/rows/mutes.ts';
-import { namesOfRulesUsing } from '../../storage/records/rows/rules.ts';
+import { ruleRows } from '../../storage/records/rows/rules.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
@@ -235,11 +230,11 @@ export async function deleteOutputConnector(records: Records, id: string): Promi
     refuseWhenUsed('output connector', await connectorsNaming(step, connector, usersNamedMax));
     refuseWhenUsed(
       'output connector',
-      await dataFlowsUsing(step.db, { outputConnectorId: id }, usersNamedMax),
+      await dataFlowRows.using(step.db, { outputConnectorId: id }, usersNamedMax),
     );
     refuseWhenUsed(
       'output connector',
-      await namesOfRulesUsing(step.db, 'outputConnector', id, usersNamedMax),
+      await ruleRows.namesOfUsing(step.db, 'outputConnector', id, usersNamedMax),
     );
     await outputConnectorRows.remove(step, id);
     step.announce({ kind: 'outputConnector', id, action: 'deleted' });
@@ -267,7 +262,7 @@ async function checkTargetDevices(
   const known = new Set(usedDevices(stored).map(({ deviceId }) => deviceId));
   const devices = usedDevices(connector).filter(({ deviceId }) => !known.has(deviceId));
   const ids = devices.map(({ deviceId }) => deviceId);
-  const workspaces = await workspacesOfDevices(step.db, ids);
+  const workspaces = await deviceRows.workspacesOf(step.db, ids);
   for (const { field, deviceId: id } of devices) {
     if (workspaces.get(id) === connector.workspaceId) continue;
     throw problem('unknownReference', { field, what: 'device', id, place: 'workspace' });
@@ -285,7 +280,9 @@ async function checkNamedConnectors(
 ): Promise<void> {
   const known = new Set(namedIn('connectorIds', stored).map(({ id }) => id));
   const named = namedIn('connectorIds', connector).filter(({ id }) => !known.has(id));
-  const found = await findOpenOutputConnectors(step.db, [...new Set(named.map(({ id }) => id))]);
+  const found = await outputConnectorRows.findOpen(step.db, [
+    ...new Set(named.map(({ id }) => id)),
+  ]);
   const usable = new Set(
     found
       .filter(({ workspaceId }) => workspaceId === connector.workspaceId)
@@ -336,7 +333,7 @@ async function connectorsNaming(
   if (workspaceId === null) return [];
   const users: string[] = [];
   for (const type of typesNamingConnectors) {
-    for (const other of await findReadableConnectors(step, workspaceId, type)) {
+    for (const other of await outputConnectorRows.findReadable(step, workspaceId, type)) {
       const isUser = namedIn('connectorIds', other).some((named) => named.id === id);
       if (isUser) users.push(`output connector ${other.name} (${other.id})`);
       if (users.length === max) return users;

@@ -10,9 +10,9 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type Refusal, refusalLimits } from '../../model/refused-uplink.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { deviceConnectorRows, flowsOfConnector } from '../../storage/records/rows/data-flows.ts';
-import { connectivityOfTypes, deviceTypeRows } from '../../storage/records/rows/device-types.ts';
-import { devicesWithPrefix, serviceIdsOf } from '../../storage/records/rows/devices.ts';
+import { deviceConnectorRows, dataFlowRows } from '../../storage/records/rows/data-flows.ts';
+import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import {
   findRefusal,
   listRefusals,
@@ -33,7 +33,7 @@ export async function readRefusals(
 ) {
   const { rows, total } = await listRefusals(db, of, now() - refusalLimits.ageMsMax, page);
   const names = [...new Set(rows.flatMap(({ deviceId }) => deviceId ?? []))];
-  const known = await serviceIdsOf(db, principal.organizationId, names);
+  const known = await deviceRows.serviceIdsOf(db, principal.organizationId, names);
   const registered = (deviceId: string | null) => {
     const device = known.get(deviceId ?? '');
     if (device === undefined || !holds(principal, 'asset', 'read', device.workspaceId)) return null;
@@ -68,7 +68,7 @@ const typesTriedMax = 50;
 interface Candidates {
   readonly refusal: Refusal;
   readonly connector: DeviceConnector;
-  readonly flows: Awaited<ReturnType<typeof flowsOfConnector>>;
+  readonly flows: Awaited<ReturnType<typeof dataFlowRows.ofConnector>>;
   /** Those of the data flows first. */
   readonly types: readonly DeviceType[];
   readonly similar: readonly SimilarDevice[];
@@ -89,8 +89,8 @@ export async function refusalCandidates(
     'device connector',
     connectorId,
   );
-  const flows = await flowsOfConnector(db, connectorId, flowsMax);
-  const seen = await connectivityOfTypes(db, organizationId, typesSeenMax);
+  const flows = await dataFlowRows.ofConnector(db, connectorId, flowsMax);
+  const seen = await deviceTypeRows.connectivityOf(db, organizationId, typesSeenMax);
   const fitting = seen.filter(
     ({ connectivity }) => connectivity?.toUpperCase() === connector.connectivity,
   );
@@ -132,7 +132,7 @@ async function similarDevices(
   const name = (deviceId ?? '').trim();
   const similar = new Map<string, SimilarDevice & { readonly slips: number }>();
   for (const prefix of prefixesOf(name))
-    for (const device of await devicesWithPrefix(db, {
+    for (const device of await deviceRows.withPrefix(db, {
       organizationId,
       prefix,
       max: comparedMax,
@@ -191,7 +191,7 @@ export function registerRefused(
       connectorId,
     );
     // A device that exists is told before a data flow is made for it.
-    if ((await serviceIdsOf(step.db, refusal.organizationId, [deviceId])).size > 0)
+    if ((await deviceRows.serviceIdsOf(step.db, refusal.organizationId, [deviceId])).size > 0)
       throw problem('deviceIdNotUnique', { deviceId });
     const dataFlowId = await flowFor(step, principal, refusal, draft);
     const device = await changeDevice(step, {
@@ -223,7 +223,7 @@ async function flowFor(
 ): Promise<string> {
   if ((dataFlowId === undefined) === (deviceTypeId === undefined))
     refuse('body: send either dataFlowId or deviceTypeId');
-  const flows = await flowsOfConnector(step.db, connectorId, flowsMax);
+  const flows = await dataFlowRows.ofConnector(step.db, connectorId, flowsMax);
   if (dataFlowId !== undefined) {
     if (flows.some(({ id }) => id === dataFlowId)) return dataFlowId;
     refuse(`body dataFlowId: ${dataFlowId} is no data flow of device connector ${connectorId}`);

@@ -30,9 +30,9 @@ import {
 import { isOneOf } from '../../storage/records/columns.ts';
 import type { Rows, WorkspaceFilter } from '../../storage/records/list.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
-import { findCustomFields } from '../../storage/records/rows/custom-fields.ts';
+import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
 import type { DeviceFilter } from '../../storage/records/rows/devices.ts';
-import { pathsOf, placeRows } from '../../storage/records/rows/places.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
 import { listDevices } from '../../storage/records/rows/device-lists.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { deviceViews } from './devices.ts';
@@ -105,7 +105,7 @@ async function conditionOf(
   expression: unknown,
 ): Promise<Condition> {
   const byName = new Map<string, FilterableCustomField[]>();
-  for (const field of await findCustomFields(records.db, reach)) {
+  for (const field of await customFieldRows.ofWorkspaces(records.db, reach)) {
     const known = byName.get(field.name) ?? [];
     known.push({ metaId: field.id, name: field.name, type: valueTypeOf(field) });
     byName.set(field.name, known);
@@ -149,7 +149,7 @@ export async function filterOptions(records: Records, principal: Principal, scop
       ...(values && { values }),
     };
   });
-  const customFields = await findCustomFields(records.db, reach);
+  const customFields = await customFieldRows.ofWorkspaces(records.db, reach);
   return { filterOptions: [...fields, ...customFieldOptions(customFields)], definitions };
 }
 
@@ -271,7 +271,7 @@ async function choicesOfPlaces(
   const first = { page: 0, size: max + 1, sort: [] };
   const { rows } = await placeRows.list(db, place, first);
   if (rows.length > max) return choicesOf(rows);
-  const paths = await pathsOf(
+  const paths = await placeRows.pathsOf(
     db,
     rows.map(({ id }) => id),
   );

@@ -1,8 +1,8 @@
 // Created devices: those that a device connector creates for senders that name them first.
 import { type DeviceConnector, deviceCreationOf } from '../../model/connector.ts';
 import { Problem, type ProblemName, problem } from '../../model/problem.ts';
-import { devicesOfDataFlow, oldestFlowOf } from '../../storage/records/rows/data-flows.ts';
-import { placesByName } from '../../storage/records/rows/devices.ts';
+import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { createSerialQueue, type SerialQueue } from '../../structures/serial-queue.ts';
 import { change } from '../record-change.ts';
@@ -47,13 +47,13 @@ async function createAll(
 ): Promise<ReadonlyMap<string, CreationRefusal>> {
   const { id, organizationId, workspaceId } = connector;
   const devicesMax = deviceCreationOf(connector)?.devicesMax ?? 0;
-  const flow = await oldestFlowOf(records.db, id);
+  const flow = await dataFlowRows.oldestOf(records.db, id);
   if (flow === undefined) return refusedAll(names, problem('createdDevicesWithoutFlow'));
   const refused = new Map<string, CreationRefusal>();
   // Counted first: what another node creates after it exists below, and is not refused.
-  const room = Math.max(0, devicesMax - (await devicesOfDataFlow(records.db, flow.id)));
+  const room = Math.max(0, devicesMax - (await dataFlowRows.devicesOf(records.db, flow.id)));
   // A request before this one may have created some.
-  const existing = await placesByName(records.db, organizationId, names);
+  const existing = await deviceRows.placesByName(records.db, organizationId, names);
   const absent = names.filter((one) => !existing.has(one));
   const drafts = absent.map((name) => ({ name, deviceId: name, workspaceId, dataFlowId: flow.id }));
   let failure: Problem | undefined;

@@ -7,12 +7,8 @@ import { Problem } from '../../model/problem.ts';
 import { standardQuotas } from '../../model/quota.ts';
 import type { RecordChange } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  deviceRows,
-  devicesAfter,
-  listDeletedDevices,
-} from '../../storage/records/rows/devices.ts';
-import { recordCount } from '../../storage/records/rows/workspaces.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
+import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 import { createDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector } from '../data-flows/device-connectors.ts';
@@ -91,7 +87,7 @@ class Inventory {
   async renew(): Promise<void> {
     const { records } = this;
     for (const place of ['A', 'B'])
-      for (const { id } of await devicesAfter(records, this.id(place), '', 1_000))
+      for (const { id } of await deviceRows.after(records, this.id(place), '', 1_000))
         await change(records, (step) => changeDevice(step, { work: 'delete', id }));
     await records.db.deleteFrom('deletedDevices').execute();
     for (const n of [0, 1, 2, 3]) {
@@ -119,7 +115,7 @@ class Inventory {
   async state() {
     const devices = (
       await Promise.all(
-        ['A', 'B'].map((place) => devicesAfter(this.records, this.id(place), '', 1_000)),
+        ['A', 'B'].map((place) => deviceRows.after(this.records, this.id(place), '', 1_000)),
       )
     ).flat();
     const views = await deviceViews(this.records, principal, devices);
@@ -134,8 +130,8 @@ class Inventory {
         })),
       }))
       .sort((one, other) => (one.deviceId < other.deviceId ? -1 : 1));
-    const deleted = (await listDeletedDevices(this.records.db)).map(({ deviceId }) => deviceId);
-    const count = await recordCount(this.records.db, 'o', 'devices');
+    const deleted = (await deviceRows.deleted(this.records.db)).map(({ deviceId }) => deviceId);
+    const count = await organizationRows.countOf(this.records.db, 'o', 'devices');
     return {
       devices: this.named(byDeviceId, devices),
       deleted: (this.named(deleted) as string[]).sort(),
@@ -357,7 +353,7 @@ test.each<[string, (id: Inventory['id']) => Partial<DeviceDraft>, string]>([
     expect.stringContaining(code),
     'after',
   ]);
-  expect(await recordCount(together.records.db, 'o', 'devices')).toBe(6);
+  expect(await organizationRows.countOf(together.records.db, 'o', 'devices')).toBe(6);
 });
 
 test('a batch creates devices up to the quota, and those that are refused do not count', async () => {
@@ -372,7 +368,7 @@ test('a batch creates devices up to the quota, and those that are refused do not
   expect(outcomes.map((one) => (one instanceof Problem ? one.code.slice(0, 5) : 'made'))).toEqual([
     'made', '40010', 'made', 'made', 'made', 'made', '40900', '40910', '40900',
   ]); // biome-ignore format: one row
-  expect(await recordCount(together.records.db, 'o', 'devices')).toBe(devicesMax);
+  expect(await organizationRows.countOf(together.records.db, 'o', 'devices')).toBe(devicesMax);
 });
 
 test('600 devices of one call are created in their order', async () => {
@@ -381,6 +377,6 @@ test('600 devices of one call are created in their order', async () => {
   const changes = ids.map((id) => creation(together, { deviceId: id }));
   const outcomes = await made(changes, { ...together.records, quotas: standardQuotas });
   expect(outcomes.map((one) => (one instanceof Problem ? one.code : one.deviceId))).toEqual(ids);
-  const stored = await devicesAfter(together.records, together.id('A'), '', 1_000);
+  const stored = await deviceRows.after(together.records, together.id('A'), '', 1_000);
   expect(stored).toHaveLength(604);
 });

@@ -9,32 +9,19 @@ import type { NetworkWork } from '../../model/operation.ts';
 import type { PlanPosition } from '../../model/place.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Tag } from '../../model/tag.ts';
-import {
-  findCustomFields,
-  saveCustomFieldValues,
-  type SavedFieldValue,
-} from '../../storage/records/rows/custom-fields.ts';
-import { moveAnnotations } from '../../storage/records/rows/annotations.ts';
+import { type SavedFieldValue, customFieldRows } from '../../storage/records/rows/custom-fields.ts';
+import { annotationRows } from '../../storage/records/rows/annotations.ts';
 import { dataFlowRows, deviceConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import {
-  devicesByIds,
   devicesPerBatch,
   type DeviceWithLabels,
   type FoundDevice,
-  insertDevices,
-  removeDevices,
-  saveDevices,
-  serviceIdsOf,
+  deviceRows,
 } from '../../storage/records/rows/devices.ts';
-import { recordCount } from '../../storage/records/rows/workspaces.ts';
-import { pathsOf, placeRows } from '../../storage/records/rows/places.ts';
+import { organizationRows } from '../../storage/records/rows/workspaces.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
-import {
-  changeDeviceTags,
-  type DeviceTag,
-  findTagsNamed,
-  tagRows,
-} from '../../storage/records/rows/tags.ts';
+import { type DeviceTag, tagRows } from '../../storage/records/rows/tags.ts';
 import { firstVersion, found, nextVersion, orCurrent, type Step } from '../record-change.ts';
 import { placeIn } from '../record-crud.ts';
 import { refuseAtQuota } from '../workspaces/usage.ts';
@@ -150,7 +137,7 @@ class DeviceBatch {
 
   async run(): Promise<(Device | Problem)[]> {
     const ids = this.#changes.flatMap((one) => ('id' in one ? [one.id] : []));
-    const devices = ids.length > 0 ? await devicesByIds(this.#step, ids) : [];
+    const devices = ids.length > 0 ? await deviceRows.byIds(this.#step, ids) : [];
     this.#devices = new Map(devices.map((device) => [device.id, device]));
     this.#tags = await tagRows.byId(this.#step.db, [...new Set(this.#changes.flatMap(tagsNamed))]);
     const outcomes: (Device | Problem)[] = [];
@@ -359,12 +346,12 @@ class DeviceBatch {
   /** In this order, because devices can get physical ids that others before them gave up. */
   async #write(): Promise<void> {
     const { db } = this.#step;
-    await removeDevices(db, this.#deleted, this.#step.now());
-    await saveDevices(this.#step, this.#saved);
-    for (const [workspaceId, ids] of this.#moved) await moveAnnotations(db, ids, workspaceId);
-    await insertDevices(this.#step, this.#created);
-    await changeDeviceTags(db, this.#addedTags, this.#removedTags);
-    await saveCustomFieldValues(db, this.#values);
+    await deviceRows.removeAll(db, this.#deleted, this.#step.now());
+    await deviceRows.saveAll(this.#step, this.#saved);
+    for (const [workspaceId, ids] of this.#moved) await annotationRows.move(db, ids, workspaceId);
+    await deviceRows.insertAll(this.#step, this.#created);
+    await tagRows.changeDevices(db, this.#addedTags, this.#removedTags);
+    await customFieldRows.saveValues(db, this.#values);
   }
 
   /**
@@ -439,7 +426,7 @@ class DeviceBatch {
   #holdersIn(organizationId: string): Promise<Map<string, string>> {
     return readOnce(this.#holders, organizationId, async () => {
       const ids = this.#changes.flatMap(physicalIdSet);
-      const known = await serviceIdsOf(this.#step.db, organizationId, ids);
+      const known = await deviceRows.serviceIdsOf(this.#step.db, organizationId, ids);
       return new Map([...known.values()].map(({ id, deviceId }) => [storedForm(deviceId), id]));
     });
   }
@@ -447,7 +434,7 @@ class DeviceBatch {
   async #countOf(organizationId: string): Promise<number> {
     return (
       this.#counts.get(organizationId) ??
-      (await recordCount(this.#step.db, organizationId, 'devices'))
+      (await organizationRows.countOf(this.#step.db, organizationId, 'devices'))
     );
   }
 }
@@ -493,9 +480,9 @@ class References {
   readonly #connectors = new Map<string, Promise<DeviceConnector | undefined>>();
   readonly #integrations = new Map<string, ReturnType<typeof findPlace>>();
   readonly #placeRecords = new Map<string, ReturnType<typeof placeRows.find>>();
-  readonly #paths = new Map<string, ReturnType<typeof pathsOf>>();
-  readonly #fields = new Map<string, ReturnType<typeof findCustomFields>>();
-  readonly #tags = new Map<string, ReturnType<typeof findTagsNamed>>();
+  readonly #paths = new Map<string, ReturnType<typeof placeRows.pathsOf>>();
+  readonly #fields = new Map<string, ReturnType<typeof customFieldRows.ofWorkspaces>>();
+  readonly #tags = new Map<string, ReturnType<typeof tagRows.named>>();
   readonly #named = new Map<string, ReturnType<typeof tagRows.find>>();
 
   constructor(step: Step) {
@@ -529,13 +516,18 @@ class References {
   /** The ids of the place and all above it. */
   async path(id: string | null): Promise<readonly string[]> {
     if (id === null) return [];
-    const paths = await readOnce(this.#paths, id, () => pathsOf(this.#step.db, [id]));
+    const paths = await readOnce(this.#paths, id, () => placeRows.pathsOf(this.#step.db, [id]));
     return paths.get(id)?.map((place) => place.id) ?? [];
   }
 
-  customFields({ organizationId, workspaceId }: Device): ReturnType<typeof findCustomFields> {
+  customFields({
+    organizationId,
+    workspaceId,
+  }: Device): ReturnType<typeof customFieldRows.ofWorkspaces> {
     const of = { organizationId, workspaceIds: [workspaceId] };
-    return readOnce(this.#fields, workspaceId, () => findCustomFields(this.#step.db, of));
+    return readOnce(this.#fields, workspaceId, () =>
+      customFieldRows.ofWorkspaces(this.#step.db, of),
+    );
   }
 
   /** The tags of the workspace that are named like these of any workspace. */
@@ -546,7 +538,7 @@ class References {
       if (tag === undefined) continue;
       const { name } = tag;
       const tags = await readOnce(this.#tags, `${workspaceId} ${name}`, () =>
-        findTagsNamed(this.#step.db, workspaceId, [name]),
+        tagRows.named(this.#step.db, workspaceId, [name]),
       );
       same.push(...tags.map((one) => one.id));
     }

@@ -12,10 +12,7 @@ import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { unpagedOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  deviceCredentialRows,
-  findDeviceCredentials,
-} from '../../storage/records/rows/credentials.ts';
+import { deviceCredentialRows } from '../../storage/records/rows/credentials.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { change, found } from '../record-change.ts';
 
@@ -108,7 +105,7 @@ export async function createDeviceCredential(
   const expiration = expirationFrom(draft.expiration);
   return change(records, async (step) => {
     const device = found(await deviceRows.find(step, deviceId), 'device', deviceId);
-    const known = await findDeviceCredentials(step.db, deviceId);
+    const known = await deviceCredentialRows.ofDevice(step.db, deviceId);
     if (known.some((credential) => credential.fingerprint === fingerprint)) {
       throw problem('credentialNotUnique', { fingerprint });
     }
@@ -136,7 +133,7 @@ export async function createDeviceCredential(
 /** All of them in one answer (contract 0.1). */
 export async function listDeviceCredentials(records: Records, deviceId: string) {
   const device = found(await deviceRows.find(records, deviceId), 'device', deviceId);
-  const credentials = await findDeviceCredentials(records.db, deviceId);
+  const credentials = await deviceCredentialRows.ofDevice(records.db, deviceId);
   return unpagedOf(credentials.map((credential) => view(credential, device)));
 }
 
@@ -146,7 +143,7 @@ export async function deleteDeviceCredential(
   id: string,
 ): Promise<void> {
   await change(records, async (step) => {
-    const known = await findDeviceCredentials(step.db, deviceId);
+    const known = await deviceCredentialRows.ofDevice(step.db, deviceId);
     found(
       known.find((credential) => credential.id === id),
       'device credential',

@@ -23,11 +23,7 @@ import { problem } from '../../model/problem.ts';
 import type { CustomFieldDraft, CustomFieldUpdate } from '../../contract/custom-fields.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
-import {
-  customFieldRows,
-  devicesUsingCustomField,
-  findCustomFields,
-} from '../../storage/records/rows/custom-fields.ts';
+import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { auditView, orCurrent, type Step, usersNamedMax } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
@@ -382,7 +378,10 @@ function optionsFrom(
 
 async function checkName(step: Step, record: CustomFieldMeta): Promise<void> {
   const { organizationId, workspaceId, name } = record;
-  const fields = await findCustomFields(step.db, { organizationId, workspaceIds: [workspaceId] });
+  const fields = await customFieldRows.ofWorkspaces(step.db, {
+    organizationId,
+    workspaceIds: [workspaceId],
+  });
   if (fields.some((field) => field.name === name && field.id !== record.id)) {
     throw problem('nameNotUnique', { what: 'custom field', name });
   }
@@ -467,6 +466,6 @@ export async function deleteCustomField(
 ): Promise<void> {
   await crud.remove(records, id, async ({ db }) => {
     if (force) return [];
-    return devicesUsingCustomField(db, id, usersNamedMax);
+    return customFieldRows.devicesUsing(db, id, usersNamedMax);
   });
 }

@@ -5,9 +5,9 @@ import type { Device } from '../../model/device.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findCustomFieldsInOrder } from '../../storage/records/rows/custom-fields.ts';
+import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
 import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
-import { findTagsInOrder } from '../../storage/records/rows/tags.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
 import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
 import type { RecordChanges } from '../../structures/cache-by-part.ts';
 import { SlotIndex } from '../../structures/slot-index.ts';
@@ -310,8 +310,8 @@ export class DeviceProfiles {
       profile.parts = { ...before, flow };
       return profile.parts;
     }
-    const tags = await findTagsInOrder(this.#records.db, tagIds);
-    const fields = await findCustomFieldsInOrder(this.#records.db, fieldIds);
+    const tags = await tagRows.inOrder(this.#records.db, tagIds);
+    const fields = await customFieldRows.inOrder(this.#records.db, fieldIds);
     const places = fields.map(({ id, name }) => [name, fieldIds.indexOf(id)] as const);
     const fieldsOf = (values: readonly Json[]): JsonObject =>
       Object.fromEntries(places.map(([name, place]) => [name, values[place] ?? null]));

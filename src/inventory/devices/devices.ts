@@ -4,7 +4,7 @@ import { type Device, isRegistered, onlineStateOf } from '../../model/device.ts'
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { deviceRows, findDeviceByDeviceId } from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { auditView, change, found } from '../record-change.ts';
 import { changeDevice } from './device-batch.ts';
 import type { DataFlow, DeviceConnector } from '../../model/connector.ts';
@@ -14,16 +14,16 @@ import { carriers, type Integration, vendorIntegrationTypes } from '../../model/
 import type { PathStep } from '../../model/place.ts';
 import type { Tag } from '../../model/tag.ts';
 import { batteryPercents, type DeviceMetrics } from '../../model/uplink-metrics.ts';
-import { customFieldsOfDevices } from '../../storage/records/rows/custom-fields.ts';
+import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
 import {
   dataFlowRows,
   deviceConnectorRows,
   integrationRows,
 } from '../../storage/records/rows/data-flows.ts';
 import { findUplinkMetrics } from '../../storage/records/rows/device-status.ts';
-import { findDeviceTypeNames } from '../../storage/records/rows/device-types.ts';
-import { pathsOf } from '../../storage/records/rows/places.ts';
-import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
+import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
 import { nestedIntegration } from '../data-flows/integrations.ts';
 import { customFieldValueView, fieldView, loraPropertiesView } from './device-field-values.ts';
 
@@ -49,7 +49,7 @@ export async function readDeviceByDeviceId(
   deviceId: string,
 ) {
   const device = found(
-    await findDeviceByDeviceId(records, principal.organizationId, deviceId),
+    await deviceRows.byDeviceId(records, principal.organizationId, deviceId),
     'device',
     deviceId,
   );
@@ -105,15 +105,15 @@ export async function deviceViews(
     ...new Set(flowList.map((flow) => flow.deviceConnectorId)),
   ]);
   const typeIds = [...new Set(flowList.flatMap((flow) => flow.deviceTypeId ?? []))];
-  const types = await findDeviceTypeNames(records.db, typeIds);
+  const types = await deviceTypeRows.namesOf(records.db, typeIds);
   const integrations = await integrationRows.byId(records, [
     ...new Set(devices.flatMap((device) => device.integrationId ?? [])),
   ]);
-  const tags = await tagsOfDevices(records.db, ids);
-  const paths = await pathsOf(records.db, [
+  const tags = await tagRows.ofDevices(records.db, ids);
+  const paths = await placeRows.pathsOf(records.db, [
     ...new Set(devices.flatMap((device) => device.placeId ?? [])),
   ]);
-  const customFields = await customFieldsOfDevices(records.db, ids);
+  const customFields = await customFieldRows.ofDevices(records.db, ids);
   const metrics = await findUplinkMetrics(records.db, ids);
   return devices.map((device) => {
     const flow = flows.get(device.dataFlowId);

@@ -7,8 +7,8 @@ import type { Records } from '../../storage/records/records.ts';
 import {
   dataFlowRows,
   deviceConnectorRows,
-  findOpenOutputConnectors,
   type OpenOutputConnector,
+  outputConnectorRows,
 } from '../../storage/records/rows/data-flows.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
@@ -100,7 +100,7 @@ async function readFlow(records: Records, id: string): Promise<FlowRoute> {
       : ((await deviceTypeRows.find(records.db, flow.deviceTypeId)) ?? null);
   const ids = [...new Set(flow.outputs.map((output) => output.outputConnectorId))];
   const found = new Map(
-    (await findOpenOutputConnectors(records.db, ids)).map((output) => [output.id, output]),
+    (await outputConnectorRows.findOpen(records.db, ids)).map((output) => [output.id, output]),
   );
   const outputs = flow.outputs.flatMap(({ outputConnectorId, topic }) => {
     const output = found.get(outputConnectorId);

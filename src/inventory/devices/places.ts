@@ -6,20 +6,8 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findBlob, findBlobContent } from '../../storage/records/rows/blobs.ts';
-import {
-  countPlaces,
-  deviceCountsOfPlaces,
-  healthOfPlaces,
-  pathsOf,
-  type PlaceCounts,
-  placeRows,
-  placesBelow,
-  placeWithExternalId,
-  removePlaces,
-  siblingNamed,
-  sizeOfTree,
-} from '../../storage/records/rows/places.ts';
-import { rulesUsing } from '../../storage/records/rows/rules.ts';
+import { type PlaceCounts, placeRows } from '../../storage/records/rows/places.ts';
+import { ruleRows } from '../../storage/records/rows/rules.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
   auditView,
@@ -50,8 +38,8 @@ function view(
 
 async function views(records: Records, rows: readonly PlaceRecord[]) {
   const ids = rows.map(({ id }) => id);
-  const paths = await pathsOf(records.db, ids);
-  const counts = await deviceCountsOfPlaces(records.db, ids);
+  const paths = await placeRows.pathsOf(records.db, ids);
+  const counts = await placeRows.deviceCountsOf(records.db, ids);
   return rows.map((row) => view(row, paths.get(row.id), counts.get(row.id)));
 }
 
@@ -65,14 +53,14 @@ async function check(
   if (current === undefined) await checkCount(step, workspaceId);
   const isMoved = current !== undefined && current.parentId !== parentId;
   if (current === undefined || isMoved) await checkParent(step, record, isMoved);
-  const sibling = await siblingNamed(step.db, record);
+  const sibling = await placeRows.siblingNamed(step.db, record);
   if (sibling !== undefined && sibling !== record.id) {
     const where =
       parentId === null ? 'the top of the tree' : `place ${await nameOf(step, parentId)}`;
     throw problem('placeTaken', { field: 'name', value: name, where });
   }
   if (externalId === null || externalId === current?.externalId) return;
-  const other = await placeWithExternalId(step.db, workspaceId, externalId);
+  const other = await placeRows.withExternalId(step.db, workspaceId, externalId);
   if (other !== undefined)
     throw problem('placeTaken', {
       field: 'externalId',
@@ -83,7 +71,7 @@ async function check(
 
 /** Throws 409 when the workspace has no room for another place. */
 async function checkCount(step: Step, workspaceId: string): Promise<void> {
-  if ((await countPlaces(step.db, workspaceId)) >= placesMax)
+  if ((await placeRows.count(step.db, workspaceId)) >= placesMax)
     throw problem('quotaReached', {
       limitName: 'places',
       limitMax: placesMax,
@@ -98,7 +86,7 @@ async function checkParent(
   { id, workspaceId, parentId }: PlaceRecord,
   isMoved: boolean,
 ): Promise<void> {
-  const size = isMoved ? await sizeOfTree(step.db, id) : { places: 1, levels: 1 };
+  const size = isMoved ? await placeRows.sizeOfTree(step.db, id) : { places: 1, levels: 1 };
   if (size.places > movedMax)
     throw problem('invalidRequest', {
       reason: `body parentId: ${size.places} places would move; at most ${movedMax} can be moved at a time`,
@@ -106,7 +94,7 @@ async function checkParent(
   if (parentId === null) return;
   const parent = await placeRows.find(step.db, parentId);
   if (parent?.workspaceId !== workspaceId) throw unknownPlace('parentId', parentId);
-  const above = (await pathsOf(step.db, [parentId])).get(parentId) ?? [];
+  const above = (await placeRows.pathsOf(step.db, [parentId])).get(parentId) ?? [];
   if (above.some((place) => place.id === id)) throw problem('placeBelowItself', { id: parentId });
   if (above.length + size.levels > depthMax)
     throw problem('invalidRequest', {
@@ -200,7 +188,7 @@ export async function readHealthOfPlaces(
 ) {
   const shown = places.filter(({ workspaceId }) => holds(principal, 'rule', 'read', workspaceId));
   const { organizationId } = principal;
-  return healthOfPlaces(
+  return placeRows.healthOf(
     records.elsewhere(organizationId),
     shown.map(({ id }) => id),
   );
@@ -231,16 +219,16 @@ export async function updatePlace(records: Records, id: string, sent: PlaceUpdat
 export async function deletePlace(records: Records, id: string, force = false): Promise<void> {
   await change(records, async (step) => {
     await crud.read(step, id);
-    const ids = await placesBelow(step.db, id);
+    const ids = await placeRows.below(step.db, id);
     if (!force) refuseWhenUsed('place', await usersOf(step, id, ids.length - 1));
-    await removePlaces(step.db, ids);
+    await placeRows.removeAll(step.db, ids);
     for (const each of ids) step.announce({ kind: 'place', id: each, action: 'deleted' });
   });
 }
 
 async function usersOf({ db }: Step, id: string, below: number): Promise<string[]> {
-  const { devicesBelow = 0 } = (await deviceCountsOfPlaces(db, [id])).get(id) ?? {};
-  const rules = await rulesUsing(db, 'place', id, usersNamedMax);
+  const { devicesBelow = 0 } = (await placeRows.deviceCountsOf(db, [id])).get(id) ?? {};
+  const rules = await ruleRows.using(db, 'place', id, usersNamedMax);
   return [
     ...(below > 0 ? [`${below} ${below === 1 ? 'place' : 'places'} below it`] : []),
     ...(devicesBelow > 0 ? [`${devicesBelow} ${devicesBelow === 1 ? 'device' : 'devices'}`] : []),

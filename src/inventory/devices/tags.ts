@@ -5,9 +5,9 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { calculationsOfTag } from '../../storage/records/rows/calculations.ts';
-import { namesOfRulesUsing } from '../../storage/records/rows/rules.ts';
-import { taggedDeviceCounts, tagRows } from '../../storage/records/rows/tags.ts';
+import { calculationRows } from '../../storage/records/rows/calculations.ts';
+import { ruleRows } from '../../storage/records/rows/rules.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
 import { auditView, orCurrent, usersNamedMax } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
@@ -41,7 +41,7 @@ export async function createTag(records: Records, draft: TagDraft) {
 
 export async function readTag(records: Records, id: string) {
   const record = await crud.read(records, id);
-  return view(record, await taggedDeviceCounts(records.db, [id]));
+  return view(record, await tagRows.deviceCounts(records.db, [id]));
 }
 
 export async function listTags(
@@ -52,7 +52,7 @@ export async function listTags(
 ): Promise<Page<ReturnType<typeof view>>> {
   const reach = await listReach(records, principal, filter);
   const { rows, total } = await tagRows.list(records.db, { ...reach, search: filter.search }, page);
-  const counts = await taggedDeviceCounts(
+  const counts = await tagRows.deviceCounts(
     records.db,
     rows.map((row) => row.id),
   );
@@ -76,7 +76,7 @@ export async function updateTag(records: Records, id: string, sent: TagUpdate) {
  */
 export async function deleteTag(records: Records, id: string): Promise<void> {
   await crud.remove(records, id, async ({ db }) => [
-    ...(await namesOfRulesUsing(db, 'tag', id, usersNamedMax)),
-    ...(await calculationsOfTag(db, id, usersNamedMax)),
+    ...(await ruleRows.namesOfUsing(db, 'tag', id, usersNamedMax)),
+    ...(await calculationRows.ofTag(db, id, usersNamedMax)),
   ]);
 }

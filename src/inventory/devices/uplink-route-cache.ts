@@ -10,17 +10,14 @@ import type { ChangeFollower } from '../../model/record.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { PlaceContext } from '../../model/template-context.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findDeviceConnectorBySecret } from '../../storage/records/rows/data-flows.ts';
+import { deviceConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import {
-  devicesByDeviceIds,
-  devicesByIds,
   devicesPerBatch,
   type DeviceWithLabels,
-  findDeviceByEui,
   type FoundDevice,
-  labeledDevice,
+  deviceRows,
 } from '../../storage/records/rows/devices.ts';
-import { pathsOf } from '../../storage/records/rows/places.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { createCacheByPart, RecordChanges } from '../../structures/cache-by-part.ts';
 import { atTurnEnd } from '../../structures/turn-end.ts';
@@ -141,7 +138,7 @@ class PlaceNames {
 
   async #read(placeId: string): Promise<PlaceContext | null> {
     const { revision } = this.#changes;
-    const path = (await pathsOf(this.#records.db, [placeId])).get(placeId) ?? [];
+    const path = (await placeRows.pathsOf(this.#records.db, [placeId])).get(placeId) ?? [];
     const own = path.at(-1);
     if (own === undefined) return null;
     const place = { ...own, path: formatPath(path.map(({ name }) => name)) };
@@ -238,7 +235,7 @@ function createConnectorCache(records: Records, changes: RecordChanges) {
     /** Throws 401 for an unknown secret. */
     async read(secret: string): Promise<DeviceConnector> {
       const { revision } = changes;
-      const connector = await findDeviceConnectorBySecret(records, secret);
+      const connector = await deviceConnectorRows.bySecret(records, secret);
       if (connector === undefined) throw problem('uplinkSecretUnknown');
       if (!changes.hasChanged(connector.id, revision)) {
         connectors.set(secret, connector);
@@ -330,9 +327,9 @@ async function readByEui(
   eui: string,
 ): Promise<UplinkRoute> {
   const { revision } = changes;
-  const device = await findDeviceByEui(records, connector, eui);
+  const device = await deviceRows.byEui(records, connector, eui);
   if (device === undefined) throw problem('notFound', { what: 'device', id: eui });
-  const labeled = await labeledDevice(records, device);
+  const labeled = await deviceRows.labeled(records, device);
   const route = ofConnector(await routes.store({ labeled, revision }), connector);
   if (!changes.hasChanged(device.id, revision)) routes.devices.setEui(device.id, connector.id, eui);
   return route;
@@ -397,7 +394,7 @@ class DeviceReads {
     this.#records = records;
     this.#changes = changes;
     this.#byIds = {
-      find: (ids: readonly string[]) => devicesByIds(records, ids),
+      find: (ids: readonly string[]) => deviceRows.byIds(records, ids),
       nameOf: ({ id }: FoundDevice) => id,
     };
   }
@@ -413,7 +410,7 @@ class DeviceReads {
     return this.#add(
       organizationId,
       {
-        find: (deviceIds) => devicesByDeviceIds(this.#records, organizationId, deviceIds),
+        find: (deviceIds) => deviceRows.byDeviceIds(this.#records, organizationId, deviceIds),
         nameOf: (found) => found.deviceId,
       },
       deviceId,

@@ -14,14 +14,11 @@ import { parseLargeJson } from '../../model/large-json.ts';
 import { formatPath, type PathStep } from '../../model/place.ts';
 import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  customFieldsOfDevices,
-  findCustomFields,
-} from '../../storage/records/rows/custom-fields.ts';
-import { findWorkspaceDataFlows } from '../../storage/records/rows/data-flows.ts';
-import { devicesAfter } from '../../storage/records/rows/devices.ts';
-import { pathsOf } from '../../storage/records/rows/places.ts';
-import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
+import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
+import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
 import {
   csvLine,
   type CsvRow,
@@ -287,24 +284,24 @@ export async function* exportDevices(
   format: 'csv' | 'json',
 ): AsyncGenerator<string> {
   const { organizationId, workspaceId } = place;
-  const fields = await findCustomFields(records.db, {
+  const fields = await customFieldRows.ofWorkspaces(records.db, {
     organizationId,
     workspaceIds: [workspaceId],
   });
   const names = fields.map((field) => field.name);
   const flows = new Map(
-    (await findWorkspaceDataFlows(records.db, workspaceId)).map(({ id, name }) => [id, name]),
+    (await dataFlowRows.ofWorkspace(records.db, workspaceId)).map(({ id, name }) => [id, name]),
   );
   yield format === 'csv' ? csvHead(names) : '[';
   let separator = '\n';
   let after = '';
   for (;;) {
-    const devices = await devicesAfter(records, workspaceId, after, devicesPerRead);
+    const devices = await deviceRows.after(records, workspaceId, after, devicesPerRead);
     if (devices.length === 0) break;
     const ids = devices.map((device) => device.id);
-    const tags = await tagsOfDevices(records.db, ids);
-    const values = await customFieldsOfDevices(records.db, ids);
-    const paths = await pathsOf(records.db, [
+    const tags = await tagRows.ofDevices(records.db, ids);
+    const values = await customFieldRows.ofDevices(records.db, ids);
+    const paths = await placeRows.pathsOf(records.db, [
       ...new Set(devices.flatMap(({ placeId }) => placeId ?? [])),
     ]);
     let text = '';

@@ -15,11 +15,11 @@ import type { Principal } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import { fold } from '../../query/filters/predicates.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
-import { findCustomFields } from '../../storage/records/rows/custom-fields.ts';
-import { findWorkspaceDataFlows } from '../../storage/records/rows/data-flows.ts';
-import { type KnownDevice, serviceIdsOf } from '../../storage/records/rows/devices.ts';
-import { pathsOf, placesOfWorkspace } from '../../storage/records/rows/places.ts';
-import { findWorkspaceTags } from '../../storage/records/rows/tags.ts';
+import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
+import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
+import { type KnownDevice, deviceRows } from '../../storage/records/rows/devices.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
 import { checkRequired, customFieldsFrom } from '../devices/device-field-values.ts';
 import { acceptOperation, type OperationItem, operationLimits } from '../operations/operations.ts';
 import {
@@ -64,11 +64,14 @@ async function checkFile(
     .map((device) => device.values['deviceId'])
     .filter((id) => typeof id === 'string');
   const context: ImportContext = {
-    flows: byNameAndId(await findWorkspaceDataFlows(records.db, workspaceId)),
-    tags: byNameAndId(await findWorkspaceTags(records.db, workspaceId)),
+    flows: byNameAndId(await dataFlowRows.ofWorkspace(records.db, workspaceId)),
+    tags: byNameAndId(await tagRows.ofWorkspace(records.db, workspaceId)),
     places: await placesByPath(records.db, workspaceId),
-    fields: await findCustomFields(records.db, { organizationId, workspaceIds: [workspaceId] }),
-    known: await serviceIdsOf(records.db, organizationId, deviceIds),
+    fields: await customFieldRows.ofWorkspaces(records.db, {
+      organizationId,
+      workspaceIds: [workspaceId],
+    }),
+    known: await deviceRows.serviceIdsOf(records.db, organizationId, deviceIds),
     lineOf: new Map(),
     workspaceId,
     mode,
@@ -272,8 +275,8 @@ function pathKey(names: readonly string[]): string {
 }
 
 async function placesByPath(db: RecordsDb, workspaceId: string): Promise<Map<string, string>> {
-  const places = await placesOfWorkspace(db, workspaceId);
-  const paths = await pathsOf(
+  const places = await placeRows.ofWorkspace(db, workspaceId);
+  const paths = await placeRows.pathsOf(
     db,
     places.map(({ id }) => id),
   );

@@ -14,7 +14,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { blobBytesOf, findBlob, insertBlob, removeBlob } from '../../storage/records/rows/blobs.ts';
-import { deviceTypeRows, findLibraryTypes } from '../../storage/records/rows/device-types.ts';
+import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
 import { blobLimits, checkedContentType, sha256Of } from '../workspaces/blobs.ts';
 
@@ -426,7 +426,7 @@ export async function importLibrary(
   const counts = { created: 0, updated: 0, unchanged: 0 };
   const byFolder = picturesByFolder(pictures);
   await change(records, async (step) => {
-    const stored = await findLibraryTypes(step.db, organizationId);
+    const stored = await deviceTypeRows.library(step.db, organizationId);
     const known = new Map(stored.map((type) => [identityOf(type.libraryPath ?? ''), type]));
     for (const type of types) {
       const current = known.get(identityOf(type.libraryPath));

@@ -5,13 +5,8 @@ import { formatPath, parsePath, placeLimits, type PlaceRecord } from '../../mode
 import { Problem, problem } from '../../model/problem.ts';
 import { fold } from '../../query/filters/predicates.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { placesByName } from '../../storage/records/rows/devices.ts';
-import {
-  deviceIdsByPlace,
-  insertPlaces,
-  placesOfWorkspace,
-  savePlaces,
-} from '../../storage/records/rows/places.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
 import { type CsvRow, originalText } from '../../structures/csv.ts';
 import { changeDevices } from '../devices/device-batch.ts';
 import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
@@ -87,7 +82,7 @@ export async function importPlaces(
 ): Promise<PlaceReport> {
   return change(records, async (step) => {
     const { organizationId } = await placeIn(step, workspaceId);
-    const file = new PlaceFile(await placesOfWorkspace(step.db, workspaceId));
+    const file = new PlaceFile(await placeRows.ofWorkspace(step.db, workspaceId));
     await file.read(content);
     file.check();
     const devices = await devicesToMove(step, { organizationId, workspaceId }, file);
@@ -410,8 +405,8 @@ async function devicesToMove(
     file.report(1, 'devices', `the file names more than ${devicesMax} devices`);
     return [];
   }
-  const known = await placesByName(db, organizationId, [...named.keys()]);
-  const current = await deviceIdsByPlace(db, workspaceId);
+  const known = await deviceRows.placesByName(db, organizationId, [...named.keys()]);
+  const current = await placeRows.deviceIdsByPlace(db, workspaceId);
   const moved: MovedDevice[] = [];
   for (const [deviceId, node] of named) {
     const device = known.get(deviceId);
@@ -476,8 +471,8 @@ async function store(
   devices: readonly MovedDevice[],
   workspaceId: string,
 ): Promise<void> {
-  await insertPlaces(step.db, created);
-  await savePlaces(step.db, updated, moved);
+  await placeRows.insertAll(step.db, created);
+  await placeRows.saveAll(step.db, updated, moved);
   for (const { record } of created)
     step.announce({ kind: 'place', id: record.id, action: 'created' });
   for (const { id } of updated) step.announce({ kind: 'place', id, action: 'updated' });
@@ -490,8 +485,8 @@ async function store(
 
 /** The text of the file in order of path; an import of it changes nothing. */
 export async function exportPlaces(records: Records, workspaceId: string): Promise<string> {
-  const places = await placesOfWorkspace(records.db, workspaceId);
-  const devices = await deviceIdsByPlace(records.db, workspaceId);
+  const places = await placeRows.ofWorkspace(records.db, workspaceId);
+  const devices = await placeRows.deviceIdsByPlace(records.db, workspaceId);
   const byId = new Map(places.map((place) => [place.id, place]));
   const namesOf = (place: PlaceRecord): string[] => {
     const parent = place.parentId === null ? undefined : byId.get(place.parentId);

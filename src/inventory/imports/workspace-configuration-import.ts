@@ -27,7 +27,7 @@ import { createRule, updateRule } from '../rules/rules.ts';
 import type { ConfiguredMute } from '../../contract/mutes.ts';
 import type { DashboardDraft } from '../../contract/dashboards.ts';
 import type { WorkspaceUpdate } from '../../contract/workspaces.ts';
-import { serviceIdsOf } from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import {
   createDashboard,
   createDashboardGroup,
@@ -497,7 +497,7 @@ async function dashboardOf(
     const { id } = await createDashboard(step, { name: other, workspaceId });
     created.set(`dashboards ${other}`, id);
   }
-  const devices = await serviceIdsOf(
+  const devices = await deviceRows.serviceIdsOf(
     step.db,
     organizationId,
     configuration ? recordsNamed(configuration, 'device') : [],

@@ -6,7 +6,7 @@ import { parseTagCombination } from '../../model/tag.ts';
 import { typesWithProperties } from '../../outputs/connectors/connector-table.ts';
 import { namedDevices, renamedDevices } from '../../outputs/connectors/named-devices.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { physicalIdsOf, serviceIdsOf } from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import type { CalculationDraft } from '../../contract/calculations.ts';
 import type { ConfiguredMute, MuteDraft } from '../../contract/mutes.ts';
 import type { RuleDraft } from '../../contract/rules.ts';
@@ -65,7 +65,7 @@ export async function configuredRules(
     ...inputs.filter(({ device }) => device).map(({ id }) => id),
     ...devicesInFormulas(logic),
   ]);
-  const physical = await physicalIdsOf(db, workspaceId, deviceIds);
+  const physical = await deviceRows.physicalIdsOf(db, workspaceId, deviceIds);
   const names: RuleNames = { ...named, device: (id) => physical.get(id) ?? id };
   return new Map(rules.map((rule) => [rule.id, configuredRule(rule, names)]));
 }
@@ -124,7 +124,7 @@ export async function missingDevices(
   }: { readonly organizationId: string; readonly workspaceId: string },
   wanted: readonly string[],
 ): Promise<string[]> {
-  const known = await serviceIdsOf(db, organizationId, wanted);
+  const known = await deviceRows.serviceIdsOf(db, organizationId, wanted);
   return wanted.filter((deviceId) => known.get(deviceId)?.workspaceId !== workspaceId);
 }
 
@@ -135,7 +135,7 @@ export async function ruleFromConfigured(
   sent: ConfiguredRule,
   idOf: (section: 'tags' | 'places' | 'outputConnectors' | 'customLogic', name: string) => string,
 ): Promise<Omit<RuleDraft, 'workspaceId'>> {
-  const devices = await serviceIdsOf(db, organizationId, devicesOfRule(sent));
+  const devices = await deviceRows.serviceIdsOf(db, organizationId, devicesOfRule(sent));
   const inputOf = (input: ConfiguredInput): RuleDraft['inputs'][number] => {
     const { id, type, name, deviceId, tag, place, tagCombination, tags } = input;
     if (type === 'DEVICE') return { id: devices.get(deviceId ?? '')?.id ?? '', type };
@@ -192,7 +192,7 @@ export async function configuredCalculations(
     ...(deviceIds ?? []),
     target.deviceId,
   ]);
-  const physical = await physicalIdsOf(db, workspaceId, ids);
+  const physical = await deviceRows.physicalIdsOf(db, workspaceId, ids);
   const named = (id: string) => physical.get(id) ?? id;
   return new Map(
     calculations.map(({ id, tagId, deviceIds, target, ...calculation }) => {
@@ -219,7 +219,10 @@ export async function calculationFromConfigured(
   { tag, devices, target, ...sent }: ConfiguredCalculation,
   tagId: Naming,
 ): Promise<Omit<CalculationDraft, 'workspaceId'>> {
-  const ids = await serviceIdsOf(db, organizationId, [...(devices ?? []), target.deviceId]);
+  const ids = await deviceRows.serviceIdsOf(db, organizationId, [
+    ...(devices ?? []),
+    target.deviceId,
+  ]);
   const idOf = (deviceId: string) => ids.get(deviceId)?.id ?? deviceId;
   return {
     ...sent,
@@ -242,7 +245,7 @@ export async function configuredMutes(
   names: { readonly rules: Known; readonly tags: Known; readonly places: Known },
 ): Promise<ReadonlyMap<string, object>> {
   const ids = mutes.flatMap(({ what }) => ('all' in what ? [] : (what.deviceIds ?? [])));
-  const devices = await physicalIdsOf(db, workspaceId, [...new Set(ids)]);
+  const devices = await deviceRows.physicalIdsOf(db, workspaceId, [...new Set(ids)]);
   const configured = new Map<string, object>();
   for (const { id, what, reason, severityBelow, once, weekly, active } of mutes) {
     const named = 'all' in what ? what : mutedByName(what, { ...names, devices });
@@ -274,7 +277,7 @@ export async function muteFromConfigured(
   idOf: (section: 'rules' | 'tags' | 'places', name: string) => string,
 ): Promise<Omit<MuteDraft, 'workspaceId'>> {
   const { all, rules, devices, tags, places, alarmKeys } = what;
-  const ids = await serviceIdsOf(db, organizationId, devices ?? []);
+  const ids = await deviceRows.serviceIdsOf(db, organizationId, devices ?? []);
   return {
     ...sent,
     what: {
@@ -436,7 +439,9 @@ export async function configuredTargets<T extends Item>(
   workspaceId: string,
   items: readonly T[],
 ): Promise<T[]> {
-  const physical = await physicalIdsOf(db, workspaceId, [...new Set(items.flatMap(targetsOf))]);
+  const physical = await deviceRows.physicalIdsOf(db, workspaceId, [
+    ...new Set(items.flatMap(targetsOf)),
+  ]);
   return items.map((item) => withTargets(item, physical));
 }
 
@@ -451,7 +456,7 @@ export async function targetsFromConfigured<T extends Item>(
 ): Promise<{ readonly item: T; readonly missing: readonly string[] }> {
   const wanted = targetsOf(item);
   if (wanted.length === 0) return { item, missing: [] };
-  const known = await serviceIdsOf(db, organizationId, wanted);
+  const known = await deviceRows.serviceIdsOf(db, organizationId, wanted);
   const here = [...known].filter(([, device]) => device.workspaceId === workspaceId);
   const ids = new Map(here.map(([deviceId, { id }]) => [deviceId, id]));
   return { item: withTargets(item, ids), missing: wanted.filter((deviceId) => !ids.has(deviceId)) };

@@ -20,7 +20,7 @@ import { listTags } from '../devices/tags.ts';
 import { listCalculations } from '../rules/calculations.ts';
 import { listCustomLogic } from '../rules/custom-logic.ts';
 import { listRules } from '../rules/rules.ts';
-import { physicalIdsOf } from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { listDashboardGroups, listDashboards } from '../workspaces/dashboards.ts';
 import { readWorkspace } from '../workspaces/workspaces.ts';
 import {
@@ -285,7 +285,7 @@ async function dashboardSections(
   const scope = { workspaceIds: [workspaceId] };
   const groups = await all((page) => listDashboardGroups(records, principal, scope, page));
   const dashboards = await all((page) => listDashboards(records, principal, scope, page));
-  const devices = await physicalIdsOf(records.db, workspaceId, [
+  const devices = await deviceRows.physicalIdsOf(records.db, workspaceId, [
     ...new Set(dashboards.flatMap(({ configuration }) => recordsNamed(configuration, 'device'))),
   ]);
   const nameOf = {

@@ -12,7 +12,6 @@ import {
 import type { Records } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
-  findUserByEmail,
   insertOrganizationMember,
   listMembers as listRows,
   type MembersOf,
@@ -23,11 +22,9 @@ import {
 } from '../../storage/records/rows/users.ts';
 import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import {
-  findInvitation,
   invitationRows,
   removeSecondFactorsOf,
-  removeSessionsOf,
-  replaceInvitation,
+  sessionRows,
 } from '../../storage/records/rows/sign-in.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { change, firstVersion, found, type Step } from '../record-change.ts';
@@ -62,7 +59,7 @@ async function invite(
   const now = step.now();
   const token = newToken();
   const mailedToken = byMail ? newToken() : null;
-  await replaceInvitation(step.db, {
+  await invitationRows.replace(step.db, {
     organizationId,
     userId,
     id: newId('invitation'),
@@ -121,7 +118,7 @@ export interface OpenInvitation {
 export async function findOpenInvitation(records: Records, token: string): Promise<OpenInvitation> {
   if (token.length > tokenLengthMax) throw unknownInvitation();
   const hash = secretHash(token);
-  const invitation = await findInvitation(records.db, hash, records.now());
+  const invitation = await invitationRows.findOpen(records.db, hash, records.now());
   if (invitation === undefined) throw unknownInvitation();
   const { userId, organizationId } = invitation;
   const user = found(await userRows.find(records.db, userId), 'user', userId);
@@ -161,7 +158,7 @@ export async function acceptInvitation(
   const accepted: User = { ...user, ...changes, updated: now, version: user.version + 1 };
   await change(records, async (step) => {
     // The second of two concurrent requests finds nothing.
-    const current = await findInvitation(step.db, invitation.tokenHash, now);
+    const current = await invitationRows.findOpen(step.db, invitation.tokenHash, now);
     if (current === undefined) throw unknownInvitation();
     const member = await findOrganizationMember(step.db, invitation.organizationId, user.id);
     if (member === undefined)
@@ -174,7 +171,7 @@ export async function acceptInvitation(
     if (chosen === undefined) return;
     // They may be those of a person who took the address first.
     await removeSecondFactorsOf(step.db, user.id);
-    for (const id of await removeSessionsOf(step.db, user.id))
+    for (const id of await sessionRows.removeOf(step.db, user.id))
       step.announce({ kind: 'session', id, action: 'deleted' });
   });
   return accepted;
@@ -199,7 +196,7 @@ export interface InvitedMember extends MemberView {
 /** The user with this address, created without a password when it is new. */
 export async function userOfAddress(step: Step, email: string): Promise<User> {
   const address = emailAddressOf(email);
-  const known = await findUserByEmail(step.db, address);
+  const known = await userRows.byEmail(step.db, address);
   if (known !== undefined) return known;
   const user: User = {
     id: newId('user'),

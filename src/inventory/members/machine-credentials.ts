@@ -28,12 +28,7 @@ import { newId } from '../../model/ids.ts';
 import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  apiKeyRows,
-  listOAuthClients as listRows,
-  oauthClientRows,
-  saveOAuthClientSecret,
-} from '../../storage/records/rows/credentials.ts';
+import { apiKeyRows, oauthClientRows } from '../../storage/records/rows/credentials.ts';
 import { secretHash, secretPrefix } from '../../storage/records/secret-encryption.ts';
 import { ownOrganization } from '../list-scope.ts';
 
@@ -305,7 +300,10 @@ export async function listOAuthClients(
   organizationId: string | undefined,
   tokenUrl: string,
 ) {
-  const rows = await listRows(records.db, ownOrganization(principal, organizationId));
+  const rows = await oauthClientRows.ofOrganization(
+    records.db,
+    ownOrganization(principal, organizationId),
+  );
   return rows.map((row) => clientView(row, tokenUrl));
 }
 
@@ -320,7 +318,7 @@ export async function rotateClientSecret(records: Records, principal: Principal,
     const client = found(await oauthClientRows.find(step.db, id), 'OAuth client', id);
     assertGrantWithinOwn(principal, client);
     const { clientId } = client;
-    await saveOAuthClientSecret(step.db, id, secretHash(clientSecret));
+    await oauthClientRows.saveSecret(step.db, id, secretHash(clientSecret));
     step.announce({ kind: 'oauthClient', id, action: 'updated' });
     return { id, clientId, clientSecret };
   });

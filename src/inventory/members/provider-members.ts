@@ -12,12 +12,8 @@ import {
 import { toFlag } from '../../storage/records/columns.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
-  findIdentity,
   findOrganizationMember,
-  findUserByEmail,
   findWorkspaceMember,
-  hasIdentityOf,
-  insertIdentity,
   insertOrganizationMember,
   insertWorkspaceMember,
   type OrganizationMember,
@@ -31,7 +27,7 @@ import {
 } from '../../storage/records/rows/users.ts';
 import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
-import { removeSecondFactorsOf, removeSessionsOf } from '../../storage/records/rows/sign-in.ts';
+import { removeSecondFactorsOf, sessionRows } from '../../storage/records/rows/sign-in.ts';
 import { change, firstVersion, type Step } from '../record-change.ts';
 import { transferOwnership } from './members.ts';
 
@@ -40,9 +36,9 @@ export async function userOfPerson(
   { db }: Records,
   person: ProvenPerson,
 ): Promise<User | undefined> {
-  const identity = await findIdentity(db, person);
+  const identity = await userRows.findIdentity(db, person);
   if (identity !== undefined) return userRows.find(db, identity.userId);
-  return person.email === undefined ? undefined : findUserByEmail(db, person.email);
+  return person.email === undefined ? undefined : userRows.byEmail(db, person.email);
 }
 
 /**
@@ -103,18 +99,18 @@ async function linkedUser(
   newUserId: string,
 ): Promise<User> {
   const { issuer, subject, email } = person;
-  const identity = await findIdentity(step.db, person);
+  const identity = await userRows.findIdentity(step.db, person);
   const linked = identity && (await userRows.find(step.db, identity.userId));
   if (linked !== undefined) return linked;
   if (email === undefined) throw problem('emailNotVerified');
-  const known = await findUserByEmail(step.db, email);
+  const known = await userRows.byEmail(step.db, email);
   if (known === undefined && wanted.organizations.size === 0) throw problem('noEntry');
-  if (known !== undefined && (await hasIdentityOf(step.db, known.id, issuer)))
+  if (known !== undefined && (await userRows.hasIdentityOf(step.db, known.id, issuer)))
     throw problem('emailTaken');
   const user = await (known === undefined
     ? createdUser(step, newUserId, { email, name: person.name })
     : provenUser(step, known));
-  await insertIdentity(step.db, { issuer, subject, userId: user.id, created: step.now() });
+  await userRows.insertIdentity(step.db, { issuer, subject, userId: user.id, created: step.now() });
   return user;
 }
 
@@ -140,7 +136,7 @@ async function provenUser(step: Step, user: User): Promise<User> {
   const proven: User = { ...user, ...owned };
   await userRows.save(step.db, proven);
   await removeSecondFactorsOf(step.db, user.id);
-  for (const id of await removeSessionsOf(step.db, user.id))
+  for (const id of await sessionRows.removeOf(step.db, user.id))
     step.announce({ kind: 'session', id, action: 'deleted' });
   return proven;
 }

@@ -5,7 +5,6 @@ import { problem } from '../../model/problem.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   findOrganizationMember,
-  findUserByEmail,
   type OrganizationMember,
   organizationMembershipsOf,
   userRows,
@@ -14,7 +13,6 @@ import {
   demandsSecondFactor,
   hasSecondFactor,
   removeSecondFactorsOf,
-  removeSessionsOf,
   saveSecondFactorDemand,
   sessionRows,
 } from '../../storage/records/rows/sign-in.ts';
@@ -66,7 +64,7 @@ export async function resetSecondFactorsByOperator(
   operator: Actor,
 ): Promise<OperatorReset | undefined> {
   return change(records, async (step) => {
-    const user = await findUserByEmail(step.db, emailAddressOf(email));
+    const user = await userRows.byEmail(step.db, emailAddressOf(email));
     if (user === undefined) return undefined;
     const hadFactor = await hasSecondFactor(step.db, user.id);
     const endedSessions = await removeFactors(step, user.id);
@@ -80,7 +78,7 @@ export async function resetSecondFactorsByOperator(
 /** How many sessions it has ended. */
 async function removeFactors(step: Step, userId: string): Promise<number> {
   await removeSecondFactorsOf(step.db, userId);
-  const sessions = await removeSessionsOf(step.db, userId);
+  const sessions = await sessionRows.removeOf(step.db, userId);
   for (const id of sessions) step.announce({ kind: 'session', id, action: 'deleted' });
   step.announce({ kind: 'user', id: userId, action: 'updated' });
   return sessions.length;

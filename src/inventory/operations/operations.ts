@@ -16,16 +16,8 @@ import { pageOf, type PageRequest } from '../../model/page.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { apiKeyRows, oauthClientRows } from '../../storage/records/rows/credentials.ts';
-import {
-  actionsFrom,
-  actionsInState,
-  endedActions,
-  insertOperation,
-  operationRows,
-  saveActions,
-  saveProgress,
-} from '../../storage/records/rows/operations.ts';
-import { sizesOfDevices } from '../../storage/records/rows/devices.ts';
+import { operationRows } from '../../storage/records/rows/operations.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { upTo } from '../../storage/records/rows/record-rows.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
 import type { DeviceDraft } from '../../contract/devices.ts';
@@ -149,7 +141,7 @@ export async function acceptOperation(
     if (place % itemsPerTurn === 0) await nextTurn();
   }
   await change(records, async (step) => {
-    await insertOperation(step.db, operation, actions);
+    await operationRows.insertWithActions(step.db, operation, actions);
     step.announce({ kind: 'operation', id: operation.id, action: 'created' });
   });
   return view(operation, []);
@@ -173,7 +165,7 @@ export async function cancelOperation(records: Records, id: string, vendorNames:
         reason: `The operation is an export. Cancel it with DELETE /v3/exports/${id}.`,
       });
     const canceled = { ...operation, completed: step.now() };
-    await saveProgress(step.db, canceled);
+    await operationRows.saveProgress(step.db, canceled);
     step.announce({ kind: 'operation', id, action: 'updated' });
     return view(canceled, [], vendorNames);
   });
@@ -228,8 +220,16 @@ async function pageOfActions(
 ): Promise<readonly OperationAction[]> {
   if (from >= total) return [];
   if (state !== undefined)
-    return actionsInState(db, id, { states: statesOf[state], before: done, from, max });
-  return endedActions(db, id, endedStates, { from, before: Math.min(from + max, done) });
+    return operationRows.actionsInState(db, id, {
+      states: statesOf[state],
+      before: done,
+      from,
+      max,
+    });
+  return operationRows.endedActions(db, id, endedStates, {
+    from,
+    before: Math.min(from + max, done),
+  });
 }
 
 /**
@@ -257,7 +257,7 @@ export async function operationPieces(
     for (let from = 0; from < before; from += actionsPerTurn) {
       const places = { from, before: Math.min(from + actionsPerTurn, before) };
       let text = '';
-      for (const action of await endedActions(records.db, id, endedStates, places)) {
+      for (const action of await operationRows.endedActions(records.db, id, endedStates, places)) {
         text += separator + JSON.stringify(actionView(action, vendorNames));
         separator = ',';
       }
@@ -323,16 +323,21 @@ export async function runOperationChunk(
     const isOver = () =>
       answers === undefined ? isTimeUp() : done - operation.done >= answers.size;
     do {
-      const next = await actionsFrom(step.db, id, done, operationLimits.batchItemsMax);
+      const next = await operationRows.actionsFrom(
+        step.db,
+        id,
+        done,
+        operationLimits.batchItemsMax,
+      );
       const due = next.filter((action) => answers?.has(action.id) ?? true);
       const ended = await runActions(step, operation, await moderate(step, due), answers);
       if (ended.length === 0) break;
-      await saveActions(step.db, id, ended);
+      await operationRows.saveActions(step.db, id, ended);
       done += ended.length;
       failed += ended.filter(({ state }) => state === 'FAILED').length;
     } while (done < operation.total && !isOver());
     const isLast = done >= operation.total;
-    await saveProgress(step.db, {
+    await operationRows.saveProgress(step.db, {
       ...operation,
       done,
       failed,
@@ -347,7 +352,7 @@ async function moderate(step: Step, actions: readonly OperationAction[]) {
   const ids = actions.flatMap(({ input }) =>
     typeof input?.['id'] === 'string' ? [input['id']] : [],
   );
-  const sizes = await sizesOfDevices(step.db, ids);
+  const sizes = await deviceRows.sizesOf(step.db, ids);
   const sizeOf = ({ input }: OperationAction) => sizes.get(String(input?.['id'])) ?? 0;
   return upTo(operationLimits.batchBytesMax, actions, sizeOf);
 }
@@ -372,7 +377,7 @@ async function askAhead(
   if (operation === undefined || operation.completed !== null) return undefined;
   const { plan, done } = operation;
   if (!isNetworkWork(plan.work) && plan.work !== 'delete') return undefined;
-  const next = await actionsFrom(records.db, id, done, operationLimits.askedItemsMax);
+  const next = await operationRows.actionsFrom(records.db, id, done, operationLimits.askedItemsMax);
   return askNetworkServers(records, operation, next, tell, isTimeUp);
 }
 

@@ -5,11 +5,7 @@ import { formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import type { SampleDeletion, SampleRecalculation } from '../../model/sample-changes.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  deviceRows,
-  findDevicesOfType,
-  placesOfDevices,
-} from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
 import { auditEntry } from '../audit/audit.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
@@ -31,7 +27,7 @@ export async function devicesToDeleteFrom(
   refuseMixed(selection);
   if (deviceIds !== undefined && deviceIds !== null) {
     const named = [...new Set(deviceIds)];
-    const places = await placesOfDevices(records.db, named);
+    const places = await deviceRows.placesOf(records.db, named);
     const missing = named.find((id) => places.get(id)?.workspaceId !== workspaceId);
     if (missing !== undefined) throw problem('notFound', { what: 'device', id: missing });
     return named;
@@ -191,7 +187,7 @@ async function namedDevices(
   asked: string | undefined,
 ) {
   const named = [...new Set(deviceIds)];
-  const places = await placesOfDevices(records.db, named);
+  const places = await deviceRows.placesOf(records.db, named);
   return named.map((id) => {
     const workspaceId = places.get(id)?.workspaceId;
     if (workspaceId === undefined || (asked !== undefined && workspaceId !== asked))
@@ -208,7 +204,7 @@ async function devicesInReach(
 ) {
   const { organizationId, workspaces } = principal;
   const max = operationLimits.itemsMax + 1;
-  const all = await findDevicesOfType(records.db, organizationId, deviceTypeId, max, asked);
+  const all = await deviceRows.ofType(records.db, organizationId, deviceTypeId, max, asked);
   return all.filter(
     ({ workspaceId }) =>
       (workspaces === 'all' || workspaces.has(workspaceId)) &&

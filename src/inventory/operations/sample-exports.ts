@@ -15,14 +15,7 @@ import { problem } from '../../model/problem.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
-import {
-  countExportedDevices,
-  countSampleExports,
-  insertOperation,
-  operationRows,
-  sampleExportRows,
-  saveProgress,
-} from '../../storage/records/rows/operations.ts';
+import { operationRows, sampleExportRows } from '../../storage/records/rows/operations.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
@@ -79,7 +72,7 @@ export async function createSampleExport(
     plan: { work: 'export' },
     started: records.now(),
     completed: null,
-    total: await countExportedDevices(records.db, { workspaceId, ...plan }),
+    total: await sampleExportRows.countDevices(records.db, { workspaceId, ...plan }),
     done: 0,
     failed: 0,
   };
@@ -99,9 +92,9 @@ export async function createSampleExport(
   };
   await change(records, async (step) => {
     const max = sampleExportLimits.perOrganizationMax;
-    if ((await countSampleExports(step.db, organizationId)) >= max)
+    if ((await sampleExportRows.count(step.db, organizationId)) >= max)
       throw problem('tooManyExports', { max });
-    await insertOperation(step.db, operation, []);
+    await operationRows.insertWithActions(step.db, operation, []);
     await sampleExportRows.insert(step.db, record);
     step.announce({ kind: 'operation', id: operation.id, action: 'created' });
   });
@@ -146,7 +139,7 @@ async function devicesOf(
   if (deviceIds) {
     const named = [...new Set(deviceIds)].sort();
     const selection = { workspaceId, deviceIds: named, tagIds: null };
-    if ((await countExportedDevices(records.db, selection)) === named.length) return named;
+    if ((await sampleExportRows.countDevices(records.db, selection)) === named.length) return named;
     const id = await firstUnknown(records, workspaceId, named);
     const field = 'body deviceIds';
     throw problem('unknownReference', { field, what: 'device', id, place: 'workspace' });
@@ -168,7 +161,7 @@ async function firstUnknown(
 ): Promise<string> {
   for (const id of named) {
     const selection = { workspaceId, deviceIds: [id], tagIds: null };
-    if ((await countExportedDevices(records.db, selection)) === 0) return id;
+    if ((await sampleExportRows.countDevices(records.db, selection)) === 0) return id;
   }
   return '';
 }
@@ -224,6 +217,6 @@ export async function deleteSampleExport(records: Records, id: string): Promise<
     await sampleExportRows.remove(step.db, id);
     if (operation.completed !== null) return;
     const failed = Math.max(1, operation.total - operation.done);
-    await saveProgress(step.db, { ...operation, failed, completed: step.now() });
+    await operationRows.saveProgress(step.db, { ...operation, failed, completed: step.now() });
   });
 }

@@ -36,14 +36,9 @@ import { openTimeZone } from '../../model/time-zone.ts';
 import { accumulatorNamed } from '../../query/summaries/accumulators.ts';
 import { foldNamed } from '../../query/summaries/folds.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
-import {
-  calculationRows,
-  countCalculations,
-  countMarksOf,
-  findProgress,
-} from '../../storage/records/rows/calculations.ts';
+import { calculationRows } from '../../storage/records/rows/calculations.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
-import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { auditView, firstVersion, orCurrent, type Step } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
@@ -86,8 +81,8 @@ function view(record: Calculation, { progress, late }: Known, now: EpochMs) {
 
 async function viewsOf(records: Records, found: readonly Calculation[]) {
   const ids = found.map(({ id }) => id);
-  const progress = await findProgress(records.db, ids);
-  const marks = await countMarksOf(records.db, ids);
+  const progress = await calculationRows.findProgress(records.db, ids);
+  const marks = await calculationRows.countMarksOf(records.db, ids);
   return found.map((record) => {
     const known = { progress: progress.get(record.id), late: marks.get(record.id) ?? 0 };
     return view(record, known, records.now());
@@ -342,7 +337,7 @@ async function check(
   const { perWorkspace } = calculationLimits;
   if (
     current === undefined &&
-    (await countCalculations(step.db, record.workspaceId)) >= perWorkspace
+    (await calculationRows.count(step.db, record.workspaceId)) >= perWorkspace
   )
     throw problem('quotaReached', {
       limitName: 'calculations',
@@ -384,7 +379,7 @@ export async function findLoop(
   others: readonly Calculation[],
 ): Promise<readonly Calculation[] | undefined> {
   const targets = [record, ...others].map(({ target }) => target.deviceId);
-  const tags = await tagsOfDevices(db, [...new Set(targets)]);
+  const tags = await tagRows.ofDevices(db, [...new Set(targets)]);
   return loopOf(record, others, (id) => new Set(tags.get(id)?.map((tag) => tag.id)));
 }
 

@@ -12,11 +12,7 @@ import {
   type CustomLogicProperty,
 } from '../../model/rule.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  customLogicRows,
-  namesOfRulesUsing,
-  rulesUsing,
-} from '../../storage/records/rows/rules.ts';
+import { customLogicRows, ruleRows } from '../../storage/records/rows/rules.ts';
 import { ownOrganization } from '../list-scope.ts';
 import { auditView, type Step, usersNamedMax } from '../record-change.ts';
 import { Crud } from '../record-crud.ts';
@@ -108,7 +104,7 @@ function view(record: CustomLogicBlock) {
  * rules are of workspaces.
  */
 async function detail(records: Records, { workspaces }: Principal, record: CustomLogicBlock) {
-  const rules = await rulesUsing(records.db, 'customLogic', record.id, limits.rulesListedMax);
+  const rules = await ruleRows.using(records.db, 'customLogic', record.id, limits.rulesListedMax);
   return {
     ...view(record),
     rules: rules.filter(({ workspaceId }) => workspaces === 'all' || workspaces.has(workspaceId)),
@@ -171,7 +167,7 @@ export async function updateCustomLogic(
 /** Throws 409 while any rule uses it. */
 export async function deleteCustomLogic(records: Records, id: string): Promise<void> {
   await crud.remove(records, id, ({ db }) =>
-    namesOfRulesUsing(db, 'customLogic', id, usersNamedMax),
+    ruleRows.namesOfUsing(db, 'customLogic', id, usersNamedMax),
   );
 }
 
@@ -184,7 +180,7 @@ async function checkUsers(
   if (current === undefined) return;
   const used = ({ dataSources, properties }: CustomLogicBlock) => ({ dataSources, properties });
   if (isDeepStrictEqual(used(record), used(current))) return;
-  const rules = await rulesUsing(step.db, 'customLogic', record.id, limits.rulesListedMax);
+  const rules = await ruleRows.using(step.db, 'customLogic', record.id, limits.rulesListedMax);
   const users = rules
     .filter(({ active }) => active)
     .map((rule) => `rule ${rule.name} (${rule.id})`);

@@ -8,13 +8,13 @@ import { problem, Problem } from '../../model/problem.ts';
 import type { Rule, RuleInput, RuleLogic } from '../../model/rule.ts';
 import { parseTagCombination } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findDeviceNames } from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
 import { clearRuleState, removeRuns } from '../../storage/records/rows/rule-state.ts';
-import { customLogicRows, findRulesOfUsual, ruleRows } from '../../storage/records/rows/rules.ts';
-import { countDevicesAt, placeRows } from '../../storage/records/rows/places.ts';
-import { countDevicesOfTag, tagRows } from '../../storage/records/rows/tags.ts';
+import { customLogicRows, ruleRows } from '../../storage/records/rows/rules.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import {
   type ConnectorViewer,
@@ -232,7 +232,7 @@ const usualKeysMax = 10_000;
 
 async function checkUsualKeys(step: Step, rule: Rule): Promise<void> {
   if (!rule.active || usualKeysOf(rule).length === 0) return;
-  const others = await findRulesOfUsual(step.db, rule.workspaceId);
+  const others = await ruleRows.ofUsual(step.db, rule.workspaceId);
   const counted = new Map<string, number>();
   let keys = 0;
   for (const one of [...others.filter(({ id }) => id !== rule.id), rule])
@@ -251,12 +251,12 @@ async function devicesOfInput(
   counted: Map<string, number>,
 ): Promise<number> {
   if (type === 'DEVICE') return 1;
-  if (type === 'PLACE') return countDevicesAt(step.db, id);
+  if (type === 'PLACE') return placeRows.countDevicesAt(step.db, id);
   const combination = type === 'ASSET_TAG' ? undefined : parseTagCombination(tagCombination ?? '');
   let least = Number.POSITIVE_INFINITY;
   let all = 0;
   for (const tagId of combination?.tagIds ?? [id]) {
-    const devices = counted.get(tagId) ?? (await countDevicesOfTag(step.db, tagId));
+    const devices = counted.get(tagId) ?? (await tagRows.countDevicesOf(step.db, tagId));
     counted.set(tagId, devices);
     least = Math.min(least, devices);
     all += devices;
@@ -351,7 +351,7 @@ async function ruleViews(
   const inputs = rules.flatMap((rule) => rule.inputs);
   const idsOf = (type: RuleInput['type']) =>
     inputs.filter((input) => input.type === type).map(({ id }) => id);
-  const devices = await findDeviceNames(records.db, idsOf('DEVICE'));
+  const devices = await deviceRows.namesOf(records.db, idsOf('DEVICE'));
   const tags = await tagRows.findAll(records.db, idsOf('ASSET_TAG'));
   const places = await placeRows.findAll(records.db, idsOf('PLACE'));
   const names = new Map([...devices, ...tags, ...places].map(({ id, name }) => [id, name]));

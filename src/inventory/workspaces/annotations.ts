@@ -8,7 +8,7 @@ import { pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { annotationRows, countAnnotations } from '../../storage/records/rows/annotations.ts';
+import { annotationRows } from '../../storage/records/rows/annotations.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
@@ -65,7 +65,9 @@ export function createAnnotation(records: Records, by: Author, draft: Annotation
       ...firstVersion(step.now()),
     };
     await check(step, record);
-    if ((await countAnnotations(step.db, place.workspaceId)) >= annotationLimits.perWorkspaceMax)
+    if (
+      (await annotationRows.count(step.db, place.workspaceId)) >= annotationLimits.perWorkspaceMax
+    )
       throw problem('quotaReached', {
         limitName: 'annotations',
         limitMax: annotationLimits.perWorkspaceMax,

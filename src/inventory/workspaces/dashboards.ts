@@ -23,16 +23,7 @@ import {
   dashboardGroupRows,
   dashboardRows,
   type DashboardShare,
-  dashboardsOfGroup,
-  dashboardVersionsOf,
-  findDashboardVersion,
-  insertDashboardVersion,
-  insertShare,
-  removeExpiredShares,
-  removeShares,
-  saveShareUse,
   type SharedBy,
-  sharesOf,
 } from '../../storage/records/rows/dashboards.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
@@ -105,7 +96,7 @@ function versioned(records: Records, work: (step: Step) => Promise<Dashboard>) {
     const actor = step.actor();
     const by = actor === undefined ? null : { type: actor.type, id: actor.id, name: actor.name };
     const kept = { at: step.now(), by, keptMax: dashboardVersionsMax };
-    await insertDashboardVersion(step.db, record, kept);
+    await dashboardRows.insertVersion(step.db, record, kept);
     return view(record);
   });
 }
@@ -186,7 +177,7 @@ export function deleteDashboard(records: Records, id: string): Promise<void> {
 
 /** The newest first. */
 export async function listDashboardVersions({ db }: Records, id: string, page: PageRequest) {
-  const versions = await dashboardVersionsOf(db, id);
+  const versions = await dashboardRows.versionsOf(db, id);
   const from = page.page * page.size;
   const shown = versions.slice(from, from + page.size);
   const content = shown.map(({ at, ...version }) => ({ ...version, at: formatInstant(at) }));
@@ -195,7 +186,7 @@ export async function listDashboardVersions({ db }: Records, id: string, page: P
 
 /** The record as it was. Throws 404 for a version that is not kept. */
 export async function readDashboardVersion({ db }: Records, id: string, version: number) {
-  const record = await findDashboardVersion(db, id, version);
+  const record = await dashboardRows.findVersion(db, id, version);
   return view(found(record, 'version of the dashboard', String(version)));
 }
 
@@ -250,8 +241,8 @@ export async function shareDashboard(
     const now = step.now();
     const end = endOf(expires, now);
     const variables = await fixedValues(step, dashboard, sent);
-    await removeExpiredShares(step.db, dashboardId, now);
-    if ((await sharesOf(step.db, dashboardId, now)).length >= sharesMax)
+    await dashboardRows.removeExpiredShares(step.db, dashboardId, now);
+    if ((await dashboardRows.sharesOf(step.db, dashboardId, now)).length >= sharesMax)
       throw problem('quotaReached', {
         limitName: 'dashboardShares',
         limitMax: sharesMax,
@@ -267,7 +258,7 @@ export async function shareDashboard(
       expiresAt: end,
       lastUsed: null,
     };
-    await insertShare(step.db, made);
+    await dashboardRows.insertShare(step.db, made);
     step.announce({ kind: 'dashboard', id: dashboardId, action: 'updated' });
     const expiry = { field: 'expires', after: formatInstantOrNull(end) };
     await auditShare(step, 'CREATE', { ...dashboard, id: made.id }, [
@@ -375,7 +366,7 @@ export async function noteShareUse(
   before: number,
 ): Promise<void> {
   await transaction(records.db, async ({ db }) => {
-    if (!(await saveShareUse(db, { id, now: records.now(), before }))) return;
+    if (!(await dashboardRows.saveShareUse(db, { id, now: records.now(), before }))) return;
     const actor = { id, name: 'Shared dashboard', requestId: null, ip: null };
     await auditEntry(
       { db, now: records.now },
@@ -395,7 +386,7 @@ export async function noteShareUse(
 
 /** The valid links, without their tokens. */
 export async function readShares({ db, now }: Records, dashboardId: string) {
-  const shares = await sharesOf(db, dashboardId, now());
+  const shares = await dashboardRows.sharesOf(db, dashboardId, now());
   return {
     shares: shares.map(({ id, created, expiresAt, variables, lastUsed }) => ({
       id,
@@ -415,15 +406,15 @@ export async function unshareDashboard(records: Records, dashboardId: string): P
       'dashboard',
       dashboardId,
     );
-    const ended = await sharesOf(step.db, dashboardId, step.now());
-    await removeShares(step.db, dashboardId);
+    const ended = await dashboardRows.sharesOf(step.db, dashboardId, step.now());
+    await dashboardRows.removeShares(step.db, dashboardId);
     step.announce({ kind: 'dashboard', id: dashboardId, action: 'updated' });
     for (const { id } of ended) await auditShare(step, 'DELETE', { ...dashboard, id }, []);
   });
 }
 
 export async function isShared({ db, now }: Records, dashboardId: string): Promise<boolean> {
-  return (await sharesOf(db, dashboardId, now())).length > 0;
+  return (await dashboardRows.sharesOf(db, dashboardId, now())).length > 0;
 }
 
 function endOf(expires: string | null | undefined, now: number): number | null {
@@ -481,5 +472,5 @@ export async function updateDashboardGroup(records: Records, id: string, sent: R
 
 /** Throws 409 for a group that has dashboards, naming some of them. */
 export function deleteDashboardGroup(records: Records, id: string): Promise<void> {
-  return groupCrud.remove(records, id, (step) => dashboardsOfGroup(step.db, id, usersNamedMax));
+  return groupCrud.remove(records, id, (step) => dashboardRows.ofGroup(step.db, id, usersNamedMax));
 }

@@ -11,11 +11,7 @@ import {
   organizationMembershipsOf,
   userRows,
 } from '../../storage/records/rows/users.ts';
-import {
-  findOrganizationPage,
-  organizationContents,
-  organizationRows,
-} from '../../storage/records/rows/workspaces.ts';
+import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { auditView, change, found, orCurrent, type Step } from '../record-change.ts';
 import { Crud } from '../record-crud.ts';
 
@@ -81,7 +77,7 @@ async function addOwner(step: Step, { id: organizationId, ownerId, created }: Or
 
 /** Throws 409 for an organization that is not empty, naming its contents. */
 export function deleteOrganization(records: Records, id: string): Promise<void> {
-  return crud.remove(records, id, (step) => organizationContents(step.db, id));
+  return crud.remove(records, id, (step) => organizationRows.contentsOf(step.db, id));
 }
 
 /** The organization of a key or token, or those of a user; `minimal` returns only id and name. */
@@ -105,7 +101,7 @@ async function idsOfPage(
   ids: readonly string[],
   page: PageRequest,
 ): Promise<readonly string[]> {
-  if (page.sort.length > 0) return findOrganizationPage(records.db, ids, page);
+  if (page.sort.length > 0) return organizationRows.pageOf(records.db, ids, page);
   return ids.slice(page.page * page.size, (page.page + 1) * page.size);
 }
 

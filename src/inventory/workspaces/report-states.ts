@@ -2,11 +2,7 @@
 import type { EpochMs } from '../../model/instant.ts';
 import { type Report, reportLimits, type ReportProblem } from '../../model/report.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
-import {
-  reportRows,
-  type ReportState,
-  saveReportState,
-} from '../../storage/records/rows/reports.ts';
+import { reportRows, type ReportState } from '../../storage/records/rows/reports.ts';
 import type { Step } from '../record-change.ts';
 
 /** Longer answers of mail servers are cut. */
@@ -41,7 +37,7 @@ export function failedState(
 export async function stopReportsOf(step: Step, dashboardId: string): Promise<void> {
   const problem = reportProblem('DASHBOARD_DELETED', 'The dashboard is deleted.', step.now());
   for (const report of await reportRows.activeOf(step.db, dashboardId)) {
-    await saveReportState(step.db, report, stoppedState(problem));
+    await reportRows.saveState(step.db, report, stoppedState(problem));
     step.announce({ kind: 'report', id: report.id, action: 'updated' });
   }
 }
@@ -66,12 +62,12 @@ export async function noteRefusedMail(
   const message = `The mail to ${refused.recipient} was refused: ${refused.reason}`;
   const problem = reportProblem('MAIL_REFUSED', message, at);
   if (refused.run === null || refused.run !== report.lastRun)
-    return saveReportState(db, report, { problem });
+    return reportRows.saveState(db, report, { problem });
   const refusedMails = report.refusedMails + 1;
   const failedRuns = report.failedRuns + (report.refusedMails === 0 ? 1 : 0);
   const isOver =
     refusedMails >= report.recipients.length || failedRuns >= reportLimits.failedRunsMax;
-  return saveReportState(db, report, {
+  return reportRows.saveState(db, report, {
     ...(isOver && stoppedState(problem)),
     problem,
     refusedMails,

@@ -17,7 +17,7 @@ import {
 } from '../../model/report.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { dashboardRows } from '../../storage/records/rows/dashboards.ts';
-import { countReports, findReportMail, reportRows } from '../../storage/records/rows/reports.ts';
+import { reportRows } from '../../storage/records/rows/reports.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { auditEntry } from '../audit/audit.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
@@ -211,7 +211,7 @@ async function check(step: Step, report: Report, current: Report | undefined): P
   if (dashboard !== undefined && active) await fixedValues(step, dashboard, variables);
   if (current !== undefined) return;
   const { perWorkspaceMax } = reportLimits;
-  if ((await countReports(step.db, workspaceId)) >= perWorkspaceMax)
+  if ((await reportRows.count(step.db, workspaceId)) >= perWorkspaceMax)
     throw problem('quotaReached', {
       limitName: 'reports',
       limitMax: perWorkspaceMax,
@@ -277,7 +277,7 @@ export function unsubscribe(records: Records, token: string): Promise<Subscripti
 }
 
 async function mailOf({ db }: { readonly db: RecordsDb }, token: string) {
-  const mail = await findReportMail(db, secretHash(token));
+  const mail = await reportRows.findMail(db, secretHash(token));
   if (mail === undefined) throw problem('linkUnknown');
   return { email: mail.email, report: await reportRows.find(db, mail.reportId) };
 }

@@ -11,8 +11,8 @@ import {
 import type { Records } from '../../storage/records/records.ts';
 import {
   type CountedRecord,
-  listWorkspaceNames,
-  recordCount,
+  workspaceRows,
+  organizationRows,
 } from '../../storage/records/rows/workspaces.ts';
 import type { WorkspaceUsage } from '../../storage/samples/sample-store.ts';
 import { listReach, type ListScope, ownOrganization } from '../list-scope.ts';
@@ -37,7 +37,10 @@ export async function readUsage(
   scope: ListScope,
   { usage, quotas }: UsageSources,
 ) {
-  const workspaces = await listWorkspaceNames(records.db, await reachOf(records, principal, scope));
+  const workspaces = await workspaceRows.names(
+    records.db,
+    await reachOf(records, principal, scope),
+  );
   const stored = await usage();
   const content = workspaces.map(({ id, name }) => ({
     workspaceId: id,
@@ -90,7 +93,7 @@ export class QuotaUse {
     this.#readers = new Map<QuotaName, QuotaReader>(
       stored.map((name) => [
         name,
-        (organizationId) => recordCount(records.committed, organizationId, name),
+        (organizationId) => organizationRows.countOf(records.committed, organizationId, name),
       ]),
     );
   }
@@ -118,7 +121,7 @@ export async function checkRecordQuota(
   organizationId: string,
   what: CountedRecord,
 ): Promise<void> {
-  refuseAtQuota(step.quotas, what, await recordCount(step.db, organizationId, what));
+  refuseAtQuota(step.quotas, what, await organizationRows.countOf(step.db, organizationId, what));
 }
 
 /** The same for a count that is known. */

@@ -5,7 +5,7 @@ import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type View, viewContentBytesMax, viewsMax } from '../../model/arrangements.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { countViewsOf, viewRows } from '../../storage/records/rows/views.ts';
+import { viewRows } from '../../storage/records/rows/views.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { auditView, found, type Step } from '../record-change.ts';
 import { Crud, placeIn } from '../record-crud.ts';
@@ -23,7 +23,7 @@ async function check(step: Step, record: View, current: View | undefined): Promi
       reason: `body content: must be at most ${viewContentBytesMax} bytes`,
     });
   if (current === undefined) await checkRecordQuota(step, record.organizationId, 'views');
-  if (current === undefined && (await countViewsOf(step.db, record)) >= viewsMax)
+  if (current === undefined && (await viewRows.countOf(step.db, record)) >= viewsMax)
     throw problem('quotaReached', {
       limitName: 'views',
       limitMax: viewsMax,

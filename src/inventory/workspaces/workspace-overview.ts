@@ -7,14 +7,14 @@ import { fromJsonText } from '../../storage/records/columns.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { countAlarms } from '../../storage/records/rows/alarms.ts';
 import { stateCounts } from '../../storage/records/rows/device-totals.ts';
-import { connectorIdsOf } from '../../storage/records/rows/data-flows.ts';
+import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import {
   periodCountsOf,
   periodOf,
   sumPeriodCounts,
 } from '../../storage/records/rows/period-counts.ts';
-import { stoppedReports } from '../../storage/records/rows/reports.ts';
-import { isAtPlaces, placeRows, stateCountsAt } from '../../storage/records/rows/places.ts';
+import { reportRows } from '../../storage/records/rows/reports.ts';
+import { isAtPlaces, placeRows } from '../../storage/records/rows/places.ts';
 import type { WorkspaceUsage } from '../../storage/samples/sample-store.ts';
 import type { WaitingOf } from '../health/health.ts';
 import { found } from '../record-change.ts';
@@ -57,13 +57,13 @@ export async function readOverview(
   const silent = await silentDevices(db, { workspaceId, placeId }, max);
   const mayReadReports =
     placeId === undefined && holds(principal, 'dashboard', 'read', workspaceId);
-  const stopped = mayReadReports ? await stoppedReports(db, workspaceId, shownMax) : [];
-  const waiting = await waitingOf(await connectorIdsOf(db, workspaceId));
+  const stopped = mayReadReports ? await reportRows.stopped(db, workspaceId, shownMax) : [];
+  const waiting = await waitingOf(await outputConnectorRows.idsOf(db, workspaceId));
   return {
     devices:
       placeId === undefined
         ? await stateCounts(db, workspaceId, now)
-        : await stateCountsAt(db, placeId, now),
+        : await placeRows.stateCountsAt(db, placeId, now),
     samplesPerMinute: await samplesPerMinute(db, workspaceId, now),
     samples,
     bytes,

@@ -18,12 +18,7 @@ import {
   type WorkspaceSettings,
 } from '../../model/workspace.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
-import {
-  readRetentionRules,
-  type RetentionRules,
-  workspaceContents,
-  workspaceRows,
-} from '../../storage/records/rows/workspaces.ts';
+import { type RetentionRules, workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { ownOrganization } from '../list-scope.ts';
 import { auditView, orCurrent } from '../record-change.ts';
 import { Crud } from '../record-crud.ts';
@@ -141,7 +136,7 @@ export async function updateWorkspace(records: Records, id: string, sent: Worksp
 
 /** Throws 409 for a workspace that is not empty, naming its contents. */
 export function deleteWorkspace(records: Records, id: string): Promise<void> {
-  return crud.remove(records, id, (step) => workspaceContents(step.db, id));
+  return crud.remove(records, id, (step) => workspaceRows.contentsOf(step.db, id));
 }
 
 /**
@@ -216,7 +211,7 @@ export async function readRetentionEffect(
   retentionDays: number | undefined,
   { usage, previewExpiry, now }: EffectSources,
 ): Promise<{ readonly stored: WorkspaceUsage; readonly expired: WorkspaceUsage }> {
-  const { dataFlows } = await readRetentionRules(db);
+  const { dataFlows } = await workspaceRows.retentionRules(db);
   const workspaces = new Map(retentionDays === undefined ? [] : [[workspaceId, retentionDays]]);
   const expired = await previewExpiry(
     workspaceId,

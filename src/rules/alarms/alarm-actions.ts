@@ -23,7 +23,7 @@ import {
   sourcesOfAlarms,
 } from '../../storage/records/rows/alarms.ts';
 import { findConditionStates, saveConditionStates } from '../../storage/records/rows/rule-state.ts';
-import { findActiveRules } from '../../storage/records/rows/rules.ts';
+import { ruleRows } from '../../storage/records/rows/rules.ts';
 import type { AlarmEffectParts } from './alarm-effects.ts';
 import { notifyOfAlarms } from './alarm-notifications.ts';
 
@@ -195,7 +195,7 @@ async function forgetThatRulesWereTrue(step: Step, events: readonly AlarmEvent[]
     connectorId,
     deviceId: deviceId === endlessSource ? (deviceOf.get(alarmId) ?? '') : deviceId,
   }));
-  const { rules } = await findActiveRules(db, [...new Set(wanted.map(({ ruleId }) => ruleId))]);
+  const { rules } = await ruleRows.activeOf(db, [...new Set(wanted.map(({ ruleId }) => ruleId))]);
   const ruleOf = new Map(rules.map((rule) => [rule.id, rule]));
   const states = new Map(
     (await findConditionStates(db, wanted)).map((state) => [

@@ -17,7 +17,7 @@ import {
 import { addRowTrigger } from '../../storage/records/engine.ts';
 import { openRecords, type OpenRecords, transaction } from '../../storage/records/records.ts';
 import { testEngine } from '../../storage/records/testing-engine.ts';
-import { recordCount } from '../../storage/records/rows/workspaces.ts';
+import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { countAlarms, saveAlarms } from '../../storage/records/rows/alarms.ts';
 import { dropOldAlarms, dropSurplusAlarms } from './alarm-timers.ts';
 import { createApplyAlarms } from './alarm-effects.ts';
@@ -290,7 +290,7 @@ describe('limits', () => {
 
   test('security 8: an organization with too many open alarms opens no other, and what is cleared makes room', async () => {
     const { organizationId } = place;
-    const open = () => recordCount(records.db, organizationId, 'openAlarms');
+    const open = () => organizationRows.countOf(records.db, organizationId, 'openAlarms');
     await filled(2, 'OPEN');
     expect(await open()).toBe(2);
     const [third, fourth] = [trigger({ key: 'third' }), trigger({ key: 'fourth' })];

@@ -29,7 +29,7 @@ import {
   removeAlarmSources,
   saveAlarms,
 } from '../../storage/records/rows/alarms.ts';
-import { recordCount } from '../../storage/records/rows/workspaces.ts';
+import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import {
   type AlarmNotificationParts,
   notifyOfAlarms,
@@ -102,7 +102,7 @@ async function openLedger(
   for (const id of new Set(opening.map(({ workspaceId }) => workspaceId)))
     room.set(id, alarmLimits.openPerWorkspaceMax - (await countOpenAlarms(step, id)));
   for (const id of new Set(opening.map(({ organizationId }) => organizationId)))
-    room.set(id, openAlarmsMax - (await recordCount(step, id, 'openAlarms')));
+    room.set(id, openAlarmsMax - (await organizationRows.countOf(step, id, 'openAlarms')));
   return new AlarmLedger({ alarms, rows, room, newId: () => newId('alarm') });
 }
 

@@ -11,9 +11,9 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { ChangeFollower, RecordChange } from '../../model/record.ts';
 import { isOneOf } from '../../storage/records/columns.ts';
 import { type Records, type RecordsDb, transaction } from '../../storage/records/records.ts';
-import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
-import { existingRules, findActiveRules } from '../../storage/records/rows/rules.ts';
-import { groupsOfDevices } from '../../storage/records/rows/places.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
+import { ruleRows } from '../../storage/records/rows/rules.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
 import { type CompiledRule, compileRules, inputsOf } from '../evaluation/compiled-rule.ts';
 import { RetryingWorker } from '../../structures/retrying-worker.ts';
 import type { SetTimer } from '../../structures/timers.ts';
@@ -156,14 +156,14 @@ async function endsOf(
 ): Promise<AlarmEffect[]> {
   const ruleIds = [...new Set(sources.map(({ ruleId }) => ruleId))];
   const deviceIds = [...new Set(sources.flatMap((source) => deviceOf(source) ?? []))];
-  const { rules, broken } = await findActiveRules(db, ruleIds);
+  const { rules, broken } = await ruleRows.activeOf(db, ruleIds);
   const compiled = await compileRules({ db, sealer }, rules, (_, error) => failed(error));
   const known: Known = {
     compiled: new Map(compiled.map((one) => [one.rule.id, one])),
     active: new Set([...rules, ...broken].map(({ id }) => id)),
-    existing: await existingRules(db, ruleIds),
-    workspaces: await workspacesOfDevices(db, deviceIds),
-    groups: await groupsOfDevices(db, deviceIds),
+    existing: await ruleRows.existing(db, ruleIds),
+    workspaces: await deviceRows.workspacesOf(db, deviceIds),
+    groups: await placeRows.groupsOfDevices(db, deviceIds),
   };
   const at = now();
   return sources.flatMap((source): AlarmEffect[] => {

@@ -5,7 +5,7 @@ import { mutes, muteWindowAt } from '../../model/mute.ts';
 import { openTimeZones } from '../../model/time-zone.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
 import { muteRows } from '../../storage/records/rows/mutes.ts';
-import { groupsOfDevices } from '../../storage/records/rows/places.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
 
 /** Zones of weekly mutes, each read once. */
 export const zoneOf = openTimeZones();
@@ -30,7 +30,9 @@ export async function mutesAt(
   });
   if (inEffect.length === 0) return () => null;
   const groups = inEffect.some(({ mute: { what } }) => 'tagIds' in what || 'placeIds' in what)
-    ? await groupsOfDevices(db, [...new Set(alarms.flatMap(({ device }) => device?.id ?? []))])
+    ? await placeRows.groupsOfDevices(db, [
+        ...new Set(alarms.flatMap(({ device }) => device?.id ?? [])),
+      ])
     : new Map<string, ReadonlySet<string>>();
   const latestFirst = inEffect.toSorted((a, b) => b.until - a.until);
   return (alarm) => {

@@ -15,7 +15,7 @@ import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { TemplateContext } from '../../model/template-context.ts';
 import type { Records, RecordsDb, TransactionStep } from '../../storage/records/records.ts';
 import { markMuted } from '../../storage/records/rows/alarms.ts';
-import { findReadableProperties } from '../../storage/records/rows/data-flows.ts';
+import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
 import { mutesAt } from './alarm-mutes.ts';
 import type { Json } from '../../model/json.ts';
@@ -75,7 +75,9 @@ async function notifyOfSome(
   const isNotified = ({ change }: AlarmEvent) => change !== 'UPDATED' && change !== 'COMMENTED';
   const telling = new Set(events.filter((event) => isNotified(event) && !event.isMuted));
   const connectorIds = new Set([...telling].map(({ alarm }) => alarm.connectorId));
-  const properties = await findReadableProperties({ db, sealer }, [...connectorIds]);
+  const properties = await outputConnectorRows.findReadableProperties({ db, sealer }, [
+    ...connectorIds,
+  ]);
   const wanted = events.map((event) => {
     if (!telling.has(event)) return [];
     const own = properties.get(event.alarm.connectorId) as AlarmProperties | undefined;

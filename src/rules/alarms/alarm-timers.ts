@@ -25,7 +25,7 @@ import type { AlarmEffectParts } from './alarm-effects.ts';
 import { isMutedAs, mutesAt, remuted, zoneOf } from './alarm-mutes.ts';
 import { notifyOfAlarms } from './alarm-notifications.ts';
 import { type Mute, muteLimits, nextMuteStart } from '../../model/mute.ts';
-import { muteRows, removeMutesEndedBefore, setMuteTime } from '../../storage/records/rows/mutes.ts';
+import { muteRows } from '../../storage/records/rows/mutes.ts';
 
 const alarmsPerStep = 200;
 
@@ -139,7 +139,7 @@ export async function runDueMutes(parts: AlarmClockParts): Promise<void> {
 
 /** What became due during the look is looked at again. */
 async function planNext(db: RecordsDb, looked: readonly Mute[], at: EpochMs): Promise<void> {
-  for (const mute of looked) await setMuteTime(db, mute, nextMuteStart(mute, zoneOf, at));
+  for (const mute of looked) await muteRows.setTime(db, mute, nextMuteStart(mute, zoneOf, at));
 }
 
 /** A look that ends early is repeated, and changes nothing of what it has changed. */
@@ -180,5 +180,6 @@ export async function dropOldMutes({
   readonly pause: () => Promise<unknown>;
 }): Promise<void> {
   const before = now() - muteLimits.keptMs;
-  while ((await removeMutesEndedBefore(db, before, alarmsPerStep)) === alarmsPerStep) await pause();
+  while ((await muteRows.removeEndedBefore(db, before, alarmsPerStep)) === alarmsPerStep)
+    await pause();
 }

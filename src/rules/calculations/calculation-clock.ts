@@ -11,18 +11,8 @@ import {
 import type { EpochMs } from '../../model/instant.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
-import {
-  countMarks,
-  dropMarksOfDeleted,
-  findMarks,
-  findProgress,
-  type FoundMark,
-  narrowMark,
-  removeMarks,
-  removeProgress,
-  saveProgress,
-} from '../../storage/records/rows/calculations.ts';
-import { membersNamed, membersOfTag } from '../../storage/records/rows/devices.ts';
+import { type FoundMark, calculationRows } from '../../storage/records/rows/calculations.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import type { KnownCalculation, Period } from './calculation-registry.ts';
@@ -130,10 +120,10 @@ export class CalculationClock {
     for (const id of left) this.#remembered.delete(id);
     // A run that was under way saves its progress after the deletion.
     const deleted = left.filter((id) => !all.has(id));
-    if (deleted.length > 0) await removeProgress(db, deleted);
+    if (deleted.length > 0) await calculationRows.removeProgress(db, deleted);
     await this.#remember(own);
     if (own.length === 0) return;
-    const marks = await countMarks(db);
+    const marks = await calculationRows.countMarks(db);
     const due = own.filter((known) => this.#isDue(known, marks));
     // Organizations take turns, and in each those that have waited longest come first.
     due.sort((a, b) => this.#ranAt(a) - this.#ranAt(b));
@@ -145,7 +135,8 @@ export class CalculationClock {
         if (known === undefined || !isOwn(known.record.workspaceId)) continue;
         await this.#run(known, (marks.get(known.record.id) ?? 0) > 0);
       }
-    if ([...marks.keys()].some((id) => !all.has(id))) await dropMarksOfDeleted(db, droppedPerPass);
+    if ([...marks.keys()].some((id) => !all.has(id)))
+      await calculationRows.dropMarksOfDeleted(db, droppedPerPass);
   }
 
   #ranAt({ record }: KnownCalculation): number {
@@ -156,7 +147,7 @@ export class CalculationClock {
     const isKnown = ({ record }: KnownCalculation) =>
       this.#remembered.get(record.id)?.progress.activation === record.activation;
     const unknown = own.filter((known) => !isKnown(known));
-    const stored = await findProgress(
+    const stored = await calculationRows.findProgress(
       this.#parts.db,
       unknown.map(({ record }) => record.id),
     );
@@ -236,8 +227,8 @@ export class CalculationClock {
     const { devices: max } = calculationLimits;
     const found =
       tagId === null
-        ? await membersNamed(db, workspaceId, deviceIds ?? [])
-        : await membersOfTag(db, workspaceId, tagId, max + 1);
+        ? await deviceRows.membersNamed(db, workspaceId, deviceIds ?? [])
+        : await deviceRows.membersOfTag(db, workspaceId, tagId, max + 1);
     if (found.length > max)
       throw problem('calculationInvalid', {
         field: 'tagId',
@@ -279,7 +270,7 @@ export class CalculationClock {
     const since = periods.startOf(record.from);
     let left = periodsAtOnce(record, members);
     const done: FoundMark[] = [];
-    for (const mark of await findMarks(db, record.id, marksPerRun)) {
+    for (const mark of await calculationRows.findMarks(db, record.id, marksPerRun)) {
       if (left <= 0) break;
       const from = Math.max(mark.from, since);
       // The end of the mark is within a period that counts as well.
@@ -289,9 +280,9 @@ export class CalculationClock {
       left -= touched.length;
       const reached = touched.at(-1)?.end ?? computedTo;
       if (reached > end) done.push(mark);
-      else await narrowMark(db, mark, reached);
+      else await calculationRows.narrowMark(db, mark, reached);
     }
-    await removeMarks(db, done);
+    await calculationRows.removeMarks(db, done);
   }
 
   async #compute(
@@ -316,7 +307,7 @@ export class CalculationClock {
 
   async #save(remembered: Remembered, changed: Partial<CalculationProgress>): Promise<void> {
     const progress = { ...remembered.progress, ...changed };
-    await saveProgress(this.#parts.db, progress);
+    await calculationRows.saveProgress(this.#parts.db, progress);
     remembered.progress = progress;
   }
 }

@@ -13,9 +13,9 @@ import { type DurableEntry, summaryOf } from '../../model/journal-entry.ts';
 import type { ReadingStore } from '../../query/accumulation.ts';
 import { accumulatorNamed } from '../../query/summaries/accumulators.ts';
 import { type RecordsDb, transaction } from '../../storage/records/records.ts';
-import { addMarks } from '../../storage/records/rows/calculations.ts';
-import { onlineTimeouts } from '../../storage/records/rows/devices.ts';
-import { tagsOfDevices } from '../../storage/records/rows/tags.ts';
+import { calculationRows } from '../../storage/records/rows/calculations.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
+import { tagRows } from '../../storage/records/rows/tags.ts';
 import type { KnownCalculation } from './calculation-registry.ts';
 
 /** Devices of one statement. */
@@ -66,7 +66,7 @@ export class LateSamples {
     }
     const found = marks.all();
     if (found.length === 0) return;
-    await transaction(db, ({ db: step }) => addMarks(step, found));
+    await transaction(db, ({ db: step }) => calculationRows.addMarks(step, found));
   };
 
   async #mark(
@@ -101,9 +101,9 @@ export class LateSamples {
     const db = this.#db;
     const now = this.#now;
     const usesTags = calculations.some(({ record }) => record.tagId !== null);
-    const tags = usesTags ? await tagsOfDevices(db, deviceIds) : undefined;
+    const tags = usesTags ? await tagRows.ofDevices(db, deviceIds) : undefined;
     const usesTimeouts = calculations.some(({ record }) => countsOnline(record));
-    const timeouts = usesTimeouts ? await onlineTimeouts(db, deviceIds) : undefined;
+    const timeouts = usesTimeouts ? await deviceRows.onlineTimeouts(db, deviceIds) : undefined;
     const search = { left: searchesMax };
     for (const deviceId of deviceIds) {
       const own = tags?.get(deviceId)?.map(({ id }) => id) ?? [];

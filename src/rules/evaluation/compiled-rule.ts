@@ -18,11 +18,8 @@ import { isWholeSample, type RuleEvaluation } from './rule-reading.ts';
 import { alarmTemplates, type AlarmTemplates } from '../../outputs/templates/alarm-templates.ts';
 import type { RecordsDb, SealedDb } from '../../storage/records/records.ts';
 import { customLogicRows } from '../../storage/records/rows/rules.ts';
-import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
-import {
-  findOpenOutputConnectors,
-  findReadableProperties,
-} from '../../storage/records/rows/data-flows.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
+import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
 
 /** The samples that a data source takes: those of a topic that have one of the keys. */
 export interface Watch {
@@ -359,10 +356,10 @@ async function readParts(store: SealedDb, rules: readonly Rule[]): Promise<RuleP
   const { db } = store;
   const actionIds = new Set(rules.flatMap(({ actions }) => actions.map(({ id }) => id)));
   const blockIds = new Set(rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []));
-  const connectors = await findOpenOutputConnectors(db, [...actionIds]);
+  const connectors = await outputConnectorRows.findOpen(db, [...actionIds]);
   const alarmIds = connectors.filter(({ type }) => type === 'ALARM').map(({ id }) => id);
   // The action of an unreadable one becomes a delivery, which fails with the reason.
-  const alarms = await findReadableProperties(store, alarmIds);
+  const alarms = await outputConnectorRows.findReadableProperties(store, alarmIds);
   const blocks = await customLogicRows.findAll(db, [...blockIds]);
   const isInWorkspace = await inputsInWorkspace(db, rules);
   return {
@@ -382,7 +379,7 @@ export async function inputsInWorkspace(
   rules: readonly Rule[],
 ): Promise<NonNullable<RuleParts['isInWorkspace']>> {
   const inputs = rules.flatMap((rule) => rule.inputs.filter(({ type }) => type === 'DEVICE'));
-  const workspaces = await workspacesOfDevices(db, [...new Set(inputs.map(({ id }) => id))]);
+  const workspaces = await deviceRows.workspacesOf(db, [...new Set(inputs.map(({ id }) => id))]);
   // A deleted device is in no workspace, and has no samples.
   return (deviceId, workspaceId) => (workspaces.get(deviceId) ?? workspaceId) === workspaceId;
 }

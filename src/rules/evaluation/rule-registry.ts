@@ -4,8 +4,8 @@ import type { DurableEntry } from '../../model/journal-entry.ts';
 import type { ChangeFollower, RecordChange } from '../../model/record.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { findAlarmSourcesOfRules } from '../../storage/records/rows/alarms.ts';
-import { workspacesOfDevices } from '../../storage/records/rows/devices.ts';
-import { groupsOfDevices } from '../../storage/records/rows/places.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
 import {
   deleteLastSamples,
   findConditionStates,
@@ -13,7 +13,7 @@ import {
   findLastSamples,
   type JudgedDevice,
 } from '../../storage/records/rows/rule-state.ts';
-import { findActiveRules } from '../../storage/records/rows/rules.ts';
+import { ruleRows } from '../../storage/records/rows/rules.ts';
 import { AlarmSources } from './alarm-sources.ts';
 import { type CompiledRule, compileRules } from './compiled-rule.ts';
 import {
@@ -210,7 +210,7 @@ async function changedRules(
     if (workspaceId === undefined) return [];
     return [{ id, workspaceId }];
   });
-  const workspaces = await workspacesOfDevices(
+  const workspaces = await deviceRows.workspacesOf(
     db,
     named.map(({ id }) => id),
   );
@@ -227,7 +227,7 @@ async function reloadRules(
   ids: ReadonlySet<string> | undefined,
 ): Promise<void> {
   const { db, index, memory, alarmSources, failed } = state;
-  const { rules, broken } = await findActiveRules(db, ids && [...ids]);
+  const { rules, broken } = await ruleRows.activeOf(db, ids && [...ids]);
   for (const { id, error } of broken) failed(id, error);
   const workspaces = new Set(rules.map(({ workspaceId }) => workspaceId));
   const compiled = await compileRules(state, rules, failed);
@@ -301,7 +301,7 @@ async function makePlans(
   const withStates: { readonly ruleId: string; readonly deviceId: string }[] = [];
   const unplanned = plans.missing(devices);
   let groups = noGroups;
-  if (index.hasTags) groups = await groupsOfDevices(db, unplanned);
+  if (index.hasTags) groups = await placeRows.groupsOfDevices(db, unplanned);
   for (const id of unplanned) {
     const workspaceId = devices.get(id)?.workspaceId ?? '';
     const own = groups.get(id) ?? new Set();

@@ -17,7 +17,7 @@ import {
   saveDeviceStates,
   saveUplinkMetrics,
 } from '../../storage/records/rows/device-status.ts';
-import { placesOfDevices } from '../../storage/records/rows/devices.ts';
+import { deviceRows } from '../../storage/records/rows/devices.ts';
 import {
   durableMark,
   findFollowerPosition,
@@ -135,7 +135,7 @@ async function scriptErrorCounts(
   const errors = notes.filter(({ level, source }) => level === 'ERROR' && source === 'SCRIPT');
   if (errors.length === 0) return [];
   const deviceIds = new Set(errors.map(({ deviceId }) => deviceId));
-  const places = await placesOfDevices(step, [...deviceIds]);
+  const places = await deviceRows.placesOf(step, [...deviceIds]);
   const counts = new PeriodCounter();
   for (const { deviceId, timestamp } of errors) {
     const workspaceId = places.get(deviceId)?.workspaceId;

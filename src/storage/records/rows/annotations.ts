@@ -58,32 +58,28 @@ class AnnotationRows extends RecordRows<'annotations', Annotation> {
     }
     return this.page(db, query, page);
   }
+
+  async count(db: RecordsDb, workspaceId: string): Promise<number> {
+    const { count } = await db
+      .selectFrom('annotations')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('workspaceId', '=', workspaceId)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /** Annotations of devices go with them to another workspace, which does not have their places. */
+  async move(db: RecordsDb, deviceIds: readonly string[], workspaceId: string): Promise<void> {
+    for (let from = 0; from < deviceIds.length; from += idsPerStatement)
+      await db
+        .updateTable('annotations')
+        .set({ workspaceId, placeId: null })
+        .where('deviceId', 'in', padded(deviceIds.slice(from, from + idsPerStatement)))
+        .execute();
+  }
 }
 
 export const annotationRows = new AnnotationRows('annotations', toRow, fromRow, {
   columns: { at: 'at', id: 'id', created: 'created', updated: 'updated', version: 'version' },
   defaultSort: [{ field: 'at', direction: 'desc' }],
 });
-
-export async function countAnnotations(db: RecordsDb, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('annotations')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-/** Annotations of devices go with them to another workspace, which does not have their places. */
-export async function moveAnnotations(
-  db: RecordsDb,
-  deviceIds: readonly string[],
-  workspaceId: string,
-): Promise<void> {
-  for (let from = 0; from < deviceIds.length; from += idsPerStatement)
-    await db
-      .updateTable('annotations')
-      .set({ workspaceId, placeId: null })
-      .where('deviceId', 'in', padded(deviceIds.slice(from, from + idsPerStatement)))
-      .execute();
-}

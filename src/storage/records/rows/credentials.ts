@@ -14,7 +14,7 @@ import { sortColumns } from '../list.ts';
 import { type Records, type RecordsDb, type SealedDb, transaction } from '../records.ts';
 import { RecordRows } from './record-rows.ts';
 import { deviceFromRow } from './devices.ts';
-import { removePreferencesOf, removePrivateViewsOf } from './views.ts';
+import { removePreferencesOf, viewRows } from './views.ts';
 
 // Granted columns: the columns that API keys and OAuth clients have in common, name and permissions.
 
@@ -57,7 +57,7 @@ class GrantedRows<
   R extends { readonly id: string },
 > extends RecordRows<T, R> {
   override async remove(db: RecordsDb, id: string) {
-    await removePrivateViewsOf(db, id);
+    await viewRows.removePrivateOf(db, id);
     await removePreferencesOf(db, id);
     await super.remove(db, id);
   }
@@ -65,78 +65,58 @@ class GrantedRows<
 
 const { updated: _updated, version: _version, ...columns } = sortColumns;
 
-export const apiKeyRows = new GrantedRows<'apiKeys', ApiKey>(
-  'apiKeys',
-  toGrantedRow,
-  fromGrantedRow,
-  { columns: { ...columns, lastUsed: 'lastUsed', expiration: 'expiration' } },
-);
+class ApiKeyRows extends GrantedRows<'apiKeys', ApiKey> {
+  async bySecretHash(db: RecordsDb, secretHash: string): Promise<ApiKey | undefined> {
+    return this.first(db, this.select(db).where('secretHash', '=', secretHash));
+  }
+
+  /** Writes when keys were last used; keys deleted meanwhile stay deleted. */
+  async saveLastUses(db: RecordsDb, uses: ReadonlyMap<string, EpochMs>): Promise<void> {
+    await transaction(db, async (step) => {
+      for (const [id, lastUsed] of uses)
+        await step.db.updateTable('apiKeys').set({ lastUsed }).where('id', '=', id).execute();
+    });
+  }
+}
+
+export const apiKeyRows = new ApiKeyRows('apiKeys', toGrantedRow, fromGrantedRow, {
+  columns: { ...columns, lastUsed: 'lastUsed', expiration: 'expiration' },
+});
 
 /** Looked up by the name that they give at the token endpoint. */
-export const oauthClientRows = new GrantedRows<'oauthClients', OAuthClient>(
-  'oauthClients',
-  toGrantedRow,
-  fromGrantedRow,
-);
+class OauthClientRows extends GrantedRows<'oauthClients', OAuthClient> {
+  async byClientId(db: RecordsDb, clientId: string): Promise<OAuthClient | undefined> {
+    return this.first(db, this.select(db).where('clientId', '=', clientId));
+  }
 
-export async function findApiKeyBySecretHash(
-  db: RecordsDb,
-  secretHash: string,
-): Promise<ApiKey | undefined> {
-  return apiKeyRows.first(db, apiKeyRows.select(db).where('secretHash', '=', secretHash));
+  /** By name, then id. */
+  async ofOrganization(db: RecordsDb, organizationId: string): Promise<OAuthClient[]> {
+    const query = this.select(db).where('organizationId', '=', organizationId);
+    return this.readAll(db, query.orderBy('searchText').orderBy('id'));
+  }
+
+  async saveSecret(db: RecordsDb, id: string, secretHash: string): Promise<void> {
+    await db.updateTable('oauthClients').set({ secretHash }).where('id', '=', id).execute();
+  }
 }
 
-/** Writes when keys were last used; keys deleted meanwhile stay deleted. */
-export async function saveLastUses(
-  db: RecordsDb,
-  uses: ReadonlyMap<string, EpochMs>,
-): Promise<void> {
-  await transaction(db, async (step) => {
-    for (const [id, lastUsed] of uses)
-      await step.db.updateTable('apiKeys').set({ lastUsed }).where('id', '=', id).execute();
-  });
-}
-
-export async function findOAuthClientByClientId(
-  db: RecordsDb,
-  clientId: string,
-): Promise<OAuthClient | undefined> {
-  return oauthClientRows.first(db, oauthClientRows.select(db).where('clientId', '=', clientId));
-}
-
-/** By name, then id. */
-export async function listOAuthClients(
-  db: RecordsDb,
-  organizationId: string,
-): Promise<OAuthClient[]> {
-  const query = oauthClientRows.select(db).where('organizationId', '=', organizationId);
-  return oauthClientRows.readAll(db, query.orderBy('searchText').orderBy('id'));
-}
-
-export async function saveOAuthClientSecret(
-  db: RecordsDb,
-  id: string,
-  secretHash: string,
-): Promise<void> {
-  await db.updateTable('oauthClients').set({ secretHash }).where('id', '=', id).execute();
-}
+export const oauthClientRows = new OauthClientRows('oauthClients', toGrantedRow, fromGrantedRow);
 
 // Device credentials in the records store.
 
-export const deviceCredentialRows = new RecordRows<'deviceCredentials', DeviceCredential>(
+class DeviceCredentialRows extends RecordRows<'deviceCredentials', DeviceCredential> {
+  /** The credentials of a device, oldest first. */
+  ofDevice(db: RecordsDb, deviceId: string): Promise<DeviceCredential[]> {
+    const query = this.select(db).where('deviceId', '=', deviceId);
+    return this.readAll(db, query.orderBy('created').orderBy('id'));
+  }
+}
+
+export const deviceCredentialRows = new DeviceCredentialRows(
   'deviceCredentials',
   (record) => record,
   (row) => ({ ...row, algorithm: row.algorithm as CredentialAlgorithm }),
 );
-
-/** The credentials of a device, oldest first. */
-export function findDeviceCredentials(
-  db: RecordsDb,
-  deviceId: string,
-): Promise<DeviceCredential[]> {
-  const query = deviceCredentialRows.select(db).where('deviceId', '=', deviceId);
-  return deviceCredentialRows.readAll(db, query.orderBy('created').orderBy('id'));
-}
 
 /**
  * Physical ids are unique within an organization only; one that is used by more devices than this

@@ -76,9 +76,161 @@ class DashboardRows extends RecordRows<'dashboards', Dashboard> {
 
   /** With its shares and versions. */
   override async remove(db: RecordsDb, id: string) {
-    await removeShares(db, id);
+    await dashboardRows.removeShares(db, id);
     await db.deleteFrom('dashboardVersions').where('dashboardId', '=', id).execute();
     await super.remove(db, id);
+  }
+
+  /** The dashboards of a group, `dashboard Name (id)`, at most `max`. */
+  async ofGroup(db: RecordsDb, groupId: string, max: number): Promise<string[]> {
+    const query = db.selectFrom('dashboards').select(['id', 'name']).where('groupId', '=', groupId);
+    const rows = await query.orderBy('searchText').limit(max).execute();
+    return rows.map((row) => `dashboard ${row.name} (${row.id})`);
+  }
+
+  /** Dashboards of the device type, `dashboard Name (id)`, at most `max`. */
+  async ofType(db: RecordsDb, deviceTypeId: string, max: number): Promise<string[]> {
+    const rows = await db
+      .selectFrom('dashboards')
+      .select(['id', 'name'])
+      .where('deviceTypeId', '=', deviceTypeId)
+      .orderBy('searchText')
+      .limit(max)
+      .execute();
+    return rows.map((row) => `dashboard ${row.name} (${row.id})`);
+  }
+
+  // Versions of dashboards in the records store: each record as it was, deflated.
+  /** Keeps the version, and removes all but the newest `keptMax`. */
+  async insertVersion(
+    db: RecordsDb,
+    dashboard: Dashboard,
+    {
+      at,
+      by,
+      keptMax,
+    }: { readonly at: EpochMs; readonly by: Author | null; readonly keptMax: number },
+  ): Promise<void> {
+    const json = Buffer.from(JSON.stringify(dashboard));
+    const { id: dashboardId, version, name } = dashboard;
+    await db
+      .insertInto('dashboardVersions')
+      .values({
+        dashboardId,
+        version,
+        at,
+        by: by === null ? null : toJsonText(by),
+        name,
+        bytes: json.length,
+        content: deflateRawSync(json),
+      })
+      .execute();
+    await db
+      .deleteFrom('dashboardVersions')
+      .where('dashboardId', '=', dashboardId)
+      .where('version', '<=', version - keptMax)
+      .execute();
+  }
+
+  /** The newest first. */
+  async versionsOf(db: RecordsDb, dashboardId: string): Promise<DashboardVersion[]> {
+    const rows = await db
+      .selectFrom('dashboardVersions')
+      .select(['version', 'at', 'by', 'name', 'bytes'])
+      .where('dashboardId', '=', dashboardId)
+      .orderBy('version', 'desc')
+      .execute();
+    return rows.map(({ by, ...row }) => ({
+      ...row,
+      by: by === null ? null : fromJsonText<Author>(by),
+    }));
+  }
+
+  /** The record as it was at the version. */
+  async findVersion(
+    db: RecordsDb,
+    dashboardId: string,
+    version: number,
+  ): Promise<Dashboard | undefined> {
+    const row = await db
+      .selectFrom('dashboardVersions')
+      .select('content')
+      .where('dashboardId', '=', dashboardId)
+      .where('version', '=', version)
+      .executeTakeFirst();
+    return row && (JSON.parse(inflateRawSync(row.content).toString()) as Dashboard);
+  }
+
+  async insertShare(db: RecordsDb, share: DashboardShare): Promise<void> {
+    const variables = toJsonText(share.variables);
+    await db
+      .insertInto('dashboardShares')
+      .values({ ...share, variables })
+      .execute();
+  }
+
+  /** Those that are valid, oldest first. */
+  async sharesOf(db: RecordsDb, dashboardId: string, now: EpochMs): Promise<DashboardShare[]> {
+    const rows = await db
+      .selectFrom('dashboardShares')
+      .select(columns)
+      .where('dashboardId', '=', dashboardId)
+      .where((is) => is.or([is('expiresAt', 'is', null), is('expiresAt', '>', now)]))
+      .orderBy('created')
+      .execute();
+    return rows.map((row) => ({ ...row, variables: fromJsonText<ShareValues>(row.variables) }));
+  }
+
+  async removeShares(db: RecordsDb, dashboardId: string): Promise<void> {
+    await db.deleteFrom('dashboardShares').where('dashboardId', '=', dashboardId).execute();
+  }
+
+  /** False when another request has noted a use since `before`. */
+  async saveShareUse(
+    db: RecordsDb,
+    { id, now, before }: { readonly id: string; readonly now: EpochMs; readonly before: EpochMs },
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await db
+      .updateTable('dashboardShares')
+      .set({ lastUsed: now })
+      .where('id', '=', id)
+      .where((is) => is.or([is('lastUsed', 'is', null), is('lastUsed', '<', before)]))
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  async removeExpiredShares(db: RecordsDb, dashboardId: string, now: EpochMs): Promise<void> {
+    await db
+      .deleteFrom('dashboardShares')
+      .where('dashboardId', '=', dashboardId)
+      .where('expiresAt', '<=', now)
+      .execute();
+  }
+
+  /** The dashboard of a valid token. */
+  async ofToken(db: RecordsDb, tokenHash: string, now: EpochMs): Promise<SharedBy | undefined> {
+    const row = await db
+      .selectFrom('dashboardShares')
+      .innerJoin('dashboards', 'dashboards.id', 'dashboardShares.dashboardId')
+      .select(['dashboardShares.id', 'lastUsed', 'dashboardId', 'variables'])
+      .select(['name', 'organizationId', 'workspaceId', 'version'])
+      .where('tokenHash', '=', tokenHash)
+      .where((is) => is.or([is('expiresAt', 'is', null), is('expiresAt', '>', now)]))
+      .executeTakeFirst();
+    return row && { ...row, variables: fromJsonText<ShareValues>(row.variables) };
+  }
+
+  /** With its version, because it may have changed since the version was read. */
+  async findConfiguration(
+    db: RecordsDb,
+    dashboardId: string,
+  ): Promise<{ readonly version: number; readonly configuration: JsonObject } | undefined> {
+    const row = await db
+      .selectFrom('dashboards')
+      .select(['version', 'configuration'])
+      .where('id', '=', dashboardId)
+      .executeTakeFirst();
+    return row && { ...row, configuration: fromJsonText<JsonObject>(row.configuration) };
   }
 }
 
@@ -87,98 +239,6 @@ export const dashboardRows = new DashboardRows('dashboards', toRow, fromRow, {
 });
 
 export const dashboardGroupRows = new RecordRows('dashboardGroups', toGroupRow, fromGroupRow);
-
-/** The dashboards of a group, `dashboard Name (id)`, at most `max`. */
-export async function dashboardsOfGroup(
-  db: RecordsDb,
-  groupId: string,
-  max: number,
-): Promise<string[]> {
-  const query = db.selectFrom('dashboards').select(['id', 'name']).where('groupId', '=', groupId);
-  const rows = await query.orderBy('searchText').limit(max).execute();
-  return rows.map((row) => `dashboard ${row.name} (${row.id})`);
-}
-
-/** Dashboards of the device type, `dashboard Name (id)`, at most `max`. */
-export async function dashboardsOfType(
-  db: RecordsDb,
-  deviceTypeId: string,
-  max: number,
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('dashboards')
-    .select(['id', 'name'])
-    .where('deviceTypeId', '=', deviceTypeId)
-    .orderBy('searchText')
-    .limit(max)
-    .execute();
-  return rows.map((row) => `dashboard ${row.name} (${row.id})`);
-}
-
-// Versions of dashboards in the records store: each record as it was, deflated.
-
-/** Keeps the version, and removes all but the newest `keptMax`. */
-export async function insertDashboardVersion(
-  db: RecordsDb,
-  dashboard: Dashboard,
-  {
-    at,
-    by,
-    keptMax,
-  }: { readonly at: EpochMs; readonly by: Author | null; readonly keptMax: number },
-): Promise<void> {
-  const json = Buffer.from(JSON.stringify(dashboard));
-  const { id: dashboardId, version, name } = dashboard;
-  await db
-    .insertInto('dashboardVersions')
-    .values({
-      dashboardId,
-      version,
-      at,
-      by: by === null ? null : toJsonText(by),
-      name,
-      bytes: json.length,
-      content: deflateRawSync(json),
-    })
-    .execute();
-  await db
-    .deleteFrom('dashboardVersions')
-    .where('dashboardId', '=', dashboardId)
-    .where('version', '<=', version - keptMax)
-    .execute();
-}
-
-/** The newest first. */
-export async function dashboardVersionsOf(
-  db: RecordsDb,
-  dashboardId: string,
-): Promise<DashboardVersion[]> {
-  const rows = await db
-    .selectFrom('dashboardVersions')
-    .select(['version', 'at', 'by', 'name', 'bytes'])
-    .where('dashboardId', '=', dashboardId)
-    .orderBy('version', 'desc')
-    .execute();
-  return rows.map(({ by, ...row }) => ({
-    ...row,
-    by: by === null ? null : fromJsonText<Author>(by),
-  }));
-}
-
-/** The record as it was at the version. */
-export async function findDashboardVersion(
-  db: RecordsDb,
-  dashboardId: string,
-  version: number,
-): Promise<Dashboard | undefined> {
-  const row = await db
-    .selectFrom('dashboardVersions')
-    .select('content')
-    .where('dashboardId', '=', dashboardId)
-    .where('version', '=', version)
-    .executeTakeFirst();
-  return row && (JSON.parse(inflateRawSync(row.content).toString()) as Dashboard);
-}
 
 // Shares of dashboards in the records store, found by the hash of their token.
 
@@ -204,60 +264,6 @@ const columns = [
   'lastUsed',
 ] as const;
 
-export async function insertShare(db: RecordsDb, share: DashboardShare): Promise<void> {
-  const variables = toJsonText(share.variables);
-  await db
-    .insertInto('dashboardShares')
-    .values({ ...share, variables })
-    .execute();
-}
-
-/** Those that are valid, oldest first. */
-export async function sharesOf(
-  db: RecordsDb,
-  dashboardId: string,
-  now: EpochMs,
-): Promise<DashboardShare[]> {
-  const rows = await db
-    .selectFrom('dashboardShares')
-    .select(columns)
-    .where('dashboardId', '=', dashboardId)
-    .where((is) => is.or([is('expiresAt', 'is', null), is('expiresAt', '>', now)]))
-    .orderBy('created')
-    .execute();
-  return rows.map((row) => ({ ...row, variables: fromJsonText<ShareValues>(row.variables) }));
-}
-
-export async function removeShares(db: RecordsDb, dashboardId: string): Promise<void> {
-  await db.deleteFrom('dashboardShares').where('dashboardId', '=', dashboardId).execute();
-}
-
-/** False when another request has noted a use since `before`. */
-export async function saveShareUse(
-  db: RecordsDb,
-  { id, now, before }: { readonly id: string; readonly now: EpochMs; readonly before: EpochMs },
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('dashboardShares')
-    .set({ lastUsed: now })
-    .where('id', '=', id)
-    .where((is) => is.or([is('lastUsed', 'is', null), is('lastUsed', '<', before)]))
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-}
-
-export async function removeExpiredShares(
-  db: RecordsDb,
-  dashboardId: string,
-  now: EpochMs,
-): Promise<void> {
-  await db
-    .deleteFrom('dashboardShares')
-    .where('dashboardId', '=', dashboardId)
-    .where('expiresAt', '<=', now)
-    .execute();
-}
-
 export interface SharedBy {
   /** Of the share. */
   readonly id: string;
@@ -269,34 +275,4 @@ export interface SharedBy {
   readonly organizationId: string;
   readonly workspaceId: string;
   readonly version: number;
-}
-
-/** The dashboard of a valid token. */
-export async function dashboardOfToken(
-  db: RecordsDb,
-  tokenHash: string,
-  now: EpochMs,
-): Promise<SharedBy | undefined> {
-  const row = await db
-    .selectFrom('dashboardShares')
-    .innerJoin('dashboards', 'dashboards.id', 'dashboardShares.dashboardId')
-    .select(['dashboardShares.id', 'lastUsed', 'dashboardId', 'variables'])
-    .select(['name', 'organizationId', 'workspaceId', 'version'])
-    .where('tokenHash', '=', tokenHash)
-    .where((is) => is.or([is('expiresAt', 'is', null), is('expiresAt', '>', now)]))
-    .executeTakeFirst();
-  return row && { ...row, variables: fromJsonText<ShareValues>(row.variables) };
-}
-
-/** With its version, because it may have changed since the version was read. */
-export async function findConfiguration(
-  db: RecordsDb,
-  dashboardId: string,
-): Promise<{ readonly version: number; readonly configuration: JsonObject } | undefined> {
-  const row = await db
-    .selectFrom('dashboards')
-    .select(['version', 'configuration'])
-    .where('id', '=', dashboardId)
-    .executeTakeFirst();
-  return row && { ...row, configuration: fromJsonText<JsonObject>(row.configuration) };
 }

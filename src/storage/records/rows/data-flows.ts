@@ -81,6 +81,90 @@ class DataFlowRows extends RecordRows<'dataFlows', DataFlow> {
       outputs: outputsOf.get(flow.id) ?? [],
     }));
   }
+
+  /**
+   * Every data flow of the workspace, with what its device connector is for; of several of one name
+   * the oldest comes last.
+   */
+  async ofWorkspace(
+    db: RecordsDb,
+    workspaceId: string,
+  ): Promise<
+    { readonly id: string; readonly name: string; readonly connectivity: Connectivity }[]
+  > {
+    const query = db
+      .selectFrom('dataFlows')
+      .innerJoin('deviceConnectors', 'deviceConnectors.id', 'dataFlows.deviceConnectorId')
+      .select(['dataFlows.id', 'dataFlows.name', 'deviceConnectors.connectivity'])
+      .where('dataFlows.workspaceId', '=', workspaceId);
+    const rows = await query.orderBy('dataFlows.created', 'desc').orderBy('dataFlows.id').execute();
+    return rows.map((row) => ({ ...row, connectivity: row.connectivity as Connectivity }));
+  }
+
+  /** Of a device connector. */
+  async oldestOf(
+    db: RecordsDb,
+    deviceConnectorId: string,
+  ): Promise<{ readonly id: string } | undefined> {
+    return db
+      .selectFrom('dataFlows')
+      .select('id')
+      .where('deviceConnectorId', '=', deviceConnectorId)
+      .orderBy('created')
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** Data flows of a device connector, the oldest first. */
+  async ofConnector(db: RecordsDb, deviceConnectorId: string, max: number) {
+    const rows = await db
+      .selectFrom('dataFlows')
+      .select(['id', 'name', 'deviceTypeId', 'passThrough'])
+      .where('deviceConnectorId', '=', deviceConnectorId)
+      .orderBy('created')
+      .orderBy('id')
+      .limit(max)
+      .execute();
+    return rows.map((row) => ({ ...row, passThrough: fromFlag(row.passThrough) }));
+  }
+
+  /** Number of the devices of a data flow. */
+  async devicesOf(db: RecordsDb, dataFlowId: string): Promise<number> {
+    const { count } = await db
+      .selectFrom('devices')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('dataFlowId', '=', dataFlowId)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /**
+   * The data flows that use a record, `Name (id)`, in order of name, at most `max`: what a refusal to
+   * delete names.
+   */
+  async using(
+    db: RecordsDb,
+    used:
+      | { readonly deviceConnectorId: string }
+      | { readonly deviceTypeId: string }
+      | { readonly outputConnectorId: string },
+    max: number,
+  ): Promise<string[]> {
+    let query = db.selectFrom('dataFlows').select(['id', 'name']).orderBy('searchText').limit(max);
+    if ('deviceConnectorId' in used)
+      query = query.where('deviceConnectorId', '=', used.deviceConnectorId);
+    else if ('deviceTypeId' in used) query = query.where('deviceTypeId', '=', used.deviceTypeId);
+    else {
+      query = query.where('id', 'in', (eb) =>
+        eb
+          .selectFrom('dataFlowOutputs')
+          .select('dataFlowId')
+          .where('outputConnectorId', '=', used.outputConnectorId),
+      );
+    }
+    return (await query.execute()).map((row) => `data flow ${row.name} (${row.id})`);
+  }
 }
 
 export const dataFlowRows = new DataFlowRows('dataFlows', toRow, fromRow);
@@ -89,88 +173,6 @@ async function insertOutputs(db: RecordsDb, record: DataFlow): Promise<void> {
   if (record.outputs.length === 0) return;
   const rows = record.outputs.map((output, place) => ({ dataFlowId: record.id, place, ...output }));
   await db.insertInto('dataFlowOutputs').values(rows).execute();
-}
-
-/**
- * Every data flow of the workspace, with what its device connector is for; of several of one name
- * the oldest comes last.
- */
-export async function findWorkspaceDataFlows(
-  db: RecordsDb,
-  workspaceId: string,
-): Promise<{ readonly id: string; readonly name: string; readonly connectivity: Connectivity }[]> {
-  const query = db
-    .selectFrom('dataFlows')
-    .innerJoin('deviceConnectors', 'deviceConnectors.id', 'dataFlows.deviceConnectorId')
-    .select(['dataFlows.id', 'dataFlows.name', 'deviceConnectors.connectivity'])
-    .where('dataFlows.workspaceId', '=', workspaceId);
-  const rows = await query.orderBy('dataFlows.created', 'desc').orderBy('dataFlows.id').execute();
-  return rows.map((row) => ({ ...row, connectivity: row.connectivity as Connectivity }));
-}
-
-/** Of a device connector. */
-export async function oldestFlowOf(
-  db: RecordsDb,
-  deviceConnectorId: string,
-): Promise<{ readonly id: string } | undefined> {
-  return db
-    .selectFrom('dataFlows')
-    .select('id')
-    .where('deviceConnectorId', '=', deviceConnectorId)
-    .orderBy('created')
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
-}
-
-/** Data flows of a device connector, the oldest first. */
-export async function flowsOfConnector(db: RecordsDb, deviceConnectorId: string, max: number) {
-  const rows = await db
-    .selectFrom('dataFlows')
-    .select(['id', 'name', 'deviceTypeId', 'passThrough'])
-    .where('deviceConnectorId', '=', deviceConnectorId)
-    .orderBy('created')
-    .orderBy('id')
-    .limit(max)
-    .execute();
-  return rows.map((row) => ({ ...row, passThrough: fromFlag(row.passThrough) }));
-}
-
-/** Number of the devices of a data flow. */
-export async function devicesOfDataFlow(db: RecordsDb, dataFlowId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('devices')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('dataFlowId', '=', dataFlowId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-/**
- * The data flows that use a record, `Name (id)`, in order of name, at most `max`: what a refusal to
- * delete names.
- */
-export async function dataFlowsUsing(
-  db: RecordsDb,
-  used:
-    | { readonly deviceConnectorId: string }
-    | { readonly deviceTypeId: string }
-    | { readonly outputConnectorId: string },
-  max: number,
-): Promise<string[]> {
-  let query = db.selectFrom('dataFlows').select(['id', 'name']).orderBy('searchText').limit(max);
-  if ('deviceConnectorId' in used)
-    query = query.where('deviceConnectorId', '=', used.deviceConnectorId);
-  else if ('deviceTypeId' in used) query = query.where('deviceTypeId', '=', used.deviceTypeId);
-  else {
-    query = query.where('id', 'in', (eb) =>
-      eb
-        .selectFrom('dataFlowOutputs')
-        .select('dataFlowId')
-        .where('outputConnectorId', '=', used.outputConnectorId),
-    );
-  }
-  return (await query.execute()).map((row) => `data flow ${row.name} (${row.id})`);
 }
 
 // Device connectors and integrations with network servers in the records store; their secrets are encrypted.
@@ -205,7 +207,27 @@ function connectorFromRow(row: Selectable<ConnectorTable>, sealer: Sealer): Devi
   };
 }
 
-export const deviceConnectorRows = new SealedRows<'deviceConnectors', DeviceConnector>(
+class DeviceConnectorRows extends SealedRows<'deviceConnectors', DeviceConnector> {
+  /** The connector that the integration made. */
+  async ofIntegration(
+    { db, sealer }: SealedDb,
+    integrationId: string,
+  ): Promise<DeviceConnector | undefined> {
+    const rows = this.with(sealer);
+    return rows.first(db, rows.select(db).where('integrationId', '=', integrationId));
+  }
+
+  async bySecret(
+    { db, sealer }: SealedDb,
+    uplinkSecret: string,
+  ): Promise<DeviceConnector | undefined> {
+    const rows = this.with(sealer);
+    const hash = secretHash(uplinkSecret);
+    return rows.first(db, rows.select(db).where('uplinkSecretHash', '=', hash));
+  }
+}
+
+export const deviceConnectorRows = new DeviceConnectorRows(
   (sealer) =>
     new RecordRows(
       'deviceConnectors',
@@ -214,24 +236,6 @@ export const deviceConnectorRows = new SealedRows<'deviceConnectors', DeviceConn
       { columns: { ...sortColumns, connectivity: 'connectivity' } },
     ),
 );
-
-/** The connector that the integration made. */
-export async function findConnectorOfIntegration(
-  { db, sealer }: SealedDb,
-  integrationId: string,
-): Promise<DeviceConnector | undefined> {
-  const rows = deviceConnectorRows.with(sealer);
-  return rows.first(db, rows.select(db).where('integrationId', '=', integrationId));
-}
-
-export async function findDeviceConnectorBySecret(
-  { db, sealer }: SealedDb,
-  uplinkSecret: string,
-): Promise<DeviceConnector | undefined> {
-  const rows = deviceConnectorRows.with(sealer);
-  const hash = secretHash(uplinkSecret);
-  return rows.first(db, rows.select(db).where('uplinkSecretHash', '=', hash));
-}
 
 // Integrations with network servers in the records store; their settings are encrypted as a whole.
 
@@ -256,7 +260,22 @@ function integrationFromRow(
   };
 }
 
-export const integrationRows = new SealedRows<'integrations', Integration>(
+class IntegrationRows extends SealedRows<'integrations', Integration> {
+  /**
+   * Devices of the integration, `device Name (id)`, at most `max`: what a refusal to delete names.
+   */
+  async devicesOf(db: RecordsDb, integrationId: string, max: number): Promise<string[]> {
+    const query = db
+      .selectFrom('devices')
+      .select(['id', 'name'])
+      .where('integrationId', '=', integrationId);
+    return (await query.orderBy('searchText').limit(max).execute()).map(
+      (row) => `device ${row.name} (${row.id})`,
+    );
+  }
+}
+
+export const integrationRows = new IntegrationRows(
   (sealer) =>
     new RecordRows(
       'integrations',
@@ -265,23 +284,6 @@ export const integrationRows = new SealedRows<'integrations', Integration>(
       { columns: { ...sortColumns, type: 'type' } },
     ),
 );
-
-/**
- * Devices of the integration, `device Name (id)`, at most `max`: what a refusal to delete names.
- */
-export async function devicesOfIntegration(
-  db: RecordsDb,
-  integrationId: string,
-  max: number,
-): Promise<string[]> {
-  const query = db
-    .selectFrom('devices')
-    .select(['id', 'name'])
-    .where('integrationId', '=', integrationId);
-  return (await query.orderBy('searchText').limit(max).execute()).map(
-    (row) => `device ${row.name} (${row.id})`,
-  );
-}
 
 // Output connectors in the records store; their properties are encrypted as a whole, because most hold secrets.
 
@@ -367,11 +369,90 @@ class OutputConnectorRows extends RecordRows<'outputConnectors', OutputConnector
   }
 }
 
-export const outputConnectorRows = new SealedRows<
+class SealedOutputConnectorRows extends SealedRows<
   'outputConnectors',
   OutputConnector,
   OutputConnectorRows
->(
+> {
+  /** Reads what is not sealed, so that one unreadable connector holds up none of the others. */
+  async findOpen(db: RecordsDb, ids: readonly string[]): Promise<OpenOutputConnector[]> {
+    const found: OpenOutputConnector[] = [];
+    for (let from = 0; from < ids.length; from += idsPerQuery) {
+      const some = ids.slice(from, from + idsPerQuery);
+      const rows = await db
+        .selectFrom('outputConnectors')
+        .selectAll()
+        .where('id', 'in', some)
+        .execute();
+      for (const row of rows) found.push(openFromRow(row));
+    }
+    return found;
+  }
+
+  /** The properties of the connectors, by id, without those that cannot be read. */
+  async findReadableProperties(
+    { db, sealer }: SealedDb,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, JsonObject>> {
+    const found = new Map<string, JsonObject>();
+    for (let from = 0; from < ids.length; from += idsPerQuery) {
+      const some = ids.slice(from, from + idsPerQuery);
+      const query = db
+        .selectFrom('outputConnectors')
+        .select(['id', 'properties'])
+        .where('id', 'in', some);
+      for (const { id, properties } of await query.execute()) {
+        const opened = readableProperties(properties, sealer);
+        if (opened !== undefined) found.set(id, opened);
+      }
+    }
+    return found;
+  }
+
+  /** The ids of all in the workspace. */
+  async idsOf(db: RecordsDb, workspaceId: string): Promise<readonly string[]> {
+    const query = db
+      .selectFrom('outputConnectors')
+      .select('id')
+      .where('workspaceId', '=', workspaceId);
+    return (await query.execute()).map(({ id }) => id);
+  }
+
+  /** Those of a type in the workspace, without those that cannot be read. */
+  async findReadable(
+    { db, sealer }: SealedDb,
+    workspaceId: string,
+    type: string,
+  ): Promise<OutputConnector[]> {
+    const query = db
+      .selectFrom('outputConnectors')
+      .selectAll()
+      .where('workspaceId', '=', workspaceId)
+      .where('type', '=', type);
+    const rows = await query.execute();
+    return rows.flatMap((row) => {
+      const properties = readableProperties(row.properties, sealer);
+      return properties === undefined ? [] : [{ ...openFromRow(row), properties }];
+    });
+  }
+
+  /** Those of the ids that are output connectors. */
+  async existing(db: RecordsDb, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (let from = 0; from < ids.length; from += idsPerQuery) {
+      const some = ids.slice(from, from + idsPerQuery);
+      const rows = await db
+        .selectFrom('outputConnectors')
+        .select('id')
+        .where('id', 'in', some)
+        .execute();
+      for (const { id } of rows) found.add(id);
+    }
+    return found;
+  }
+}
+
+export const outputConnectorRows = new SealedOutputConnectorRows(
   (sealer) =>
     new OutputConnectorRows(
       'outputConnectors',
@@ -386,74 +467,6 @@ export const outputConnectorRows = new SealedRows<
  */
 export type OpenOutputConnector = Omit<OutputConnector, 'properties'>;
 
-/** Reads what is not sealed, so that one unreadable connector holds up none of the others. */
-export async function findOpenOutputConnectors(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<OpenOutputConnector[]> {
-  const found: OpenOutputConnector[] = [];
-  for (let from = 0; from < ids.length; from += idsPerQuery) {
-    const some = ids.slice(from, from + idsPerQuery);
-    const rows = await db
-      .selectFrom('outputConnectors')
-      .selectAll()
-      .where('id', 'in', some)
-      .execute();
-    for (const row of rows) found.push(openFromRow(row));
-  }
-  return found;
-}
-
-/** The properties of the connectors, by id, without those that cannot be read. */
-export async function findReadableProperties(
-  { db, sealer }: SealedDb,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, JsonObject>> {
-  const found = new Map<string, JsonObject>();
-  for (let from = 0; from < ids.length; from += idsPerQuery) {
-    const some = ids.slice(from, from + idsPerQuery);
-    const query = db
-      .selectFrom('outputConnectors')
-      .select(['id', 'properties'])
-      .where('id', 'in', some);
-    for (const { id, properties } of await query.execute()) {
-      const opened = readableProperties(properties, sealer);
-      if (opened !== undefined) found.set(id, opened);
-    }
-  }
-  return found;
-}
-
-/** The ids of all in the workspace. */
-export async function connectorIdsOf(
-  db: RecordsDb,
-  workspaceId: string,
-): Promise<readonly string[]> {
-  const query = db
-    .selectFrom('outputConnectors')
-    .select('id')
-    .where('workspaceId', '=', workspaceId);
-  return (await query.execute()).map(({ id }) => id);
-}
-
-/** Those of a type in the workspace, without those that cannot be read. */
-export async function findReadableConnectors(
-  { db, sealer }: SealedDb,
-  workspaceId: string,
-  type: string,
-): Promise<OutputConnector[]> {
-  const query = db
-    .selectFrom('outputConnectors')
-    .selectAll()
-    .where('workspaceId', '=', workspaceId)
-    .where('type', '=', type);
-  const rows = await query.execute();
-  return rows.flatMap((row) => {
-    const properties = readableProperties(row.properties, sealer);
-    return properties === undefined ? [] : [{ ...openFromRow(row), properties }];
-  });
-}
-
 function readableProperties(sealed: string | null, sealer: Sealer): JsonObject | undefined {
   if (sealed === null) return undefined;
   try {
@@ -462,22 +475,4 @@ function readableProperties(sealed: string | null, sealer: Sealer): JsonObject |
     if (error instanceof UnreadableRecord) return undefined;
     throw error;
   }
-}
-
-/** Those of the ids that are output connectors. */
-export async function existingOutputConnectors(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for (let from = 0; from < ids.length; from += idsPerQuery) {
-    const some = ids.slice(from, from + idsPerQuery);
-    const rows = await db
-      .selectFrom('outputConnectors')
-      .select('id')
-      .where('id', 'in', some)
-      .execute();
-    for (const { id } of rows) found.add(id);
-  }
-  return found;
 }

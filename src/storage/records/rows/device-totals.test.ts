@@ -10,7 +10,7 @@ import type { DeviceFilter } from './devices.ts';
 import { findDeviceIds, listDevices } from './device-lists.ts';
 import { saveUplinkMetrics } from './device-status.ts';
 import { knownTotal, onlineTotal, stateCounts, workspacesOf } from './device-totals.ts';
-import { devicesOfTag } from './tags.ts';
+import { tagRows } from './tags.ts';
 
 const now = 1_000_000;
 const audit = { created: 1, updated: null, version: 0 };
@@ -256,7 +256,7 @@ test('fleet 5: lists of workspaces, tags and online states count no devices', as
     expect(
       await knownTotal(records.db, { organizationId: 'o', ...other }, workspaces, now),
     ).toBeUndefined();
-  expect((await devicesOfTag(records.db, 'tw0')).length).toBeGreaterThan(0);
+  expect((await tagRows.devicesOf(records.db, 'tw0')).length).toBeGreaterThan(0);
 });
 
 test('fleet 5: a tag of many devices is listed in the same order as one of few', async () => {
@@ -277,7 +277,7 @@ test('fleet 5: a tag of many devices is listed in the same order as one of few',
     await db.insertInto('deviceTags').values(tags).execute();
   }
   const filter = { organizationId: 'o', workspaceIds: ['w1'], tagIds: ['tw1'] };
-  const sorted = (await devicesOfTag(db, 'tw1')).map(({ id }) => id);
+  const sorted = (await tagRows.devicesOf(db, 'tw1')).map(({ id }) => id);
   expect(sorted.length).toBeGreaterThan(5_000);
   // Twice, because pages are cached.
   for (const page of [0, 1, 5, 0, 1, 5]) {

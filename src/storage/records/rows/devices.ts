@@ -174,7 +174,406 @@ export function deviceFromRow(row: Selectable<Table>, sealer: Sealer): Device {
   };
 }
 
-export const deviceRows = new SealedRows<'devices', Device>(
+class DeviceRows extends SealedRows<'devices', Device> {
+  /** Within a transaction that found none of their physical ids taken. */
+  async insertAll({ db, sealer }: SealedDb, records: readonly Device[]) {
+    await insertRows(
+      db,
+      'devices',
+      records.map((record) => toRow(record, sealer)),
+    );
+  }
+
+  /** Writes every column, in order: a physical id can pass from a device to one behind it. */
+  async saveAll({ db, sealer }: SealedDb, records: readonly Device[]) {
+    const rows = records.map((record) => toRow(record, sealer));
+    const columns = Object.keys(rows[0] ?? {}).filter((column) => column !== 'id');
+    const set = Object.fromEntries(columns.map((column) => [column, column]));
+    await insertRows(db, 'devices', rows, { key: ['id'], set });
+  }
+
+  /** Whether there is any device in the installation. */
+  async any({ db }: SealedDb): Promise<boolean> {
+    return (await db.selectFrom('devices').select('id').limit(1).executeTakeFirst()) !== undefined;
+  }
+
+  /** Devices of the organization whose data flow has the device type, in order of id. */
+  async ofType(
+    db: RecordsDb,
+    organizationId: string,
+    deviceTypeId: string,
+    max: number,
+    workspaceId?: string,
+  ): Promise<{ id: string; workspaceId: string }[]> {
+    const query = db
+      .selectFrom('devices')
+      .innerJoin('dataFlows', 'dataFlows.id', 'devices.dataFlowId')
+      .select(['devices.id', 'devices.workspaceId'])
+      .where('devices.organizationId', '=', organizationId)
+      .where('dataFlows.deviceTypeId', '=', deviceTypeId)
+      .orderBy('devices.id')
+      .limit(max);
+    if (workspaceId === undefined) return query.execute();
+    return query.where('devices.workspaceId', '=', workspaceId).execute();
+  }
+
+  /** Id and name only. */
+  async namesOf(db: RecordsDb, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
+    if (ids.length === 0) return [];
+    const query = db
+      .selectFrom('devices')
+      .select(['id', 'name'])
+      .where('id', 'in', [...ids]);
+    return query.execute();
+  }
+
+  /** Service device id to workspace; unknown devices are absent. */
+  async workspacesOf(db: RecordsDb, ids: readonly string[]): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    for (let from = 0; from < ids.length; from += idsPerQuery) {
+      const some = ids.slice(from, from + idsPerQuery);
+      const rows = await db
+        .selectFrom('devices')
+        .select(['id', 'workspaceId'])
+        .where('id', 'in', some)
+        .execute();
+      for (const { id, workspaceId } of rows) found.set(id, workspaceId);
+    }
+    return found;
+  }
+
+  async byDeviceId(
+    { db, sealer }: SealedDb,
+    organizationId: string,
+    deviceId: string,
+  ): Promise<Device | undefined> {
+    const row = await db
+      .selectFrom('devices')
+      .selectAll()
+      .where('organizationId', '=', organizationId)
+      .where('deviceId', '=', deviceId)
+      .executeTakeFirst();
+    return row && deviceFromRow(row, sealer);
+  }
+
+  /**
+   * The device that a network server knows by the EUI, given in lower case: one on the connector wins
+   * over others of the organization, and a physical id over an EUI among the LoRa properties.
+   */
+  async byEui(
+    { db, sealer }: SealedDb,
+    connector: { readonly id: string; readonly organizationId: string },
+    deviceEui: string,
+  ): Promise<Device | undefined> {
+    const flows = db
+      .selectFrom('dataFlows')
+      .select('id')
+      .where('deviceConnectorId', '=', connector.id);
+    const isOn = sql<number>`case when ${sql.ref('devices.dataFlowId')} in (${flows}) then 0 else 1 end`;
+    const byId = db
+      .selectFrom('devices')
+      .selectAll()
+      .where('organizationId', '=', connector.organizationId);
+    const named = await byId
+      .where('deviceIdKey', '=', deviceEui)
+      .orderBy(isOn)
+      .orderBy('id')
+      .executeTakeFirst();
+    if (named !== undefined) return deviceFromRow(named, sealer);
+    const own = engineSql(db).text(sql.ref('devices.loraKeys'), 'deviceEui');
+    const onConnector = db.selectFrom('devices').selectAll().where('dataFlowId', 'in', flows);
+    const row = await onConnector.where(own, '=', deviceEui).orderBy('id').executeTakeFirst();
+    return row && deviceFromRow(row, sealer);
+  }
+
+  /** The devices that have these physical ids, by physical id. */
+  async serviceIdsOf(
+    db: RecordsDb,
+    organizationId: string,
+    deviceIds: readonly string[],
+  ): Promise<Map<string, KnownDevice>> {
+    const found = new Map<string, KnownDevice>();
+    for (let from = 0; from < deviceIds.length; from += idsPerStatement) {
+      const query = db
+        .selectFrom('devices')
+        .select(['id', 'deviceId', 'workspaceId', 'dataFlowId', 'connectivity']);
+      const some = padded(deviceIds.slice(from, from + idsPerStatement));
+      const rows = await query
+        .where('organizationId', '=', organizationId)
+        .where('deviceId', 'in', some)
+        .execute();
+      for (const row of rows)
+        found.set(row.deviceId, { ...row, connectivity: row.connectivity as Connectivity });
+    }
+    return found;
+  }
+
+  /**
+   * Where devices live, by service id; unknown ones are absent. `isOver` is asked between statements
+   * and ends the search.
+   */
+  async placesOf(
+    db: RecordsDb,
+    ids: readonly string[],
+    isOver: () => boolean = () => false,
+  ): Promise<Map<string, { readonly organizationId: string; readonly workspaceId: string }>> {
+    const found = new Map<
+      string,
+      { readonly organizationId: string; readonly workspaceId: string }
+    >();
+    for (let from = 0; from < ids.length && !isOver(); from += devicesPerStatement) {
+      const some = ids.slice(from, from + devicesPerStatement);
+      const query = db
+        .selectFrom('devices')
+        .select(['id', 'organizationId', 'workspaceId'])
+        .where('id', 'in', some);
+      for (const { id, ...place } of await query.execute()) found.set(id, place);
+    }
+    return found;
+  }
+
+  /** The physical ids of devices of the workspace, by service id. */
+  async physicalIdsOf(
+    db: RecordsDb,
+    workspaceId: string,
+    ids: readonly string[],
+  ): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    for (let from = 0; from < ids.length; from += devicesPerStatement) {
+      const some = ids.slice(from, from + devicesPerStatement);
+      const rows = await db
+        .selectFrom('devices')
+        .select(['id', 'deviceId'])
+        .where('id', 'in', some)
+        .where('workspaceId', '=', workspaceId)
+        .execute();
+      for (const { id, deviceId } of rows) found.set(id, deviceId);
+    }
+    return found;
+  }
+
+  /** The workspace's devices behind a service id, in order of it. */
+  async after(
+    { db, sealer }: SealedDb,
+    workspaceId: string,
+    after: string,
+    max: number,
+  ): Promise<Device[]> {
+    const query = db
+      .selectFrom('devices')
+      .selectAll()
+      .where('workspaceId', '=', workspaceId)
+      .where('id', '>', after);
+    return (await query.orderBy('id').limit(max).execute()).map((row) =>
+      deviceFromRow(row, sealer),
+    );
+  }
+
+  /** Removes the devices and what is known about them, and notes that their samples must be dropped. */
+  async removeAll(step: RecordsDb, ids: readonly string[], now: EpochMs): Promise<void> {
+    for (let from = 0; from < ids.length; from += idsPerStatement) {
+      const some = padded(ids.slice(from, from + idsPerStatement));
+      await this.purge(step, some);
+      await step.deleteFrom('devices').where('id', 'in', some).execute();
+    }
+    await this.noteDeleted(step, ids, now);
+  }
+
+  /** Devices of the data flow, `Name (id)`, at most `max`: what a refusal to delete names. */
+  async usingDataFlow(db: RecordsDb, dataFlowId: string, max: number): Promise<string[]> {
+    const query = db
+      .selectFrom('devices')
+      .select(['id', 'name'])
+      .where('dataFlowId', '=', dataFlowId);
+    const rows = await query.orderBy('searchText').limit(max).execute();
+    return rows.map((row) => `device ${row.name} (${row.id})`);
+  }
+
+  /**
+   * The named devices of the organization. A name that is the service id of one device and the
+   * physical id of another means the first.
+   */
+  async placesByName(
+    db: RecordsDb,
+    organizationId: string,
+    names: readonly string[],
+  ): Promise<Map<string, DevicePlace>> {
+    const found = new Map<string, DevicePlace>();
+    for (let from = 0; from < names.length; from += namesPerStatement) {
+      const some = names.slice(from, from + namesPerStatement);
+      const columns = db
+        .selectFrom('devices')
+        .select(['id', 'deviceId', 'organizationId', 'workspaceId']);
+      const physical = columns
+        .where('organizationId', '=', organizationId)
+        .where('deviceId', 'in', some);
+      for (const { id, deviceId, workspaceId } of await physical.execute())
+        found.set(deviceId, { id, workspaceId });
+      for (const row of await columns.where('id', 'in', some).execute())
+        if (row.organizationId === organizationId)
+          found.set(row.id, { id: row.id, workspaceId: row.workspaceId });
+    }
+    return found;
+  }
+
+  /** Devices of the organization whose physical id begins with the text, in its order. */
+  async withPrefix(
+    db: RecordsDb,
+    {
+      organizationId,
+      prefix,
+      max,
+    }: {
+      readonly organizationId: string;
+      readonly prefix: string;
+      readonly max: number;
+    },
+  ): Promise<{ id: string; deviceId: string; name: string; workspaceId: string }[]> {
+    // A range, which the unique index answers; LIKE is case-insensitive on one engine only.
+    return db
+      .selectFrom('devices')
+      .select(['id', 'deviceId', 'name', 'workspaceId'])
+      .where('organizationId', '=', organizationId)
+      .where('deviceId', '>=', prefix)
+      .where('deviceId', '<', `${prefix}\u{10ffff}`)
+      .orderBy('deviceId')
+      .limit(max)
+      .execute();
+  }
+
+  /** Within the transaction that removes the devices. */
+  async noteDeleted(step: RecordsDb, ids: readonly string[], deletedAt: EpochMs): Promise<void> {
+    await insertRows(
+      step,
+      'deletedDevices',
+      ids.map((deviceId) => ({ deviceId, deletedAt })),
+    );
+  }
+
+  async deleted(db: RecordsDb): Promise<readonly DeletedDevice[]> {
+    return db.selectFrom('deletedDevices').selectAll().orderBy('deletedAt').execute();
+  }
+
+  /** Call when all samples of the device are deleted. */
+  async completeDeletion(db: RecordsDb, deviceId: string): Promise<void> {
+    await db.deleteFrom('deletedDevices').where('deviceId', '=', deviceId).execute();
+  }
+
+  /** Deletes the status, decoder state, processing log, rule state and deliveries of the devices. */
+  async purge(db: RecordsDb, ids: readonly string[]): Promise<void> {
+    for (const table of [
+      'deviceStatus',
+      'deviceState',
+      'processingLog',
+      'ruleDeviceStates',
+      'ruleLastSamples',
+      'ruleJudgedTimes',
+      'deliveries',
+    ] as const) {
+      await db
+        .deleteFrom(table as 'deviceState')
+        .where('deviceId', 'in', ids)
+        .execute();
+    }
+  }
+
+  /** Devices by service id; without those that do not exist. */
+  async byIds(store: SealedDb, ids: readonly string[]): Promise<FoundDevice[]> {
+    const query = store.db.selectFrom('devices').selectAll();
+    return withLabels(store, await query.where('id', 'in', padded(ids)).execute());
+  }
+
+  /** Devices of an organization by physical id; without those that do not exist. */
+  async byDeviceIds(
+    store: SealedDb,
+    organizationId: string,
+    deviceIds: readonly string[],
+  ): Promise<FoundDevice[]> {
+    const query = store.db.selectFrom('devices').selectAll();
+    const rows = query
+      .where('organizationId', '=', organizationId)
+      .where('deviceId', 'in', padded(deviceIds));
+    return withLabels(store, await rows.execute());
+  }
+
+  /** Bytes of what can be long about the devices, without reading it. Those without any are absent. */
+  async sizesOf(db: RecordsDb, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const sizes = new Map<string, number>();
+    if (ids.length === 0) return sizes;
+    const some = padded(ids);
+    const bytes = (column: string) => sql<number>`coalesce(octet_length(${sql.ref(column)}), 0)`;
+    const devices = db
+      .selectFrom('devices')
+      .select(['id', bytes('properties').as('properties'), bytes('description').as('description')]);
+    for (const { id, properties, description } of await devices.where('id', 'in', some).execute())
+      sizes.set(id, Number(properties) + Number(description));
+    const values = db
+      .selectFrom('deviceCustomFields')
+      .select(['deviceId', sql<number>`sum(octet_length("value"))`.as('bytes')]);
+    const valueRows = values.where('deviceId', 'in', some).groupBy('deviceId');
+    for (const row of await valueRows.execute())
+      sizes.set(row.deviceId, Number(row.bytes) + (sizes.get(row.deviceId) ?? 0));
+    return sizes;
+  }
+
+  /** A device that was read by other means, with its labels. */
+  async labeled(store: SealedDb, device: Device): Promise<DeviceWithLabels> {
+    const { tagIds, values } = await labelsOf(store, [device.id]);
+    return { device, tagIds: tagIds.get(device.id) ?? [], values: values(device.id) };
+  }
+
+  // Devices of calculations.
+  /**
+   * Those of the workspace that carry the tag, in order of id; at most `max`. The workspace is compared here, because
+   * SQLite would go through all of its devices in order of id to find the few with the tag.
+   */
+  async membersOfTag(
+    db: RecordsDb,
+    workspaceId: string,
+    tagId: string,
+    max: number,
+  ): Promise<{ id: string; onlineTimeoutSeconds: number }[]> {
+    const rows = await db
+      .selectFrom('deviceTags')
+      .innerJoin('devices', 'devices.id', 'deviceTags.deviceId')
+      .select(['devices.id', 'devices.workspaceId', 'devices.onlineTimeoutSeconds'])
+      .where('deviceTags.tagId', '=', tagId)
+      .orderBy('deviceTags.deviceId')
+      .limit(max)
+      .execute();
+    return rows.filter((row) => row.workspaceId === workspaceId);
+  }
+
+  /** Those of the ids that are in the workspace. */
+  async membersNamed(
+    db: RecordsDb,
+    workspaceId: string,
+    ids: readonly string[],
+  ): Promise<{ id: string; onlineTimeoutSeconds: number }[]> {
+    return db
+      .selectFrom('devices')
+      .select(['id', 'onlineTimeoutSeconds'])
+      .where(isOneOf('id', ids))
+      .where('workspaceId', '=', workspaceId)
+      .orderBy('id')
+      .execute();
+  }
+
+  /** Milliseconds by id; unknown devices are absent. */
+  async onlineTimeouts(
+    db: RecordsDb,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> {
+    const rows = await db
+      .selectFrom('devices')
+      .select(['id', 'onlineTimeoutSeconds'])
+      .where(isOneOf('id', ids))
+      .execute();
+    return new Map(rows.map((row) => [row.id, row.onlineTimeoutSeconds * 1_000]));
+  }
+}
+
+export const deviceRows = new DeviceRows(
   (sealer) =>
     new RecordRows(
       'devices',
@@ -183,127 +582,10 @@ export const deviceRows = new SealedRows<'devices', Device>(
     ),
 );
 
-/** Within a transaction that found none of their physical ids taken. */
-export async function insertDevices({ db, sealer }: SealedDb, records: readonly Device[]) {
-  await insertRows(
-    db,
-    'devices',
-    records.map((record) => toRow(record, sealer)),
-  );
-}
-
-/** Writes every column, in order: a physical id can pass from a device to one behind it. */
-export async function saveDevices({ db, sealer }: SealedDb, records: readonly Device[]) {
-  const rows = records.map((record) => toRow(record, sealer));
-  const columns = Object.keys(rows[0] ?? {}).filter((column) => column !== 'id');
-  const set = Object.fromEntries(columns.map((column) => [column, column]));
-  await insertRows(db, 'devices', rows, { key: ['id'], set });
-}
-
 function openObject(sealed: string, sealer: Sealer): JsonObject {
   const value: unknown = JSON.parse(sealer.open(sealed));
   if (!isJsonObject(value)) throw new Error('The LoRa properties of a device are no object');
   return value;
-}
-
-/** Whether there is any device in the installation. */
-export async function hasDevices({ db }: SealedDb): Promise<boolean> {
-  return (await db.selectFrom('devices').select('id').limit(1).executeTakeFirst()) !== undefined;
-}
-
-/** Devices of the organization whose data flow has the device type, in order of id. */
-export async function findDevicesOfType(
-  db: RecordsDb,
-  organizationId: string,
-  deviceTypeId: string,
-  max: number,
-  workspaceId?: string,
-): Promise<{ id: string; workspaceId: string }[]> {
-  const query = db
-    .selectFrom('devices')
-    .innerJoin('dataFlows', 'dataFlows.id', 'devices.dataFlowId')
-    .select(['devices.id', 'devices.workspaceId'])
-    .where('devices.organizationId', '=', organizationId)
-    .where('dataFlows.deviceTypeId', '=', deviceTypeId)
-    .orderBy('devices.id')
-    .limit(max);
-  if (workspaceId === undefined) return query.execute();
-  return query.where('devices.workspaceId', '=', workspaceId).execute();
-}
-
-/** Id and name only. */
-export async function findDeviceNames(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<{ id: string; name: string }[]> {
-  if (ids.length === 0) return [];
-  const query = db
-    .selectFrom('devices')
-    .select(['id', 'name'])
-    .where('id', 'in', [...ids]);
-  return query.execute();
-}
-
-/** Service device id to workspace; unknown devices are absent. */
-export async function workspacesOfDevices(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for (let from = 0; from < ids.length; from += idsPerQuery) {
-    const some = ids.slice(from, from + idsPerQuery);
-    const rows = await db
-      .selectFrom('devices')
-      .select(['id', 'workspaceId'])
-      .where('id', 'in', some)
-      .execute();
-    for (const { id, workspaceId } of rows) found.set(id, workspaceId);
-  }
-  return found;
-}
-
-export async function findDeviceByDeviceId(
-  { db, sealer }: SealedDb,
-  organizationId: string,
-  deviceId: string,
-): Promise<Device | undefined> {
-  const row = await db
-    .selectFrom('devices')
-    .selectAll()
-    .where('organizationId', '=', organizationId)
-    .where('deviceId', '=', deviceId)
-    .executeTakeFirst();
-  return row && deviceFromRow(row, sealer);
-}
-
-/**
- * The device that a network server knows by the EUI, given in lower case: one on the connector wins
- * over others of the organization, and a physical id over an EUI among the LoRa properties.
- */
-export async function findDeviceByEui(
-  { db, sealer }: SealedDb,
-  connector: { readonly id: string; readonly organizationId: string },
-  deviceEui: string,
-): Promise<Device | undefined> {
-  const flows = db
-    .selectFrom('dataFlows')
-    .select('id')
-    .where('deviceConnectorId', '=', connector.id);
-  const isOn = sql<number>`case when ${sql.ref('devices.dataFlowId')} in (${flows}) then 0 else 1 end`;
-  const byId = db
-    .selectFrom('devices')
-    .selectAll()
-    .where('organizationId', '=', connector.organizationId);
-  const named = await byId
-    .where('deviceIdKey', '=', deviceEui)
-    .orderBy(isOn)
-    .orderBy('id')
-    .executeTakeFirst();
-  if (named !== undefined) return deviceFromRow(named, sealer);
-  const own = engineSql(db).text(sql.ref('devices.loraKeys'), 'deviceEui');
-  const onConnector = db.selectFrom('devices').selectAll().where('dataFlowId', 'in', flows);
-  const row = await onConnector.where(own, '=', deviceEui).orderBy('id').executeTakeFirst();
-  return row && deviceFromRow(row, sealer);
 }
 
 // Few enough for every engine's parameter limit.
@@ -314,115 +596,6 @@ export type KnownDevice = Pick<
   Device,
   'id' | 'deviceId' | 'workspaceId' | 'dataFlowId' | 'connectivity'
 >;
-
-/** The devices that have these physical ids, by physical id. */
-export async function serviceIdsOf(
-  db: RecordsDb,
-  organizationId: string,
-  deviceIds: readonly string[],
-): Promise<Map<string, KnownDevice>> {
-  const found = new Map<string, KnownDevice>();
-  for (let from = 0; from < deviceIds.length; from += idsPerStatement) {
-    const query = db
-      .selectFrom('devices')
-      .select(['id', 'deviceId', 'workspaceId', 'dataFlowId', 'connectivity']);
-    const some = padded(deviceIds.slice(from, from + idsPerStatement));
-    const rows = await query
-      .where('organizationId', '=', organizationId)
-      .where('deviceId', 'in', some)
-      .execute();
-    for (const row of rows)
-      found.set(row.deviceId, { ...row, connectivity: row.connectivity as Connectivity });
-  }
-  return found;
-}
-
-/**
- * Where devices live, by service id; unknown ones are absent. `isOver` is asked between statements
- * and ends the search.
- */
-export async function placesOfDevices(
-  db: RecordsDb,
-  ids: readonly string[],
-  isOver: () => boolean = () => false,
-): Promise<Map<string, { readonly organizationId: string; readonly workspaceId: string }>> {
-  const found = new Map<
-    string,
-    { readonly organizationId: string; readonly workspaceId: string }
-  >();
-  for (let from = 0; from < ids.length && !isOver(); from += devicesPerStatement) {
-    const some = ids.slice(from, from + devicesPerStatement);
-    const query = db
-      .selectFrom('devices')
-      .select(['id', 'organizationId', 'workspaceId'])
-      .where('id', 'in', some);
-    for (const { id, ...place } of await query.execute()) found.set(id, place);
-  }
-  return found;
-}
-
-/** The physical ids of devices of the workspace, by service id. */
-export async function physicalIdsOf(
-  db: RecordsDb,
-  workspaceId: string,
-  ids: readonly string[],
-): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for (let from = 0; from < ids.length; from += devicesPerStatement) {
-    const some = ids.slice(from, from + devicesPerStatement);
-    const rows = await db
-      .selectFrom('devices')
-      .select(['id', 'deviceId'])
-      .where('id', 'in', some)
-      .where('workspaceId', '=', workspaceId)
-      .execute();
-    for (const { id, deviceId } of rows) found.set(id, deviceId);
-  }
-  return found;
-}
-
-/** The workspace's devices behind a service id, in order of it. */
-export async function devicesAfter(
-  { db, sealer }: SealedDb,
-  workspaceId: string,
-  after: string,
-  max: number,
-): Promise<Device[]> {
-  const query = db
-    .selectFrom('devices')
-    .selectAll()
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '>', after);
-  return (await query.orderBy('id').limit(max).execute()).map((row) => deviceFromRow(row, sealer));
-}
-
-/** Removes the devices and what is known about them, and notes that their samples must be dropped. */
-export async function removeDevices(
-  step: RecordsDb,
-  ids: readonly string[],
-  now: EpochMs,
-): Promise<void> {
-  for (let from = 0; from < ids.length; from += idsPerStatement) {
-    const some = padded(ids.slice(from, from + idsPerStatement));
-    await purgeDeviceRecords(step, some);
-    await step.deleteFrom('devices').where('id', 'in', some).execute();
-  }
-  await noteDeletedDevices(step, ids, now);
-}
-
-/** Devices of the data flow, `Name (id)`, at most `max`: what a refusal to delete names. */
-export async function devicesUsingDataFlow(
-  db: RecordsDb,
-  dataFlowId: string,
-  max: number,
-): Promise<string[]> {
-  const query = db
-    .selectFrom('devices')
-    .select(['id', 'name'])
-    .where('dataFlowId', '=', dataFlowId);
-  const rows = await query.orderBy('searchText').limit(max).execute();
-  return rows.map((row) => `device ${row.name} (${row.id})`);
-}
 
 // Devices of an organization by names that are service ids or physical ids.
 
@@ -435,103 +608,11 @@ export interface DevicePlace {
   readonly workspaceId: string;
 }
 
-/**
- * The named devices of the organization. A name that is the service id of one device and the
- * physical id of another means the first.
- */
-export async function placesByName(
-  db: RecordsDb,
-  organizationId: string,
-  names: readonly string[],
-): Promise<Map<string, DevicePlace>> {
-  const found = new Map<string, DevicePlace>();
-  for (let from = 0; from < names.length; from += namesPerStatement) {
-    const some = names.slice(from, from + namesPerStatement);
-    const columns = db
-      .selectFrom('devices')
-      .select(['id', 'deviceId', 'organizationId', 'workspaceId']);
-    const physical = columns
-      .where('organizationId', '=', organizationId)
-      .where('deviceId', 'in', some);
-    for (const { id, deviceId, workspaceId } of await physical.execute())
-      found.set(deviceId, { id, workspaceId });
-    for (const row of await columns.where('id', 'in', some).execute())
-      if (row.organizationId === organizationId)
-        found.set(row.id, { id: row.id, workspaceId: row.workspaceId });
-  }
-  return found;
-}
-
-/** Devices of the organization whose physical id begins with the text, in its order. */
-export async function devicesWithPrefix(
-  db: RecordsDb,
-  {
-    organizationId,
-    prefix,
-    max,
-  }: {
-    readonly organizationId: string;
-    readonly prefix: string;
-    readonly max: number;
-  },
-): Promise<{ id: string; deviceId: string; name: string; workspaceId: string }[]> {
-  // A range, which the unique index answers; LIKE is case-insensitive on one engine only.
-  return db
-    .selectFrom('devices')
-    .select(['id', 'deviceId', 'name', 'workspaceId'])
-    .where('organizationId', '=', organizationId)
-    .where('deviceId', '>=', prefix)
-    .where('deviceId', '<', `${prefix}\u{10ffff}`)
-    .orderBy('deviceId')
-    .limit(max)
-    .execute();
-}
-
 // Deleted devices whose samples still exist, stored in the transaction of the deletion so that a crash leaves no samples.
 
 interface DeletedDevice {
   readonly deviceId: string;
   readonly deletedAt: EpochMs;
-}
-
-/** Within the transaction that removes the devices. */
-export async function noteDeletedDevices(
-  step: RecordsDb,
-  ids: readonly string[],
-  deletedAt: EpochMs,
-): Promise<void> {
-  await insertRows(
-    step,
-    'deletedDevices',
-    ids.map((deviceId) => ({ deviceId, deletedAt })),
-  );
-}
-
-export async function listDeletedDevices(db: RecordsDb): Promise<readonly DeletedDevice[]> {
-  return db.selectFrom('deletedDevices').selectAll().orderBy('deletedAt').execute();
-}
-
-/** Call when all samples of the device are deleted. */
-export async function completeDeviceDeletion(db: RecordsDb, deviceId: string): Promise<void> {
-  await db.deleteFrom('deletedDevices').where('deviceId', '=', deviceId).execute();
-}
-
-/** Deletes the status, decoder state, processing log, rule state and deliveries of the devices. */
-export async function purgeDeviceRecords(db: RecordsDb, ids: readonly string[]): Promise<void> {
-  for (const table of [
-    'deviceStatus',
-    'deviceState',
-    'processingLog',
-    'ruleDeviceStates',
-    'ruleLastSamples',
-    'ruleJudgedTimes',
-    'deliveries',
-  ] as const) {
-    await db
-      .deleteFrom(table as 'deviceState')
-      .where('deviceId', 'in', ids)
-      .execute();
-  }
 }
 
 // Device batches: many devices with their tag ids and custom field values, by one statement for each table.
@@ -551,57 +632,6 @@ export interface FoundDevice {
   readonly id: string;
   readonly deviceId: string;
   readonly read: () => DeviceWithLabels;
-}
-
-/** Devices by service id; without those that do not exist. */
-export async function devicesByIds(
-  store: SealedDb,
-  ids: readonly string[],
-): Promise<FoundDevice[]> {
-  const query = store.db.selectFrom('devices').selectAll();
-  return withLabels(store, await query.where('id', 'in', padded(ids)).execute());
-}
-
-/** Devices of an organization by physical id; without those that do not exist. */
-export async function devicesByDeviceIds(
-  store: SealedDb,
-  organizationId: string,
-  deviceIds: readonly string[],
-): Promise<FoundDevice[]> {
-  const query = store.db.selectFrom('devices').selectAll();
-  const rows = query
-    .where('organizationId', '=', organizationId)
-    .where('deviceId', 'in', padded(deviceIds));
-  return withLabels(store, await rows.execute());
-}
-
-/** Bytes of what can be long about the devices, without reading it. Those without any are absent. */
-export async function sizesOfDevices(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const sizes = new Map<string, number>();
-  if (ids.length === 0) return sizes;
-  const some = padded(ids);
-  const bytes = (column: string) => sql<number>`coalesce(octet_length(${sql.ref(column)}), 0)`;
-  const devices = db
-    .selectFrom('devices')
-    .select(['id', bytes('properties').as('properties'), bytes('description').as('description')]);
-  for (const { id, properties, description } of await devices.where('id', 'in', some).execute())
-    sizes.set(id, Number(properties) + Number(description));
-  const values = db
-    .selectFrom('deviceCustomFields')
-    .select(['deviceId', sql<number>`sum(octet_length("value"))`.as('bytes')]);
-  const valueRows = values.where('deviceId', 'in', some).groupBy('deviceId');
-  for (const row of await valueRows.execute())
-    sizes.set(row.deviceId, Number(row.bytes) + (sizes.get(row.deviceId) ?? 0));
-  return sizes;
-}
-
-/** A device that was read by other means, with its labels. */
-export async function labeledDevice(store: SealedDb, device: Device): Promise<DeviceWithLabels> {
-  const { tagIds, values } = await labelsOf(store, [device.id]);
-  return { device, tagIds: tagIds.get(device.id) ?? [], values: values(device.id) };
 }
 
 async function withLabels(
@@ -645,55 +675,4 @@ function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
-}
-
-// Devices of calculations.
-
-/**
- * Those of the workspace that carry the tag, in order of id; at most `max`. The workspace is compared here, because
- * SQLite would go through all of its devices in order of id to find the few with the tag.
- */
-export async function membersOfTag(
-  db: RecordsDb,
-  workspaceId: string,
-  tagId: string,
-  max: number,
-): Promise<{ id: string; onlineTimeoutSeconds: number }[]> {
-  const rows = await db
-    .selectFrom('deviceTags')
-    .innerJoin('devices', 'devices.id', 'deviceTags.deviceId')
-    .select(['devices.id', 'devices.workspaceId', 'devices.onlineTimeoutSeconds'])
-    .where('deviceTags.tagId', '=', tagId)
-    .orderBy('deviceTags.deviceId')
-    .limit(max)
-    .execute();
-  return rows.filter((row) => row.workspaceId === workspaceId);
-}
-
-/** Those of the ids that are in the workspace. */
-export async function membersNamed(
-  db: RecordsDb,
-  workspaceId: string,
-  ids: readonly string[],
-): Promise<{ id: string; onlineTimeoutSeconds: number }[]> {
-  return db
-    .selectFrom('devices')
-    .select(['id', 'onlineTimeoutSeconds'])
-    .where(isOneOf('id', ids))
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('id')
-    .execute();
-}
-
-/** Milliseconds by id; unknown devices are absent. */
-export async function onlineTimeouts(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await db
-    .selectFrom('devices')
-    .select(['id', 'onlineTimeoutSeconds'])
-    .where(isOneOf('id', ids))
-    .execute();
-  return new Map(rows.map((row) => [row.id, row.onlineTimeoutSeconds * 1_000]));
 }

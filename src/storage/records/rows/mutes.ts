@@ -73,65 +73,57 @@ class MuteRows extends RecordRows<'mutes', Mute> {
   async due(db: RecordsDb, at: EpochMs, max: number): Promise<Mute[]> {
     return this.readAll(db, this.select(db).where('nextAt', '<=', at).orderBy('nextAt').limit(max));
   }
+
+  /** When the next mute is due; undefined when none is. */
+  async nextTime(db: RecordsDb): Promise<EpochMs | undefined> {
+    const query = db
+      .selectFrom('mutes')
+      .select((eb) => eb.fn.min('nextAt').as('at'))
+      .where('nextAt', 'is not', null);
+    const at = (await query.executeTakeFirst())?.at;
+    return at === null || at === undefined ? undefined : Number(at);
+  }
+
+  /** Sets when the mute is due next, unless it was changed since it was read. */
+  async setTime(step: RecordsDb, { id, version }: Mute, nextAt: EpochMs | null): Promise<void> {
+    await step
+      .updateTable('mutes')
+      .set({ nextAt })
+      .where('id', '=', id)
+      .where('version', '=', version)
+      .execute();
+  }
+
+  /** Every active mute is due, because the clock was set back. */
+  async lookAgain(step: RecordsDb, at: EpochMs): Promise<void> {
+    await step.updateTable('mutes').set({ nextAt: at }).where('active', '=', 1).execute();
+  }
+
+  /** Mutes of the workspace that are not over. */
+  async count(db: RecordsDb, workspaceId: string, at: EpochMs): Promise<number> {
+    const { count } = await db
+      .selectFrom('mutes')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('workspaceId', '=', workspaceId)
+      .where((eb) => eb.or([eb('endsAt', 'is', null), eb('endsAt', '>', at)]))
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /** Removes at most `max` mutes that ended before the moment. Resolves to their number. */
+  async removeEndedBefore(step: RecordsDb, before: EpochMs, max: number): Promise<number> {
+    const old = step.selectFrom('mutes').select('id').where('endsAt', '<', before).limit(max);
+    const { numDeletedRows } = await step
+      .deleteFrom('mutes')
+      .where('id', 'in', old)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  }
 }
 
 export const muteRows = new MuteRows('mutes', toRow, fromRow, {
   columns: { ...sortColumns, active: 'active' },
 });
-
-/** When the next mute is due; undefined when none is. */
-export async function nextMuteTime(db: RecordsDb): Promise<EpochMs | undefined> {
-  const query = db
-    .selectFrom('mutes')
-    .select((eb) => eb.fn.min('nextAt').as('at'))
-    .where('nextAt', 'is not', null);
-  const at = (await query.executeTakeFirst())?.at;
-  return at === null || at === undefined ? undefined : Number(at);
-}
-
-/** Sets when the mute is due next, unless it was changed since it was read. */
-export async function setMuteTime(
-  step: RecordsDb,
-  { id, version }: Mute,
-  nextAt: EpochMs | null,
-): Promise<void> {
-  await step
-    .updateTable('mutes')
-    .set({ nextAt })
-    .where('id', '=', id)
-    .where('version', '=', version)
-    .execute();
-}
-
-/** Every active mute is due, because the clock was set back. */
-export async function lookAtMutesAgain(step: RecordsDb, at: EpochMs): Promise<void> {
-  await step.updateTable('mutes').set({ nextAt: at }).where('active', '=', 1).execute();
-}
-
-/** Mutes of the workspace that are not over. */
-export async function countMutes(db: RecordsDb, workspaceId: string, at: EpochMs): Promise<number> {
-  const { count } = await db
-    .selectFrom('mutes')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .where((eb) => eb.or([eb('endsAt', 'is', null), eb('endsAt', '>', at)]))
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-/** Removes at most `max` mutes that ended before the moment. Resolves to their number. */
-export async function removeMutesEndedBefore(
-  step: RecordsDb,
-  before: EpochMs,
-  max: number,
-): Promise<number> {
-  const old = step.selectFrom('mutes').select('id').where('endsAt', '<', before).limit(max);
-  const { numDeletedRows } = await step
-    .deleteFrom('mutes')
-    .where('id', 'in', old)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
 
 // On-call orders in the records store: who takes turns in getting the messages of alarms.
 
@@ -162,21 +154,18 @@ function onCallFromRow({ searchText: _, ...row }: Selectable<OnCallTable>): OnCa
   };
 }
 
-export const onCallRows = new RecordRows<'onCallOrders', OnCall>(
-  'onCallOrders',
-  onCallToRow,
-  onCallFromRow,
-  {
-    columns: sortColumns,
-  },
-);
-
-/** On-call orders of the workspace. */
-export async function countOnCalls(db: RecordsDb, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('onCallOrders')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+class OnCallRows extends RecordRows<'onCallOrders', OnCall> {
+  /** On-call orders of the workspace. */
+  async count(db: RecordsDb, workspaceId: string): Promise<number> {
+    const { count } = await db
+      .selectFrom('onCallOrders')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('workspaceId', '=', workspaceId)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
 }
+
+export const onCallRows = new OnCallRows('onCallOrders', onCallToRow, onCallFromRow, {
+  columns: sortColumns,
+});

@@ -35,7 +35,155 @@ function toRow(record: Operation): Insertable<RecordTables['operations']> {
 }
 
 /** Lists have the newest first unless the page asks for another order. */
-export const operationRows = new RecordRows('operations', toRow, fromRow, {
+class OperationRows extends RecordRows<'operations', Operation> {
+  /** Within a transaction: an operation without its actions must never be seen. */
+  async insertWithActions(
+    step: RecordsDb,
+    record: Operation,
+    actions: readonly OperationAction[],
+  ): Promise<void> {
+    await this.insert(step, record);
+    let rows: Insertable<RecordTables['operationActions']>[] = [];
+    let chars = 0;
+    for (const action of actions) {
+      const row = actionRow(record.id, action);
+      rows.push(row);
+      chars += row.input?.length ?? 0;
+      if (rows.length < rowsPerStatement && chars < inputCharsMax) continue;
+      await insertRows(step, 'operationActions', rows);
+      rows = [];
+      chars = 0;
+    }
+    await insertRows(step, 'operationActions', rows);
+  }
+
+  /** Ids of the operations of the kind that are not completed, oldest first. */
+  async unfinished(db: RecordsDb, kind: keyof typeof kinds | 'others'): Promise<string[]> {
+    const query = db
+      .selectFrom('operations')
+      .select('id')
+      .where('completed', 'is', null)
+      .where('type', kind === 'others' ? 'not in' : 'in', [
+        ...(kind === 'others' ? Object.values(kinds).flat() : kinds[kind]),
+      ]);
+    return (await query.orderBy('started').orderBy('id').execute()).map((row) => row.id);
+  }
+
+  /** The actions from a place on, in order, at most `max`, and fewer when their inputs are long. */
+  async actionsFrom(
+    db: RecordsDb,
+    operationId: string,
+    place: number,
+    max: number,
+  ): Promise<OperationAction[]> {
+    const query = db
+      .selectFrom('operationActions')
+      .selectAll()
+      .where('operationId', '=', operationId);
+    const rows = await query.where('place', '>=', place).orderBy('place').limit(max).execute();
+    return upTo(inputCharsMax, rows, ({ input }) => input?.length ?? 0).map(actionFromRow);
+  }
+
+  /** What became of the items from a place on and before another, in order. */
+  async endedActions(
+    db: RecordsDb,
+    operationId: string,
+    states: readonly ActionState[],
+    places: { readonly from: number; readonly before: number },
+  ): Promise<OperationAction[]> {
+    const query = db
+      .selectFrom('operationActions')
+      .selectAll()
+      .where('operationId', '=', operationId);
+    const asked = query.where('place', '>=', places.from).where('place', '<', places.before);
+    return (await asked.where(isOneOf('state', states)).orderBy('place').execute()).map(
+      actionFromRow,
+    );
+  }
+
+  /** Actions in one of the states before a place, in order: `max` of them behind the first `from`. */
+  async actionsInState(
+    db: RecordsDb,
+    operationId: string,
+    asked: {
+      readonly states: readonly ActionState[];
+      readonly before: number;
+      readonly from: number;
+      readonly max: number;
+    },
+  ): Promise<OperationAction[]> {
+    const query = db
+      .selectFrom('operationActions')
+      .selectAll()
+      .where('operationId', '=', operationId)
+      .where('place', '<', asked.before)
+      .where(isOneOf('state', asked.states));
+    const page = query.orderBy('place').limit(asked.max).offset(asked.from);
+    return (await page.execute()).map(actionFromRow);
+  }
+
+  /** Input that is done is no longer needed. */
+  async saveActions(
+    step: RecordsDb,
+    operationId: string,
+    actions: readonly OperationAction[],
+  ): Promise<void> {
+    const rows = actions.map((action) => actionRow(operationId, { ...action, input: null }));
+    const set = {
+      state: 'state',
+      data: 'data',
+      started: 'started',
+      completed: 'completed',
+      input: 'input',
+    } as const;
+    await insertRows(step, 'operationActions', rows, { key: ['id'], set });
+  }
+
+  /** What is completed, maybe because it was canceled, stays as it is. */
+  async saveProgress(
+    step: RecordsDb,
+    { id, total, done, failed, completed }: Operation,
+  ): Promise<void> {
+    await step
+      .updateTable('operations')
+      .set({ total, done, failed, completed })
+      .where('id', '=', id)
+      .where('completed', 'is', null)
+      .execute();
+  }
+
+  // Unsettled actions: what ended, and is still done again should a node be lost. They keep an input.
+  async noteUnsettled(step: RecordsDb, actionId: string, input: JsonObject): Promise<void> {
+    const set = { input: toJsonText(input) };
+    await step.updateTable('operationActions').set(set).where('id', '=', actionId).execute();
+  }
+
+  async noteSettled(step: RecordsDb, actionIds: readonly string[]): Promise<void> {
+    const update = step.updateTable('operationActions').set({ input: null });
+    await update.where(isOneOf('id', actionIds)).execute();
+  }
+
+  /** In order, of an operation whose items have all ended. */
+  async unsettledActions(
+    db: RecordsDb,
+    operationId: string,
+    max: number,
+  ): Promise<OperationAction[]> {
+    const query = db
+      .selectFrom('operationActions')
+      .selectAll()
+      .where('operationId', '=', operationId)
+      .where('input', 'is not', null);
+    return (await query.orderBy('place').limit(max).execute()).map(actionFromRow);
+  }
+
+  /** Of an operation that was canceled while its items ended. */
+  async saveEndedLate(step: RecordsDb, { id, done, failed }: Operation): Promise<void> {
+    await step.updateTable('operations').set({ done, failed }).where('id', '=', id).execute();
+  }
+}
+
+export const operationRows = new OperationRows('operations', toRow, fromRow, {
   columns: { started: 'started', completed: 'completed', type: 'type' },
   defaultSort: [{ field: 'started', direction: 'desc' }],
 });
@@ -49,27 +197,6 @@ function actionFromRow(row: Selectable<RecordTables['operationActions']>): Opera
     input: fromJsonTextOrNull<JsonObject>(row.input),
     data: fromJsonText<ActionData>(row.data),
   };
-}
-
-/** Within a transaction: an operation without its actions must never be seen. */
-export async function insertOperation(
-  step: RecordsDb,
-  record: Operation,
-  actions: readonly OperationAction[],
-): Promise<void> {
-  await operationRows.insert(step, record);
-  let rows: Insertable<RecordTables['operationActions']>[] = [];
-  let chars = 0;
-  for (const action of actions) {
-    const row = actionRow(record.id, action);
-    rows.push(row);
-    chars += row.input?.length ?? 0;
-    if (rows.length < rowsPerStatement && chars < inputCharsMax) continue;
-    await insertRows(step, 'operationActions', rows);
-    rows = [];
-    chars = 0;
-  }
-  await insertRows(step, 'operationActions', rows);
 }
 
 /** Rows that are made in a row; then comes a statement, which waits for its turn. */
@@ -94,142 +221,6 @@ const kinds = {
   exports: ['DATA_EXPORT'],
   sampleChanges: ['DATA_DELETE', 'DATA_RECALCULATE'],
 } as const satisfies Record<string, readonly OperationType[]>;
-
-/** Ids of the operations of the kind that are not completed, oldest first. */
-export async function unfinishedOperations(
-  db: RecordsDb,
-  kind: keyof typeof kinds | 'others',
-): Promise<string[]> {
-  const query = db
-    .selectFrom('operations')
-    .select('id')
-    .where('completed', 'is', null)
-    .where('type', kind === 'others' ? 'not in' : 'in', [
-      ...(kind === 'others' ? Object.values(kinds).flat() : kinds[kind]),
-    ]);
-  return (await query.orderBy('started').orderBy('id').execute()).map((row) => row.id);
-}
-
-/** The actions from a place on, in order, at most `max`, and fewer when their inputs are long. */
-export async function actionsFrom(
-  db: RecordsDb,
-  operationId: string,
-  place: number,
-  max: number,
-): Promise<OperationAction[]> {
-  const query = db
-    .selectFrom('operationActions')
-    .selectAll()
-    .where('operationId', '=', operationId);
-  const rows = await query.where('place', '>=', place).orderBy('place').limit(max).execute();
-  return upTo(inputCharsMax, rows, ({ input }) => input?.length ?? 0).map(actionFromRow);
-}
-
-/** What became of the items from a place on and before another, in order. */
-export async function endedActions(
-  db: RecordsDb,
-  operationId: string,
-  states: readonly ActionState[],
-  places: { readonly from: number; readonly before: number },
-): Promise<OperationAction[]> {
-  const query = db
-    .selectFrom('operationActions')
-    .selectAll()
-    .where('operationId', '=', operationId);
-  const asked = query.where('place', '>=', places.from).where('place', '<', places.before);
-  return (await asked.where(isOneOf('state', states)).orderBy('place').execute()).map(
-    actionFromRow,
-  );
-}
-
-/** Actions in one of the states before a place, in order: `max` of them behind the first `from`. */
-export async function actionsInState(
-  db: RecordsDb,
-  operationId: string,
-  asked: {
-    readonly states: readonly ActionState[];
-    readonly before: number;
-    readonly from: number;
-    readonly max: number;
-  },
-): Promise<OperationAction[]> {
-  const query = db
-    .selectFrom('operationActions')
-    .selectAll()
-    .where('operationId', '=', operationId)
-    .where('place', '<', asked.before)
-    .where(isOneOf('state', asked.states));
-  const page = query.orderBy('place').limit(asked.max).offset(asked.from);
-  return (await page.execute()).map(actionFromRow);
-}
-
-/** Input that is done is no longer needed. */
-export async function saveActions(
-  step: RecordsDb,
-  operationId: string,
-  actions: readonly OperationAction[],
-): Promise<void> {
-  const rows = actions.map((action) => actionRow(operationId, { ...action, input: null }));
-  const set = {
-    state: 'state',
-    data: 'data',
-    started: 'started',
-    completed: 'completed',
-    input: 'input',
-  } as const;
-  await insertRows(step, 'operationActions', rows, { key: ['id'], set });
-}
-
-/** What is completed, maybe because it was canceled, stays as it is. */
-export async function saveProgress(
-  step: RecordsDb,
-  { id, total, done, failed, completed }: Operation,
-): Promise<void> {
-  await step
-    .updateTable('operations')
-    .set({ total, done, failed, completed })
-    .where('id', '=', id)
-    .where('completed', 'is', null)
-    .execute();
-}
-
-// Unsettled actions: what ended, and is still done again should a node be lost. They keep an input.
-
-export async function noteUnsettled(
-  step: RecordsDb,
-  actionId: string,
-  input: JsonObject,
-): Promise<void> {
-  const set = { input: toJsonText(input) };
-  await step.updateTable('operationActions').set(set).where('id', '=', actionId).execute();
-}
-
-export async function noteSettled(step: RecordsDb, actionIds: readonly string[]): Promise<void> {
-  const update = step.updateTable('operationActions').set({ input: null });
-  await update.where(isOneOf('id', actionIds)).execute();
-}
-
-/** In order, of an operation whose items have all ended. */
-export async function unsettledActions(
-  db: RecordsDb,
-  operationId: string,
-  max: number,
-): Promise<OperationAction[]> {
-  const query = db
-    .selectFrom('operationActions')
-    .selectAll()
-    .where('operationId', '=', operationId)
-    .where('input', 'is not', null);
-  return (await query.orderBy('place').limit(max).execute()).map(actionFromRow);
-}
-
-/** Of an operation that was canceled while its items ended. */
-export async function saveEndedLate(
-  step: RecordsDb,
-  { id, done, failed }: Operation,
-): Promise<void> {
-  await step.updateTable('operations').set({ done, failed }).where('id', '=', id).execute();
-}
 
 // Sample exports in the records store, and the devices whose samples an export reads.
 
@@ -266,44 +257,97 @@ class SampleExportRows extends RecordRows<'sampleExports', SampleExport> {
     });
     return { rows: await this.read(db, rows), total };
   }
+
+  async count(db: RecordsDb, organizationId: string): Promise<number> {
+    const query = db
+      .selectFrom('sampleExports')
+      .select((eb) => eb.fn.countAll<number>().as('count'));
+    const row = await query.where('organizationId', '=', organizationId).executeTakeFirstOrThrow();
+    return Number(row.count);
+  }
+
+  /** Files on the disk of the node, those that end first in front. */
+  async filesOf(
+    db: RecordsDb,
+    node: string,
+  ): Promise<
+    readonly { readonly id: string; readonly organizationId: string; readonly bytes: number }[]
+  > {
+    const query = db.selectFrom('sampleExports').select(['id', 'organizationId', 'bytes']);
+    const rows = await query
+      .where('node', '=', node)
+      .where('bytes', '>', 0)
+      .orderBy(sql`coalesce("expires", ${Number.MAX_SAFE_INTEGER})`)
+      .orderBy('id')
+      .execute();
+    return rows.map((row) => ({ ...row, bytes: Number(row.bytes) }));
+  }
+
+  /** Ids of those that expired. */
+  async expired(db: RecordsDb, now: number): Promise<string[]> {
+    const query = db.selectFrom('sampleExports').select('id').where('expires', '<=', now);
+    return (await query.execute()).map(({ id }) => id);
+  }
+
+  /** Those that the node's disk has files of. */
+  async ofNode(db: RecordsDb, node: string): Promise<string[]> {
+    const query = db.selectFrom('sampleExports').select('id').where('node', '=', node);
+    return (await query.execute()).map(({ id }) => id);
+  }
+
+  /**
+   * The next devices in order of id, behind one or from one on. `through` is the last id that was
+   * looked for: of named devices, those that were deleted or moved to another workspace are omitted.
+   */
+  async nextDevices(
+    db: RecordsDb,
+    { workspaceId, deviceIds, tagIds }: ExportedDevices,
+    start: { readonly id: string; readonly isIncluded: boolean },
+  ): Promise<{
+    readonly devices: readonly ExportedDevice[];
+    readonly through: string;
+    readonly isLast: boolean;
+  }> {
+    const query = devicesOf(db, workspaceId).select(['devices.id', 'devices.name']);
+    if (deviceIds !== null) {
+      const isNext = (id: string) => id > start.id || (start.isIncluded && id === start.id);
+      const next = deviceIds.filter(isNext).slice(0, devicesPerPage);
+      const devices = await query
+        .where(isOneOf('devices.id', next))
+        .orderBy('devices.id')
+        .execute();
+      return { devices, through: next.at(-1) ?? start.id, isLast: next.length < devicesPerPage };
+    }
+    const found = tagIds === null ? query : query.where(hasTag(tagIds));
+    const devices = await found
+      .where('devices.id', start.isIncluded ? '>=' : '>', start.id)
+      .orderBy('devices.id')
+      .limit(devicesPerPage)
+      .execute();
+    const through = devices.at(-1)?.id ?? start.id;
+    return { devices, through, isLast: devices.length < devicesPerPage };
+  }
+
+  /** How many devices there are now. */
+  async countDevices(
+    db: RecordsDb,
+    { workspaceId, deviceIds, tagIds }: ExportedDevices,
+  ): Promise<number> {
+    const query = devicesOf(db, workspaceId).select((eb) => eb.fn.countAll<number>().as('count'));
+    if (deviceIds === null) {
+      const found = tagIds === null ? query : query.where(hasTag(tagIds));
+      return Number((await found.executeTakeFirstOrThrow()).count);
+    }
+    let count = 0;
+    for (let from = 0; from < deviceIds.length; from += devicesPerPage) {
+      const named = isOneOf('devices.id', deviceIds.slice(from, from + devicesPerPage));
+      count += Number((await query.where(named).executeTakeFirstOrThrow()).count);
+    }
+    return count;
+  }
 }
 
 export const sampleExportRows = new SampleExportRows('sampleExports', exportToRow, exportFromRow);
-
-export async function countSampleExports(db: RecordsDb, organizationId: string): Promise<number> {
-  const query = db.selectFrom('sampleExports').select((eb) => eb.fn.countAll<number>().as('count'));
-  const row = await query.where('organizationId', '=', organizationId).executeTakeFirstOrThrow();
-  return Number(row.count);
-}
-
-/** Files on the disk of the node, those that end first in front. */
-export async function filesOfSampleExports(
-  db: RecordsDb,
-  node: string,
-): Promise<
-  readonly { readonly id: string; readonly organizationId: string; readonly bytes: number }[]
-> {
-  const query = db.selectFrom('sampleExports').select(['id', 'organizationId', 'bytes']);
-  const rows = await query
-    .where('node', '=', node)
-    .where('bytes', '>', 0)
-    .orderBy(sql`coalesce("expires", ${Number.MAX_SAFE_INTEGER})`)
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => ({ ...row, bytes: Number(row.bytes) }));
-}
-
-/** Ids of those that expired. */
-export async function expiredSampleExports(db: RecordsDb, now: number): Promise<string[]> {
-  const query = db.selectFrom('sampleExports').select('id').where('expires', '<=', now);
-  return (await query.execute()).map(({ id }) => id);
-}
-
-/** Those that the node's disk has files of. */
-export async function sampleExportsOfNode(db: RecordsDb, node: string): Promise<string[]> {
-  const query = db.selectFrom('sampleExports').select('id').where('node', '=', node);
-  return (await query.execute()).map(({ id }) => id);
-}
 
 interface ExportedDevice {
   readonly id: string;
@@ -318,54 +362,6 @@ interface ExportedDevices {
 
 /** Devices of one query. */
 const devicesPerPage = 200;
-
-/**
- * The next devices in order of id, behind one or from one on. `through` is the last id that was
- * looked for: of named devices, those that were deleted or moved to another workspace are omitted.
- */
-export async function nextExportedDevices(
-  db: RecordsDb,
-  { workspaceId, deviceIds, tagIds }: ExportedDevices,
-  start: { readonly id: string; readonly isIncluded: boolean },
-): Promise<{
-  readonly devices: readonly ExportedDevice[];
-  readonly through: string;
-  readonly isLast: boolean;
-}> {
-  const query = devicesOf(db, workspaceId).select(['devices.id', 'devices.name']);
-  if (deviceIds !== null) {
-    const isNext = (id: string) => id > start.id || (start.isIncluded && id === start.id);
-    const next = deviceIds.filter(isNext).slice(0, devicesPerPage);
-    const devices = await query.where(isOneOf('devices.id', next)).orderBy('devices.id').execute();
-    return { devices, through: next.at(-1) ?? start.id, isLast: next.length < devicesPerPage };
-  }
-  const found = tagIds === null ? query : query.where(hasTag(tagIds));
-  const devices = await found
-    .where('devices.id', start.isIncluded ? '>=' : '>', start.id)
-    .orderBy('devices.id')
-    .limit(devicesPerPage)
-    .execute();
-  const through = devices.at(-1)?.id ?? start.id;
-  return { devices, through, isLast: devices.length < devicesPerPage };
-}
-
-/** How many devices there are now. */
-export async function countExportedDevices(
-  db: RecordsDb,
-  { workspaceId, deviceIds, tagIds }: ExportedDevices,
-): Promise<number> {
-  const query = devicesOf(db, workspaceId).select((eb) => eb.fn.countAll<number>().as('count'));
-  if (deviceIds === null) {
-    const found = tagIds === null ? query : query.where(hasTag(tagIds));
-    return Number((await found.executeTakeFirstOrThrow()).count);
-  }
-  let count = 0;
-  for (let from = 0; from < deviceIds.length; from += devicesPerPage) {
-    const named = isOneOf('devices.id', deviceIds.slice(from, from + devicesPerPage));
-    count += Number((await query.where(named).executeTakeFirstOrThrow()).count);
-  }
-  return count;
-}
 
 function devicesOf(db: RecordsDb, workspaceId: string) {
   return db.selectFrom('devices').where('devices.workspaceId', '=', workspaceId);

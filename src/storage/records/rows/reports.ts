@@ -100,47 +100,149 @@ class ReportRows extends RecordRows<'reports', Report> {
     const query = this.select(db).where('active', '=', 1).where('id', '>', after);
     return this.readAll(db, query.orderBy('id').limit(max));
   }
+
+  /** When the next report is due; undefined when none is. */
+  async nextTime(db: RecordsDb): Promise<EpochMs | undefined> {
+    const query = db
+      .selectFrom('reports')
+      .select((eb) => eb.fn.min('nextAt').as('at'))
+      .where('nextAt', 'is not', null);
+    const at = (await query.executeTakeFirst())?.at;
+    return at === null || at === undefined ? undefined : Number(at);
+  }
+
+  async count(db: RecordsDb, workspaceId: string): Promise<number> {
+    const { count } = await db
+      .selectFrom('reports')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('workspaceId', '=', workspaceId)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /** Reports of the workspace that are switched off with a reason, at most `max`. */
+  async stopped(db: RecordsDb, workspaceId: string, max: number): Promise<Report[]> {
+    const query = this.select(db)
+      .where('workspaceId', '=', workspaceId)
+      .where('active', '=', 0)
+      .where('problem', 'is not', null)
+      .orderBy('searchText')
+      .orderBy('id')
+      .limit(max);
+    return this.readAll(db, query);
+  }
+
+  /**
+   * Writes the state of a report that is as it was read: of the same version, with the same run to come.
+   * Resolves to whether it was.
+   */
+  async saveState(
+    step: RecordsDb,
+    { id, version, nextRun, nextAt }: Report,
+    { active, problem, ...state }: Partial<ReportState>,
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await step
+      .updateTable('reports')
+      .set({
+        ...state,
+        ...(active !== undefined && { active: toFlag(active) }),
+        ...(problem !== undefined && { problem: toJsonTextOrNull(problem) }),
+      })
+      .where('id', '=', id)
+      .where('version', '=', version)
+      .where((eb) => (nextRun === null ? eb('nextRun', 'is', null) : eb('nextRun', '=', nextRun)))
+      .where((eb) => (nextAt === null ? eb('nextAt', 'is', null) : eb('nextAt', '=', nextAt)))
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows) === 1;
+  }
+
+  // Files of mails.
+  async insertFiles(
+    step: RecordsDb,
+    of: {
+      readonly contentId: string;
+      readonly organizationId: string;
+      readonly created: EpochMs;
+    },
+    files: readonly MailFile[],
+  ): Promise<void> {
+    for (const [place, file] of files.entries())
+      await step
+        .insertInto('reportFiles')
+        .values({ ...of, ...file, place })
+        .execute();
+  }
+
+  /** In their order; none when they are no longer kept. */
+  async filesOf(db: RecordsDb, contentId: string): Promise<MailFile[]> {
+    return db
+      .selectFrom('reportFiles')
+      .select(['name', 'contentType', 'cid', 'content'])
+      .where('contentId', '=', contentId)
+      .orderBy('place')
+      .execute();
+  }
+
+  /** Removes the files of at most `max` contents that are older. Resolves to the number of contents. */
+  async removeFilesBefore(step: RecordsDb, before: EpochMs, max: number): Promise<number> {
+    const old = await step
+      .selectFrom('reportFiles')
+      .select('contentId')
+      .distinct()
+      .where('created', '<', before)
+      .limit(max)
+      .execute();
+    const ids = old.map(({ contentId }) => contentId);
+    if (ids.length > 0)
+      await step.deleteFrom('reportFiles').where('contentId', 'in', ids).execute();
+    return ids.length;
+  }
+
+  async insertMails(step: RecordsDb, mails: readonly ReportMail[]): Promise<void> {
+    if (mails.length > 0)
+      await step
+        .insertInto('reportMails')
+        .values([...mails])
+        .execute();
+  }
+
+  async findMail(db: RecordsDb, tokenHash: string): Promise<ReportMail | undefined> {
+    return db
+      .selectFrom('reportMails')
+      .selectAll()
+      .where('tokenHash', '=', tokenHash)
+      .executeTakeFirst();
+  }
+
+  /** Mails of the organization that were queued later than the moment. */
+  async countMails(db: RecordsDb, organizationId: string, after: EpochMs): Promise<number> {
+    const { count } = await db
+      .selectFrom('reportMails')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('organizationId', '=', organizationId)
+      .where('created', '>', after)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /** Removes at most `max` older ones. Resolves to their number. */
+  async removeMailsBefore(step: RecordsDb, before: EpochMs, max: number): Promise<number> {
+    const old = step
+      .selectFrom('reportMails')
+      .select('tokenHash')
+      .where('created', '<', before)
+      .limit(max);
+    const { numDeletedRows } = await step
+      .deleteFrom('reportMails')
+      .where('tokenHash', 'in', old)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  }
 }
 
 export const reportRows = new ReportRows('reports', toRow, fromRow, {
   columns: { ...sortColumns, active: 'active', nextRun: 'nextRun', lastSent: 'lastSent' },
 });
-
-/** When the next report is due; undefined when none is. */
-export async function nextReportTime(db: RecordsDb): Promise<EpochMs | undefined> {
-  const query = db
-    .selectFrom('reports')
-    .select((eb) => eb.fn.min('nextAt').as('at'))
-    .where('nextAt', 'is not', null);
-  const at = (await query.executeTakeFirst())?.at;
-  return at === null || at === undefined ? undefined : Number(at);
-}
-
-export async function countReports(db: RecordsDb, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('reports')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-/** Reports of the workspace that are switched off with a reason, at most `max`. */
-export async function stoppedReports(
-  db: RecordsDb,
-  workspaceId: string,
-  max: number,
-): Promise<Report[]> {
-  const query = reportRows
-    .select(db)
-    .where('workspaceId', '=', workspaceId)
-    .where('active', '=', 0)
-    .where('problem', 'is not', null)
-    .orderBy('searchText')
-    .orderBy('id')
-    .limit(max);
-  return reportRows.readAll(db, query);
-}
 
 /** What the clock and the outcomes of mails change of a report; its version stays. */
 export type ReportState = Pick<
@@ -156,131 +258,6 @@ export type ReportState = Pick<
   | 'problem'
 >;
 
-/**
- * Writes the state of a report that is as it was read: of the same version, with the same run to come.
- * Resolves to whether it was.
- */
-export async function saveReportState(
-  step: RecordsDb,
-  { id, version, nextRun, nextAt }: Report,
-  { active, problem, ...state }: Partial<ReportState>,
-): Promise<boolean> {
-  const { numUpdatedRows } = await step
-    .updateTable('reports')
-    .set({
-      ...state,
-      ...(active !== undefined && { active: toFlag(active) }),
-      ...(problem !== undefined && { problem: toJsonTextOrNull(problem) }),
-    })
-    .where('id', '=', id)
-    .where('version', '=', version)
-    .where((eb) => (nextRun === null ? eb('nextRun', 'is', null) : eb('nextRun', '=', nextRun)))
-    .where((eb) => (nextAt === null ? eb('nextAt', 'is', null) : eb('nextAt', '=', nextAt)))
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows) === 1;
-}
-
-// Files of mails.
-
-export async function insertReportFiles(
-  step: RecordsDb,
-  of: {
-    readonly contentId: string;
-    readonly organizationId: string;
-    readonly created: EpochMs;
-  },
-  files: readonly MailFile[],
-): Promise<void> {
-  for (const [place, file] of files.entries())
-    await step
-      .insertInto('reportFiles')
-      .values({ ...of, ...file, place })
-      .execute();
-}
-
-/** In their order; none when they are no longer kept. */
-export async function reportFilesOf(db: RecordsDb, contentId: string): Promise<MailFile[]> {
-  return db
-    .selectFrom('reportFiles')
-    .select(['name', 'contentType', 'cid', 'content'])
-    .where('contentId', '=', contentId)
-    .orderBy('place')
-    .execute();
-}
-
-/** Removes the files of at most `max` contents that are older. Resolves to the number of contents. */
-export async function removeReportFilesBefore(
-  step: RecordsDb,
-  before: EpochMs,
-  max: number,
-): Promise<number> {
-  const old = await step
-    .selectFrom('reportFiles')
-    .select('contentId')
-    .distinct()
-    .where('created', '<', before)
-    .limit(max)
-    .execute();
-  const ids = old.map(({ contentId }) => contentId);
-  if (ids.length > 0) await step.deleteFrom('reportFiles').where('contentId', 'in', ids).execute();
-  return ids.length;
-}
-
 // Mails, by the hash of their token to unsubscribe.
 
 type ReportMail = RecordTables['reportMails'];
-
-export async function insertReportMails(
-  step: RecordsDb,
-  mails: readonly ReportMail[],
-): Promise<void> {
-  if (mails.length > 0)
-    await step
-      .insertInto('reportMails')
-      .values([...mails])
-      .execute();
-}
-
-export async function findReportMail(
-  db: RecordsDb,
-  tokenHash: string,
-): Promise<ReportMail | undefined> {
-  return db
-    .selectFrom('reportMails')
-    .selectAll()
-    .where('tokenHash', '=', tokenHash)
-    .executeTakeFirst();
-}
-
-/** Mails of the organization that were queued later than the moment. */
-export async function countReportMails(
-  db: RecordsDb,
-  organizationId: string,
-  after: EpochMs,
-): Promise<number> {
-  const { count } = await db
-    .selectFrom('reportMails')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('organizationId', '=', organizationId)
-    .where('created', '>', after)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-/** Removes at most `max` older ones. Resolves to their number. */
-export async function removeReportMailsBefore(
-  step: RecordsDb,
-  before: EpochMs,
-  max: number,
-): Promise<number> {
-  const old = step
-    .selectFrom('reportMails')
-    .select('tokenHash')
-    .where('created', '<', before)
-    .limit(max);
-  const { numDeletedRows } = await step
-    .deleteFrom('reportMails')
-    .where('tokenHash', 'in', old)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}

@@ -109,105 +109,102 @@ class RuleRows extends RecordRows<'rules', Rule> {
     }
     return this.page(db, query, page);
   }
+
+  /** Those of the ids that are rules, active or not. */
+  async existing(db: RecordsDb, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (let from = 0; from < ids.length; from += idsPerQuery) {
+      const some = ids.slice(from, from + idsPerQuery);
+      const rows = await db.selectFrom('rules').select('id').where(isOneOf('id', some)).execute();
+      for (const { id } of rows) found.add(id);
+    }
+    return found;
+  }
+
+  /**
+   * The active rules of the installation, or those with the ids; `broken` are rows that cannot be
+   * read.
+   */
+  async activeOf(
+    db: RecordsDb,
+    ids?: readonly string[],
+  ): Promise<{
+    readonly rules: readonly Rule[];
+    readonly broken: readonly { id: string; error: unknown }[];
+  }> {
+    const rules: Rule[] = [];
+    const broken: { id: string; error: unknown }[] = [];
+    const take = (rows: readonly Selectable<Table>[]) => {
+      for (const row of rows) {
+        try {
+          rules.push(fromRow(row));
+        } catch (error) {
+          broken.push({ id: row.id, error });
+        }
+      }
+    };
+    const query = db.selectFrom('rules').selectAll().where('active', '=', 1).orderBy('id');
+    if (ids === undefined) take(await query.execute());
+    for (let from = 0; ids !== undefined && from < ids.length; from += idsPerQuery) {
+      take(await query.where(isOneOf('id', ids.slice(from, from + idsPerQuery))).execute());
+    }
+    return { rules, broken };
+  }
+
+  /** The active rules of the workspace whose formulas ask what is unusual. */
+  async ofUsual(db: RecordsDb, workspaceId: string): Promise<Rule[]> {
+    const rows = await db
+      .selectFrom('rules')
+      .selectAll()
+      .where('workspaceId', '=', workspaceId)
+      .where('active', '=', 1)
+      .where('logic', 'like', '%unusual(%')
+      .execute();
+    return rows.map(fromRow);
+  }
+
+  /** The rules that use a record, in order of name, at most `max`. */
+  async using(
+    db: RecordsDb,
+    kind: RuleReferenceKind,
+    id: string,
+    max: number,
+  ): Promise<{ id: string; workspaceId: string; name: string; active: boolean }[]> {
+    const rows = await db
+      .selectFrom('rules')
+      .innerJoin('ruleReferences', 'ruleReferences.ruleId', 'rules.id')
+      .select(['rules.id', 'rules.workspaceId', 'rules.name', 'rules.active'])
+      .where('ruleReferences.kind', '=', kind)
+      .where('ruleReferences.referenceId', '=', id)
+      .orderBy('rules.searchText')
+      .limit(max)
+      .execute();
+    return rows.map((row) => ({ ...row, active: fromFlag(row.active) }));
+  }
+
+  /** The same as a refusal to delete names them: `rule Name (id)`. */
+  async namesOfUsing(
+    db: RecordsDb,
+    kind: RuleReferenceKind,
+    id: string,
+    max: number,
+  ): Promise<string[]> {
+    return (await this.using(db, kind, id, max)).map((rule) => `rule ${rule.name} (${rule.id})`);
+  }
+
+  /** The timer's next due time, as the engine moves it on; no new version of the rule. */
+  async saveNextExecution(
+    step: RecordsDb,
+    id: string,
+    nextExecution: EpochMs | null,
+  ): Promise<void> {
+    await step.updateTable('rules').set({ nextExecution }).where('id', '=', id).execute();
+  }
 }
 
 export const ruleRows = new RuleRows('rules', toRow, fromRow, {
   columns: { ...sortColumns, active: 'active', nextExecution: 'nextExecution' },
 });
-
-/** Those of the ids that are rules, active or not. */
-export async function existingRules(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for (let from = 0; from < ids.length; from += idsPerQuery) {
-    const some = ids.slice(from, from + idsPerQuery);
-    const rows = await db.selectFrom('rules').select('id').where(isOneOf('id', some)).execute();
-    for (const { id } of rows) found.add(id);
-  }
-  return found;
-}
-
-/**
- * The active rules of the installation, or those with the ids; `broken` are rows that cannot be
- * read.
- */
-export async function findActiveRules(
-  db: RecordsDb,
-  ids?: readonly string[],
-): Promise<{
-  readonly rules: readonly Rule[];
-  readonly broken: readonly { id: string; error: unknown }[];
-}> {
-  const rules: Rule[] = [];
-  const broken: { id: string; error: unknown }[] = [];
-  const take = (rows: readonly Selectable<Table>[]) => {
-    for (const row of rows) {
-      try {
-        rules.push(fromRow(row));
-      } catch (error) {
-        broken.push({ id: row.id, error });
-      }
-    }
-  };
-  const query = db.selectFrom('rules').selectAll().where('active', '=', 1).orderBy('id');
-  if (ids === undefined) take(await query.execute());
-  for (let from = 0; ids !== undefined && from < ids.length; from += idsPerQuery) {
-    take(await query.where(isOneOf('id', ids.slice(from, from + idsPerQuery))).execute());
-  }
-  return { rules, broken };
-}
-
-/** The active rules of the workspace whose formulas ask what is unusual. */
-export async function findRulesOfUsual(db: RecordsDb, workspaceId: string): Promise<Rule[]> {
-  const rows = await db
-    .selectFrom('rules')
-    .selectAll()
-    .where('workspaceId', '=', workspaceId)
-    .where('active', '=', 1)
-    .where('logic', 'like', '%unusual(%')
-    .execute();
-  return rows.map(fromRow);
-}
-
-/** The rules that use a record, in order of name, at most `max`. */
-export async function rulesUsing(
-  db: RecordsDb,
-  kind: RuleReferenceKind,
-  id: string,
-  max: number,
-): Promise<{ id: string; workspaceId: string; name: string; active: boolean }[]> {
-  const rows = await db
-    .selectFrom('rules')
-    .innerJoin('ruleReferences', 'ruleReferences.ruleId', 'rules.id')
-    .select(['rules.id', 'rules.workspaceId', 'rules.name', 'rules.active'])
-    .where('ruleReferences.kind', '=', kind)
-    .where('ruleReferences.referenceId', '=', id)
-    .orderBy('rules.searchText')
-    .limit(max)
-    .execute();
-  return rows.map((row) => ({ ...row, active: fromFlag(row.active) }));
-}
-
-/** The same as a refusal to delete names them: `rule Name (id)`. */
-export async function namesOfRulesUsing(
-  db: RecordsDb,
-  kind: RuleReferenceKind,
-  id: string,
-  max: number,
-): Promise<string[]> {
-  return (await rulesUsing(db, kind, id, max)).map((rule) => `rule ${rule.name} (${rule.id})`);
-}
-
-/** The timer's next due time, as the engine moves it on; no new version of the rule. */
-export async function saveNextExecution(
-  step: RecordsDb,
-  id: string,
-  nextExecution: EpochMs | null,
-): Promise<void> {
-  await step.updateTable('rules').set({ nextExecution }).where('id', '=', id).execute();
-}
 
 // Custom logic blocks in the records store.
 

@@ -8,112 +8,100 @@ import { type RecordsDb, transaction } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
 
-export const sessionRows = new RecordRows<'sessions', Session>(
+class SessionRows extends RecordRows<'sessions', Session> {
+  async byTokenHash(db: RecordsDb, tokenHash: string): Promise<Session | undefined> {
+    return db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('tokenHash', '=', tokenHash)
+      .executeTakeFirst();
+  }
+
+  async ofUser(db: RecordsDb, userId: string): Promise<Session[]> {
+    return db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('userId', '=', userId)
+      .orderBy('created')
+      .execute();
+  }
+
+  async saveOrganization(db: RecordsDb, id: string, organizationId: string): Promise<void> {
+    await db.updateTable('sessions').set({ organizationId }).where('id', '=', id).execute();
+  }
+
+  /** Writes when sessions were last seen; those that ended meanwhile stay ended. */
+  async saveLastSeen(db: RecordsDb, seen: ReadonlyMap<string, EpochMs>): Promise<void> {
+    await transaction(db, async (step) => {
+      for (const [id, lastSeen] of seen)
+        await step.db.updateTable('sessions').set({ lastSeen }).where('id', '=', id).execute();
+    });
+  }
+
+  /** Ids of sessions that the provider began: one by its name there, or all of a user. */
+  async fromProvider(
+    db: RecordsDb,
+    of: { readonly userId: string | undefined; readonly providerSession: string | undefined },
+  ): Promise<string[]> {
+    let query = db.selectFrom('sessions').select('id').where('signInKind', '=', 'PROVIDER');
+    if (of.userId !== undefined) query = query.where('userId', '=', of.userId);
+    if (of.providerSession !== undefined)
+      query = query.where('providerSession', '=', of.providerSession);
+    return (await query.execute()).map(({ id }) => id);
+  }
+
+  /** Ends every session of the user; returns their ids. */
+  async removeOf(db: RecordsDb, userId: string): Promise<string[]> {
+    return (
+      await db.deleteFrom('sessions').where('userId', '=', userId).returning('id').execute()
+    ).map(({ id }) => id);
+  }
+
+  /** Ids of sessions that are over: past their end, or last seen at `seenBefore` or earlier. */
+  async ended(db: RecordsDb, now: EpochMs, seenBefore: EpochMs): Promise<string[]> {
+    const query = db
+      .selectFrom('sessions')
+      .select('id')
+      .where((is) => is.or([is('expiresAt', '<=', now), is('lastSeen', '<=', seenBefore)]));
+    return (await query.execute()).map(({ id }) => id);
+  }
+}
+
+export const sessionRows = new SessionRows(
   'sessions',
   (session) => session,
   (row) => row,
 );
 
-export async function findSessionByTokenHash(
-  db: RecordsDb,
-  tokenHash: string,
-): Promise<Session | undefined> {
-  return db
-    .selectFrom('sessions')
-    .selectAll()
-    .where('tokenHash', '=', tokenHash)
-    .executeTakeFirst();
+class InvitationRows extends RecordRows<'invitations', Invitation> {
+  /** Replaces an open invitation of the same user to the same organization. */
+  async replace(db: RecordsDb, invitation: Invitation): Promise<void> {
+    const { userId, organizationId } = invitation;
+    await db
+      .deleteFrom('invitations')
+      .where('userId', '=', userId)
+      .where('organizationId', '=', organizationId)
+      .execute();
+    await this.insert(db, invitation);
+  }
+
+  /** By either link. */
+  async findOpen(db: RecordsDb, tokenHash: string, now: EpochMs): Promise<Invitation | undefined> {
+    const query = db
+      .selectFrom('invitations')
+      .selectAll()
+      .where((is) =>
+        is.or([is('tokenHash', '=', tokenHash), is('mailedTokenHash', '=', tokenHash)]),
+      );
+    return query.where('expiresAt', '>', now).executeTakeFirst();
+  }
 }
 
-export async function sessionsOf(db: RecordsDb, userId: string): Promise<Session[]> {
-  return db
-    .selectFrom('sessions')
-    .selectAll()
-    .where('userId', '=', userId)
-    .orderBy('created')
-    .execute();
-}
-
-export async function saveSessionOrganization(
-  db: RecordsDb,
-  id: string,
-  organizationId: string,
-): Promise<void> {
-  await db.updateTable('sessions').set({ organizationId }).where('id', '=', id).execute();
-}
-
-/** Writes when sessions were last seen; those that ended meanwhile stay ended. */
-export async function saveLastSeen(
-  db: RecordsDb,
-  seen: ReadonlyMap<string, EpochMs>,
-): Promise<void> {
-  await transaction(db, async (step) => {
-    for (const [id, lastSeen] of seen)
-      await step.db.updateTable('sessions').set({ lastSeen }).where('id', '=', id).execute();
-  });
-}
-
-/** Ids of sessions that the provider began: one by its name there, or all of a user. */
-export async function sessionsFromProvider(
-  db: RecordsDb,
-  of: { readonly userId: string | undefined; readonly providerSession: string | undefined },
-): Promise<string[]> {
-  let query = db.selectFrom('sessions').select('id').where('signInKind', '=', 'PROVIDER');
-  if (of.userId !== undefined) query = query.where('userId', '=', of.userId);
-  if (of.providerSession !== undefined)
-    query = query.where('providerSession', '=', of.providerSession);
-  return (await query.execute()).map(({ id }) => id);
-}
-
-/** Ends every session of the user; returns their ids. */
-export async function removeSessionsOf(db: RecordsDb, userId: string): Promise<string[]> {
-  return (
-    await db.deleteFrom('sessions').where('userId', '=', userId).returning('id').execute()
-  ).map(({ id }) => id);
-}
-
-/** Ids of sessions that are over: past their end, or last seen at `seenBefore` or earlier. */
-export async function endedSessions(
-  db: RecordsDb,
-  now: EpochMs,
-  seenBefore: EpochMs,
-): Promise<string[]> {
-  const query = db
-    .selectFrom('sessions')
-    .select('id')
-    .where((is) => is.or([is('expiresAt', '<=', now), is('lastSeen', '<=', seenBefore)]));
-  return (await query.execute()).map(({ id }) => id);
-}
-
-export const invitationRows = new RecordRows<'invitations', Invitation>(
+export const invitationRows = new InvitationRows(
   'invitations',
   (invitation) => invitation,
   (row) => row,
 );
-
-/** Replaces an open invitation of the same user to the same organization. */
-export async function replaceInvitation(db: RecordsDb, invitation: Invitation): Promise<void> {
-  const { userId, organizationId } = invitation;
-  await db
-    .deleteFrom('invitations')
-    .where('userId', '=', userId)
-    .where('organizationId', '=', organizationId)
-    .execute();
-  await invitationRows.insert(db, invitation);
-}
-
-/** By either link. */
-export async function findInvitation(
-  db: RecordsDb,
-  tokenHash: string,
-  now: EpochMs,
-): Promise<Invitation | undefined> {
-  const query = db
-    .selectFrom('invitations')
-    .selectAll()
-    .where((is) => is.or([is('tokenHash', '=', tokenHash), is('mailedTokenHash', '=', tokenHash)]));
-  return query.where('expiresAt', '>', now).executeTakeFirst();
-}
 
 /** Links of one user that are valid at once: one that a stranger asks for ends no other. */
 const passwordResetsMax = 5;

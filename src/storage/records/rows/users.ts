@@ -7,7 +7,7 @@ import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
 import { removeSecondFactorsOf } from './sign-in.ts';
-import { removePreferencesOf, removePrivateViewsOf } from './views.ts';
+import { removePreferencesOf, viewRows } from './views.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { pageOfRows, type Rows } from '../list.ts';
 
@@ -30,20 +30,52 @@ class UserRows extends RecordRows<'users', User> {
     await db.deleteFrom('invitations').where('userId', '=', id).execute();
     await db.deleteFrom('passwordResets').where('userId', '=', id).execute();
     await removeSecondFactorsOf(db, id);
-    await forgetFirstPassword(db, id);
+    await userRows.forgetFirstPassword(db, id);
     await removeIdentitiesOf(db, id);
     await removePreferencesOf(db, id);
-    await removePrivateViewsOf(db, id);
+    await viewRows.removePrivateOf(db, id);
     await super.remove(db, id);
+  }
+
+  /** `email` in lower case. */
+  async byEmail(db: RecordsDb, email: string): Promise<User | undefined> {
+    return this.first(db, this.select(db).where('email', '=', email));
+  }
+
+  async findIdentity(
+    db: RecordsDb,
+    { issuer, subject }: { readonly issuer: string; readonly subject: string },
+  ): Promise<UserIdentity | undefined> {
+    const query = db.selectFrom('userIdentities').selectAll().where('issuer', '=', issuer);
+    return query.where('subject', '=', subject).executeTakeFirst();
+  }
+
+  async hasIdentityOf(db: RecordsDb, userId: string, issuer: string): Promise<boolean> {
+    const query = db.selectFrom('userIdentities').select('userId').where('userId', '=', userId);
+    return (await query.where('issuer', '=', issuer).executeTakeFirst()) !== undefined;
+  }
+
+  async insertIdentity(db: RecordsDb, identity: UserIdentity): Promise<void> {
+    await db.insertInto('userIdentities').values(identity).execute();
+  }
+
+  // First passwords in the records store: users whose password was generated, and shown in the log of the first start.
+  async insertFirstPassword(db: RecordsDb, userId: string): Promise<void> {
+    await db.insertInto('firstPasswords').values({ userId }).execute();
+  }
+
+  /** Whether the user still has it. */
+  async hasFirstPassword(db: RecordsDb, userId: string): Promise<boolean> {
+    const query = db.selectFrom('firstPasswords').select('userId').where('userId', '=', userId);
+    return (await query.executeTakeFirst()) !== undefined;
+  }
+
+  async forgetFirstPassword(db: RecordsDb, userId: string): Promise<void> {
+    await db.deleteFrom('firstPasswords').where('userId', '=', userId).execute();
   }
 }
 
 export const userRows = new UserRows('users', toRow, fromRow);
-
-/** `email` in lower case. */
-export async function findUserByEmail(db: RecordsDb, email: string): Promise<User | undefined> {
-  return userRows.first(db, userRows.select(db).where('email', '=', email));
-}
 
 // User identities in the records store: the users of people whom a provider has proven.
 
@@ -54,45 +86,8 @@ interface UserIdentity {
   readonly created: EpochMs;
 }
 
-export async function findIdentity(
-  db: RecordsDb,
-  { issuer, subject }: { readonly issuer: string; readonly subject: string },
-): Promise<UserIdentity | undefined> {
-  const query = db.selectFrom('userIdentities').selectAll().where('issuer', '=', issuer);
-  return query.where('subject', '=', subject).executeTakeFirst();
-}
-
-export async function hasIdentityOf(
-  db: RecordsDb,
-  userId: string,
-  issuer: string,
-): Promise<boolean> {
-  const query = db.selectFrom('userIdentities').select('userId').where('userId', '=', userId);
-  return (await query.where('issuer', '=', issuer).executeTakeFirst()) !== undefined;
-}
-
-export async function insertIdentity(db: RecordsDb, identity: UserIdentity): Promise<void> {
-  await db.insertInto('userIdentities').values(identity).execute();
-}
-
 async function removeIdentitiesOf(db: RecordsDb, userId: string): Promise<void> {
   await db.deleteFrom('userIdentities').where('userId', '=', userId).execute();
-}
-
-// First passwords in the records store: users whose password was generated, and shown in the log of the first start.
-
-export async function insertFirstPassword(db: RecordsDb, userId: string): Promise<void> {
-  await db.insertInto('firstPasswords').values({ userId }).execute();
-}
-
-/** Whether the user still has it. */
-export async function hasFirstPassword(db: RecordsDb, userId: string): Promise<boolean> {
-  const query = db.selectFrom('firstPasswords').select('userId').where('userId', '=', userId);
-  return (await query.executeTakeFirst()) !== undefined;
-}
-
-export async function forgetFirstPassword(db: RecordsDb, userId: string): Promise<void> {
-  await db.deleteFrom('firstPasswords').where('userId', '=', userId).execute();
 }
 
 // Members of organizations and workspaces in the records store.
@@ -267,7 +262,7 @@ export async function removeOrganizationMember(
       .where('userId', '=', userId)
       .where('organizationId', '=', organizationId)
       .execute();
-  await removePrivateViewsOf(db, userId, organizationId);
+  await viewRows.removePrivateOf(db, userId, organizationId);
   await db.deleteFrom('organizationMembers').where('id', '=', member.id).execute();
 }
 

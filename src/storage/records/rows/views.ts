@@ -41,35 +41,31 @@ class ViewRows extends RecordRows<'views', View> {
     if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind);
     return this.page(db, query, page);
   }
+
+  async countOf(db: RecordsDb, { workspaceId, ownerId }: View): Promise<number> {
+    const { count } = await db
+      .selectFrom('views')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('workspaceId', '=', workspaceId)
+      .where('ownerId', '=', ownerId)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /**
+   * Those that no one else sees, when their owner leaves. With an organization only those of its
+   * workspaces.
+   */
+  async removePrivateOf(db: RecordsDb, ownerId: string, organizationId?: string): Promise<void> {
+    let query = db.deleteFrom('views').where('ownerId', '=', ownerId).where('shared', '=', 0);
+    if (organizationId !== undefined) query = query.where('organizationId', '=', organizationId);
+    await query.execute();
+  }
 }
 
 export const viewRows = new ViewRows('views', toRow, fromRow, {
   columns: { ...sortColumns, kind: 'kind' },
 });
-
-export async function countViewsOf(db: RecordsDb, { workspaceId, ownerId }: View): Promise<number> {
-  const { count } = await db
-    .selectFrom('views')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .where('ownerId', '=', ownerId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-/**
- * Those that no one else sees, when their owner leaves. With an organization only those of its
- * workspaces.
- */
-export async function removePrivateViewsOf(
-  db: RecordsDb,
-  ownerId: string,
-  organizationId?: string,
-): Promise<void> {
-  let query = db.deleteFrom('views').where('ownerId', '=', ownerId).where('shared', '=', 0);
-  if (organizationId !== undefined) query = query.where('organizationId', '=', organizationId);
-  await query.execute();
-}
 
 // Preferences in the records store: one JSON object for each user, API key or OAuth client.
 

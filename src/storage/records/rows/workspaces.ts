@@ -74,88 +74,109 @@ class WorkspaceRows extends RecordRows<'workspaces', Workspace> {
     }
     await super.remove(db, id);
   }
+
+  /** Ids and names in order of name. */
+  async names(
+    db: RecordsDb,
+    filter: WorkspaceFilter,
+  ): Promise<readonly { readonly id: string; readonly name: string }[]> {
+    let query = db
+      .selectFrom('workspaces')
+      .select(['id', 'name'])
+      .where('organizationId', '=', filter.organizationId);
+    if (filter.workspaceIds !== undefined) query = query.where(isOneOf('id', filter.workspaceIds));
+    return query.orderBy('searchText').orderBy('id').execute();
+  }
+
+  /** The ids of at most `max` workspaces in order of name. */
+  async firstIds(
+    db: RecordsDb,
+    { organizationId, workspaceIds }: WorkspaceFilter,
+    max: number,
+  ): Promise<readonly string[]> {
+    let query = db
+      .selectFrom('workspaces')
+      .select('id')
+      .where('organizationId', '=', organizationId);
+    if (workspaceIds !== undefined) query = query.where(isOneOf('id', workspaceIds));
+    const rows = await query.orderBy('searchText').orderBy('id').limit(max).execute();
+    return rows.map(({ id }) => id);
+  }
+
+  /** What is in the workspace, for example `3 devices`; empty when nothing is. */
+  async contentsOf(db: RecordsDb, workspaceId: string): Promise<string[]> {
+    const tables = [
+      ['devices', 'devices'],
+      ['dataFlows', 'data flows'],
+      ['integrations', 'integrations'],
+      ['deviceConnectors', 'device connectors'],
+      ['outputConnectors', 'output connectors'],
+      ['tags', 'tags'],
+      ['places', 'places'],
+      ['customFieldMetas', 'custom fields'],
+      ['dashboards', 'dashboards'],
+      ['dashboardGroups', 'dashboard groups'],
+      ['blobs', 'blobs'],
+      ['rules', 'rules'],
+      ['calculations', 'calculations'],
+    ] as const;
+    const contents: string[] = [];
+    for (const [table, what] of tables) {
+      const query = db
+        .selectFrom(table as 'tags')
+        .select((eb) => eb.fn.countAll<number>().as('count'));
+      const { count } = await query
+        .where('workspaceId', '=', workspaceId)
+        .executeTakeFirstOrThrow();
+      if (Number(count) > 0) contents.push(`${count} ${what}`);
+    }
+    return contents;
+  }
+
+  async oldestOf(db: RecordsDb, organizationId: string): Promise<string | undefined> {
+    const query = db
+      .selectFrom('workspaces')
+      .select('id')
+      .where('organizationId', '=', organizationId);
+    return (await query.orderBy('created').orderBy('id').executeTakeFirst())?.id;
+  }
+
+  /**
+   * The oldest workspace with its organization: what a start names so that people need not look the
+   * ids up.
+   */
+  async firstCreated(
+    db: RecordsDb,
+  ): Promise<{ readonly id: string; readonly organizationId: string } | undefined> {
+    return db
+      .selectFrom('workspaces')
+      .select(['id', 'organizationId'])
+      .orderBy('created')
+      .orderBy('id')
+      .executeTakeFirst();
+  }
+
+  async retentionRules(db: RecordsDb): Promise<RetentionRules> {
+    const workspaces = new Map<string, number>();
+    for (const { id, settings } of await db
+      .selectFrom('workspaces')
+      .select(['id', 'settings'])
+      .execute()) {
+      const { retentionDays } = fromJsonText<Partial<WorkspaceSettings>>(settings);
+      if (retentionDays !== undefined && retentionDays !== null) workspaces.set(id, retentionDays);
+    }
+    const flows = db
+      .selectFrom('dataFlows')
+      .select(['id', 'retentionDays'])
+      .where('retentionDays', 'is not', null);
+    const dataFlows = new Map(
+      (await flows.execute()).map(({ id, retentionDays }) => [id, retentionDays!]),
+    );
+    return { workspaces, dataFlows };
+  }
 }
 
 export const workspaceRows = new WorkspaceRows('workspaces', toRow, fromRow);
-
-/** Ids and names in order of name. */
-export async function listWorkspaceNames(
-  db: RecordsDb,
-  filter: WorkspaceFilter,
-): Promise<readonly { readonly id: string; readonly name: string }[]> {
-  let query = db
-    .selectFrom('workspaces')
-    .select(['id', 'name'])
-    .where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('id', filter.workspaceIds));
-  return query.orderBy('searchText').orderBy('id').execute();
-}
-
-/** The ids of at most `max` workspaces in order of name. */
-export async function firstWorkspaceIds(
-  db: RecordsDb,
-  { organizationId, workspaceIds }: WorkspaceFilter,
-  max: number,
-): Promise<readonly string[]> {
-  let query = db.selectFrom('workspaces').select('id').where('organizationId', '=', organizationId);
-  if (workspaceIds !== undefined) query = query.where(isOneOf('id', workspaceIds));
-  const rows = await query.orderBy('searchText').orderBy('id').limit(max).execute();
-  return rows.map(({ id }) => id);
-}
-
-/** What is in the workspace, for example `3 devices`; empty when nothing is. */
-export async function workspaceContents(db: RecordsDb, workspaceId: string): Promise<string[]> {
-  const tables = [
-    ['devices', 'devices'],
-    ['dataFlows', 'data flows'],
-    ['integrations', 'integrations'],
-    ['deviceConnectors', 'device connectors'],
-    ['outputConnectors', 'output connectors'],
-    ['tags', 'tags'],
-    ['places', 'places'],
-    ['customFieldMetas', 'custom fields'],
-    ['dashboards', 'dashboards'],
-    ['dashboardGroups', 'dashboard groups'],
-    ['blobs', 'blobs'],
-    ['rules', 'rules'],
-    ['calculations', 'calculations'],
-  ] as const;
-  const contents: string[] = [];
-  for (const [table, what] of tables) {
-    const query = db
-      .selectFrom(table as 'tags')
-      .select((eb) => eb.fn.countAll<number>().as('count'));
-    const { count } = await query.where('workspaceId', '=', workspaceId).executeTakeFirstOrThrow();
-    if (Number(count) > 0) contents.push(`${count} ${what}`);
-  }
-  return contents;
-}
-
-export async function oldestWorkspaceOf(
-  db: RecordsDb,
-  organizationId: string,
-): Promise<string | undefined> {
-  const query = db
-    .selectFrom('workspaces')
-    .select('id')
-    .where('organizationId', '=', organizationId);
-  return (await query.orderBy('created').orderBy('id').executeTakeFirst())?.id;
-}
-
-/**
- * The oldest workspace with its organization: what a start names so that people need not look the
- * ids up.
- */
-export async function firstWorkspace(
-  db: RecordsDb,
-): Promise<{ readonly id: string; readonly organizationId: string } | undefined> {
-  return db
-    .selectFrom('workspaces')
-    .select(['id', 'organizationId'])
-    .orderBy('created')
-    .orderBy('id')
-    .executeTakeFirst();
-}
 
 // Retention rules: the days for which workspaces and data flows keep samples.
 
@@ -163,25 +184,6 @@ export async function firstWorkspace(
 export interface RetentionRules {
   readonly workspaces: ReadonlyMap<string, number>;
   readonly dataFlows: ReadonlyMap<string, number>;
-}
-
-export async function readRetentionRules(db: RecordsDb): Promise<RetentionRules> {
-  const workspaces = new Map<string, number>();
-  for (const { id, settings } of await db
-    .selectFrom('workspaces')
-    .select(['id', 'settings'])
-    .execute()) {
-    const { retentionDays } = fromJsonText<Partial<WorkspaceSettings>>(settings);
-    if (retentionDays !== undefined && retentionDays !== null) workspaces.set(id, retentionDays);
-  }
-  const flows = db
-    .selectFrom('dataFlows')
-    .select(['id', 'retentionDays'])
-    .where('retentionDays', 'is not', null);
-  const dataFlows = new Map(
-    (await flows.execute()).map(({ id, retentionDays }) => [id, retentionDays!]),
-  );
-  return { workspaces, dataFlows };
 }
 
 // Organizations in the records store, and how many records of each kind they have.
@@ -220,6 +222,63 @@ class OrganizationRows extends RecordRows<'organizations', Organization> {
     }
     await super.remove(db, id);
   }
+
+  /** Id and name of those that exist, by id. */
+  async namesOf(db: RecordsDb, ids: readonly string[]): Promise<Map<string, string>> {
+    if (ids.length === 0) return new Map();
+    const query = db.selectFrom('organizations').select(['id', 'name']).where(isOneOf('id', ids));
+    return new Map((await query.execute()).map(({ id, name }) => [id, name]));
+  }
+
+  /** The ids of one page of those given, in the order asked for. */
+  async pageOf(
+    db: RecordsDb,
+    ids: readonly string[],
+    page: PageRequest,
+  ): Promise<readonly string[]> {
+    const { rows } = await pageOfRows(
+      db.selectFrom('organizations').select('id').where(isOneOf('id', ids)),
+      page,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Whether the database holds any organization: a new one holds none. */
+  async any(db: RecordsDb): Promise<boolean> {
+    return (
+      (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined
+    );
+  }
+
+  /** What is in the organization, for example `2 workspaces`; empty when nothing is. */
+  async contentsOf(db: RecordsDb, organizationId: string): Promise<string[]> {
+    const tables = [
+      ['workspaces', 'workspaces'],
+      ['deviceTypes', 'device types'],
+    ] as const;
+    const contents: string[] = [];
+    for (const [table, what] of tables) {
+      const query = db
+        .selectFrom(table as 'workspaces')
+        .select((eb) => eb.fn.countAll<number>().as('count'));
+      const { count } = await query
+        .where('organizationId', '=', organizationId)
+        .executeTakeFirstOrThrow();
+      if (Number(count) > 0) contents.push(`${count} ${what}`);
+    }
+    return contents;
+  }
+
+  /** Reads one row, regardless of the number of records. */
+  async countOf(db: RecordsDb, organizationId: string, what: CountedRecord): Promise<number> {
+    const row = await db
+      .selectFrom('organizationCounts')
+      .select('count')
+      .where('organizationId', '=', organizationId)
+      .where('what', '=', what)
+      .executeTakeFirst();
+    return row?.count ?? 0;
+  }
 }
 
 export const organizationRows = new OrganizationRows(
@@ -228,76 +287,9 @@ export const organizationRows = new OrganizationRows(
   organizationFromRow,
 );
 
-/** Id and name of those that exist, by id. */
-export async function findOrganizationNames(
-  db: RecordsDb,
-  ids: readonly string[],
-): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map();
-  const query = db.selectFrom('organizations').select(['id', 'name']).where(isOneOf('id', ids));
-  return new Map((await query.execute()).map(({ id, name }) => [id, name]));
-}
-
-/** The ids of one page of those given, in the order asked for. */
-export async function findOrganizationPage(
-  db: RecordsDb,
-  ids: readonly string[],
-  page: PageRequest,
-): Promise<readonly string[]> {
-  const { rows } = await pageOfRows(
-    db.selectFrom('organizations').select('id').where(isOneOf('id', ids)),
-    page,
-  );
-  return rows.map(({ id }) => id);
-}
-
-/** Whether the database holds any organization: a new one holds none. */
-export async function hasOrganizations(db: RecordsDb): Promise<boolean> {
-  return (
-    (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined
-  );
-}
-
-/** What is in the organization, for example `2 workspaces`; empty when nothing is. */
-export async function organizationContents(
-  db: RecordsDb,
-  organizationId: string,
-): Promise<string[]> {
-  const tables = [
-    ['workspaces', 'workspaces'],
-    ['deviceTypes', 'device types'],
-  ] as const;
-  const contents: string[] = [];
-  for (const [table, what] of tables) {
-    const query = db
-      .selectFrom(table as 'workspaces')
-      .select((eb) => eb.fn.countAll<number>().as('count'));
-    const { count } = await query
-      .where('organizationId', '=', organizationId)
-      .executeTakeFirstOrThrow();
-    if (Number(count) > 0) contents.push(`${count} ${what}`);
-  }
-  return contents;
-}
-
 // Organization counts: number of records of a kind; triggers update the counts (migrations 60 and 141).
 
 export type CountedRecord = 'devices' | 'rules' | 'views' | 'openAlarms';
-
-/** Reads one row, regardless of the number of records. */
-export async function recordCount(
-  db: RecordsDb,
-  organizationId: string,
-  what: CountedRecord,
-): Promise<number> {
-  const row = await db
-    .selectFrom('organizationCounts')
-    .select('count')
-    .where('organizationId', '=', organizationId)
-    .where('what', '=', what)
-    .executeTakeFirst();
-  return row?.count ?? 0;
-}
 
 // Demo workspaces in the records store: at most one in each organization.
 
