@@ -94,8 +94,7 @@ export async function composeRules(
   const { db } = records;
   const { sharedWork } = parts;
   const sharing = sharedWork && (await import('./shared-work.ts'));
-  const searched =
-    sharedWork && sharing ? sharing.searchedByOwner(parts, sharedWork) : searchedStore(parts);
+  const searched = sharedWork === undefined ? searchedStore(parts) : searchedAlone(parts);
   const state = composeRuleState(parts, searched);
   const { registry, log, lookUp, failed, formulas, simulated } = state;
   const waiting: RuleFollowerParts['waiting'] = {
@@ -242,6 +241,11 @@ function searchedStore({ store, log }: Parts): SearchedStore {
       return log.position;
     },
   };
+}
+
+/** Entries of several journals are evaluated: positions do not say which of them follow a batch. */
+function searchedAlone({ store }: Parts): SearchedStore {
+  return { samples: store.samples, entriesFrom: async function* none() {}, position: 0 };
 }
 
 /** What evaluation, scripts and simulation share. */

@@ -27,8 +27,6 @@ import type { OperationRunner } from '../operations/operation-runner.ts';
 import type { Actor } from '../model/principal.ts';
 import { SharedRules, type SharedRulesParts } from '../cluster/shared-rules.ts';
 import type { Json } from '../model/json.ts';
-import type { Sample } from '../model/sample.ts';
-import type { SearchedStore } from '../rules/evaluation/last-samples.ts';
 import type { RuleRuns, RuleRunsParts } from '../rules/rule-runs.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
 import { missing } from '../structures/missing.ts';
@@ -232,7 +230,6 @@ export function shareChanges({ node, useChangeSharing }: Parts, work: SharedWork
 // Connects rules of several nodes: the holder of a workspace's lease evaluates the entries of all journals.
 
 const entriesCall = 'ruleEntries';
-const samplesCall = 'samplesOfDevice';
 const runsCall = 'runsOfRule';
 
 export interface RuleWorkers {
@@ -294,30 +291,6 @@ export function createRemoteRuleRuns(
       const answer = await work.askHolder(lease, runsCall, ruleId).catch(() => undefined);
       return Array.isArray(answer) ? (answer as readonly Json[]) : undefined;
     },
-  };
-}
-
-/** The samples of a device are with its owner, some of them only there. */
-export function searchedByOwner({ store, ownership }: Parts, work: SharedWork): SearchedStore {
-  work.answer(samplesCall, (range) => store.samples(range as Parameters<typeof store.samples>[0]));
-  return {
-    async samples(range) {
-      const workspace = await ownership?.deviceWorkspaces.of(range.deviceId);
-      // There is nothing elsewhere of an unknown device.
-      if (workspace === undefined || ownership?.heldFor(workspace.workspaceId) !== undefined)
-        return store.samples(range);
-      const { unreadable: _, ...sent } = range;
-      const found = await work.askHolder(
-        leaseOfWorkspace(workspace.workspaceId),
-        samplesCall,
-        sent,
-      );
-      if (found === undefined) throw problem('deviceWithoutOwner');
-      return found as Sample[];
-    },
-    // Entries behind the batch are in other journals.
-    entriesFrom: async function* none() {},
-    position: 0,
   };
 }
 

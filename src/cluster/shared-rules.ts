@@ -1,4 +1,4 @@
-// Shared rules: entries of every journal reach the node that holds the rules of their workspace, which evaluates each once.
+// Shared rules: the holder of a workspace evaluates its entries, also those that other nodes stored before it moved, each once.
 import { type Expression, sql, type SqlBool } from 'kysely';
 import { type DurableEntry, summaryOf } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
@@ -35,12 +35,6 @@ interface EntriesMessage {
   readonly entries: readonly DurableEntry[];
 }
 
-interface State {
-  readonly held: Map<string, RuleLease>;
-  /** The last evaluated entry, by lease and journal. */
-  readonly positions: Map<string, SharedRulePosition>;
-}
-
 /** Rules move when leases do, such as while a node stops. */
 class RulesElsewhere extends Error {
   override readonly name = 'RulesElsewhere';
@@ -52,21 +46,39 @@ class RulesElsewhere extends Error {
 
 export class SharedRules {
   readonly #parts: SharedRulesParts;
-  readonly #state: State = { held: new Map(), positions: new Map() };
+  readonly #held = new Map<string, RuleLease>();
+  /** The last evaluated entry, by lease and journal. */
+  readonly #positions = new Map<string, SharedRulePosition>();
 
   constructor(parts: SharedRulesParts) {
     this.#parts = parts;
   }
 
-  /** Evaluates entries of the journal of this node, here or at the holders of their rules. */
-  readonly handle = (entries: readonly DurableEntry[]): Promise<void> =>
-    handleOwn(this.#parts, this.#state, entries);
+  /**
+   * Evaluates entries of the journal of this node. Those of workspaces that have moved since are
+   * evaluated by the holders of their rules.
+   */
+  readonly handle = async (entries: readonly DurableEntry[]): Promise<void> => {
+    const { node, leaseOf, follower } = this.#parts;
+    const wanted = await follower().alone(async () => this.#workspacesWithRules());
+    const byLease = Map.groupBy(
+      entries.filter((entry) => wanted.has(workspaceOf(entry))),
+      (entry) => leaseOf(workspaceOf(entry)),
+    );
+    // Decided once: what is gained meanwhile is asked of this node and tried again.
+    const held = new Set([...byLease.keys()].filter((lease) => this.#isHeld(lease)));
+    const here = [...byLease].flatMap(([lease, some]) => (held.has(lease) ? some : []));
+    here.sort((a, b) => a.position - b.position);
+    if (here.length > 0) await this.#evaluate(node, here);
+    const moved = [...byLease].filter(([lease]) => !held.has(lease));
+    await Promise.all(moved.map(([lease, some]) => this.#send(lease, some)));
+  };
 
   /** Answers `ask` of another node. */
   readonly receive = async (request: unknown): Promise<unknown> => {
     const { journal, entries } = request as EntriesMessage;
     try {
-      await evaluate(this.#parts, this.#state, journal, entries);
+      await this.#evaluate(journal, entries);
       return 'done';
     } catch (error) {
       if (error instanceof RulesElsewhere) return 'elsewhere';
@@ -77,173 +89,117 @@ export class SharedRules {
   /** Whether this node runs the rule. */
   readonly isOwn = (ruleId: string): boolean => {
     const lease = this.#leaseOfRule(ruleId);
-    return lease !== undefined && isHeld(this.#state, lease);
+    return lease !== undefined && this.#isHeld(lease);
   };
 
   /** The workspaces with rules that this node evaluates. */
   readonly workspaces = (): readonly string[] =>
-    [...workspacesWithRules(this.#parts)].filter((id) =>
-      isHeld(this.#state, this.#parts.leaseOf(id)),
-    );
+    [...this.#workspacesWithRules()].filter((id) => this.#isHeld(this.#parts.leaseOf(id)));
 
   /** Rejects in the transaction of effects of the rule when another node holds it. */
   readonly fence = async (step: RecordsDb, ruleId: string): Promise<void> => {
     const lease = this.#leaseOfRule(ruleId);
-    await refuseUnlessHeld(this.#parts, this.#state, step, lease === undefined ? [] : [lease]);
+    await this.#refuseUnlessHeld(step, lease === undefined ? [] : [lease]);
   };
 
   /** Resolves when this node evaluates what the leases are about. */
-  take(leases: readonly RuleLease[]): Promise<void> {
-    return take(this.#parts, this.#state, leases);
+  async take(leases: readonly RuleLease[]): Promise<void> {
+    const { db, registry, follower, shardOf } = this.#parts;
+    await follower().alone(async () => {
+      const shards = leases.map(({ name }) => shardOf(name));
+      for (const one of await findSharedRulePositions(db, shards))
+        this.#positions.set(keyOf(`workspaces/${one.shard}`, one.journal), one);
+      // What another node has changed since.
+      registry.reset();
+      for (const lease of leases) this.#held.set(lease.name, lease);
+    });
   }
 
   /** Resolves when it evaluates that no longer. */
-  leave(names: readonly string[]): Promise<void> {
-    return leave(this.#parts, this.#state, names);
+  async leave(names: readonly string[]): Promise<void> {
+    const { db, follower, shardOf } = this.#parts;
+    for (const name of names) this.#held.delete(name);
+    await follower().alone(async () => {
+      const left = new Set(names.map(shardOf));
+      const positions = [...this.#positions].filter(([, { shard }]) => left.has(shard));
+      await saveSharedRulePositions(
+        db,
+        positions.map(([, one]) => one),
+      );
+      for (const [key] of positions) this.#positions.delete(key);
+    });
   }
 
   savePositions(step: RecordsDb): Promise<void> {
-    return saveSharedRulePositions(step, [...this.#state.positions.values()]);
+    return saveSharedRulePositions(step, [...this.#positions.values()]);
+  }
+
+  #isHeld(lease: string): boolean {
+    return this.#held.get(lease)?.isValid() === true;
   }
 
   #leaseOfRule(ruleId: string): string | undefined {
     const found = this.#parts.registry.rule(ruleId);
     return found && this.#parts.leaseOf(found.rule.workspaceId);
   }
-}
 
-const isHeld = ({ held }: State, name: string): boolean => held.get(name)?.isValid() === true;
+  #workspacesWithRules(): ReadonlySet<string> {
+    return new Set([...this.#parts.registry.rules()].map(({ rule }) => rule.workspaceId));
+  }
 
-function workspacesWithRules({ registry }: SharedRulesParts): ReadonlySet<string> {
-  return new Set([...registry.rules()].map(({ rule }) => rule.workspaceId));
-}
+  async #send(lease: string, entries: readonly DurableEntry[]): Promise<void> {
+    const { node, ask } = this.#parts;
+    for (const some of messagesOf(entries)) {
+      const request = { journal: node, entries: some } satisfies EntriesMessage;
+      const answer = await ask(lease, request);
+      if (answer === 'done') continue;
+      throw new RulesElsewhere(`no node currently evaluates ${lease}; will be retried`);
+    }
+  }
 
-async function handleOwn(
-  parts: SharedRulesParts,
-  state: State,
-  entries: readonly DurableEntry[],
-): Promise<void> {
-  const { node, leaseOf, follower } = parts;
-  const wanted = await follower().alone(async () => workspacesWithRules(parts));
-  const byLease = Map.groupBy(
-    entries.filter((entry) => wanted.has(workspaceOf(entry))),
-    (entry) => leaseOf(workspaceOf(entry)),
-  );
-  const here = [...byLease].filter(([name]) => isHeld(state, name)).flatMap(([, own]) => own);
-  here.sort((a, b) => a.position - b.position);
-  if (here.length > 0) await evaluate(parts, state, node, here);
-  const others = [...byLease].filter(([name]) => !isHeld(state, name));
-  await Promise.all(others.map(([name, own]) => send(parts, name, own)));
-}
+  async #evaluate(journal: string, entries: readonly DurableEntry[]): Promise<void> {
+    await this.#parts.follower().evaluate(() => this.#turnOf(journal, entries));
+  }
 
-async function send(
-  { node, ask }: SharedRulesParts,
-  lease: string,
-  entries: readonly DurableEntry[],
-): Promise<void> {
-  for (const some of messagesOf(entries)) {
-    const request = { journal: node, entries: some } satisfies EntriesMessage;
-    const answer = await ask(lease, request);
-    if (answer === 'done') continue;
-    throw new RulesElsewhere(`no node currently evaluates ${lease}; will be retried`);
+  /** The entries that were not evaluated yet. Throws RulesElsewhere when another node has the rules. */
+  #turnOf(journal: string, entries: readonly DurableEntry[]): RuleTurn | undefined {
+    const { leaseOf, shardOf } = this.#parts;
+    const reached = new Map<string, SharedRulePosition>();
+    const fresh: DurableEntry[] = [];
+    for (const entry of entries) {
+      const { position } = entry;
+      const lease = leaseOf(workspaceOf(entry));
+      if (!this.#isHeld(lease)) throw new RulesElsewhere(`This node does not hold ${lease}`);
+      const done = this.#positions.get(keyOf(lease, journal))?.position ?? -1;
+      if (position <= done) continue;
+      fresh.push(entry);
+      reached.set(lease, { shard: shardOf(lease), journal, position });
+    }
+    const last = fresh.at(-1);
+    if (last === undefined) return undefined;
+    return {
+      entries: fresh,
+      upTo: last.position,
+      journal,
+      save: async (step) => {
+        await this.#refuseUnlessHeld(step, [...reached.keys()]);
+        await saveSharedRulePositions(step, [...reached.values()]);
+      },
+      done: () => {
+        for (const [lease, one] of reached) this.#positions.set(keyOf(lease, journal), one);
+      },
+    };
+  }
+
+  /** A node that was paused may believe that it holds what another one has taken. */
+  async #refuseUnlessHeld(step: RecordsDb, names: readonly string[]): Promise<void> {
+    const leases = names.map((name) => ({ name, epoch: this.#held.get(name)?.epoch ?? -1 }));
+    if (await holdsLeases(step, this.#parts.node, leases)) return;
+    throw new RulesElsewhere(`Another node holds one of ${names.join(', ')}`);
   }
 }
 
-async function evaluate(
-  parts: SharedRulesParts,
-  state: State,
-  journal: string,
-  entries: readonly DurableEntry[],
-): Promise<void> {
-  await parts.follower().evaluate(() => turnOf(parts, state, journal, entries));
-}
-
-async function take(
-  { db, registry, follower, shardOf }: SharedRulesParts,
-  state: State,
-  leases: readonly RuleLease[],
-): Promise<void> {
-  await follower().alone(async () => {
-    const shards = leases.map(({ name }) => shardOf(name));
-    for (const one of await findSharedRulePositions(db, shards))
-      state.positions.set(`workspaces/${one.shard} ${one.journal}`, one);
-    // What another node has changed since.
-    registry.reset();
-    for (const lease of leases) state.held.set(lease.name, lease);
-  });
-}
-
-async function leave(
-  { db, follower, shardOf }: SharedRulesParts,
-  state: State,
-  names: readonly string[],
-): Promise<void> {
-  for (const name of names) state.held.delete(name);
-  await follower().alone(async () => {
-    const left = new Set(names.map(shardOf));
-    const positions = [...state.positions].filter(([, { shard }]) => left.has(shard));
-    await saveSharedRulePositions(
-      db,
-      positions.map(([, one]) => one),
-    );
-    for (const [key] of positions) state.positions.delete(key);
-  });
-}
-
-/** The entries that were not evaluated yet. Throws RulesElsewhere when another node has the rules. */
-function turnOf(
-  parts: SharedRulesParts,
-  state: State,
-  journal: string,
-  entries: readonly DurableEntry[],
-): RuleTurn | undefined {
-  const { leaseOf, shardOf } = parts;
-  const keyOf = (lease: string) => `${lease} ${journal}`;
-  const reached = new Map<string, number>();
-  const fresh: DurableEntry[] = [];
-  for (const entry of entries) {
-    const lease = leaseOf(workspaceOf(entry));
-    if (state.held.get(lease)?.isValid() !== true)
-      throw new RulesElsewhere(`This node does not hold ${lease}`);
-    const done = state.positions.get(keyOf(lease))?.position ?? -1;
-    if (entry.position <= done) continue;
-    fresh.push(entry);
-    reached.set(lease, entry.position);
-  }
-  const last = fresh.at(-1);
-  if (last === undefined) return undefined;
-  const positions = [...reached].map(([lease, position]): [string, SharedRulePosition] => [
-    keyOf(lease),
-    { shard: shardOf(lease), journal, position },
-  ]);
-  return {
-    entries: fresh,
-    upTo: last.position,
-    journal,
-    async save(step) {
-      await refuseUnlessHeld(parts, state, step, [...reached.keys()]);
-      await saveSharedRulePositions(
-        step,
-        positions.map(([, one]) => one),
-      );
-    },
-    done() {
-      for (const [key, one] of positions) state.positions.set(key, one);
-    },
-  };
-}
-
-/** A node that was paused may believe that it holds what another one has taken. */
-async function refuseUnlessHeld(
-  { node }: SharedRulesParts,
-  { held }: State,
-  step: RecordsDb,
-  names: readonly string[],
-): Promise<void> {
-  const leases = names.map((name) => ({ name, epoch: held.get(name)?.epoch ?? -1 }));
-  if (await holdsLeases(step, node, leases)) return;
-  throw new RulesElsewhere(`Another node holds one of ${names.join(', ')}`);
-}
+const keyOf = (lease: string, journal: string): string => `${lease} ${journal}`;
 
 function workspaceOf(entry: DurableEntry): string {
   return summaryOf(entry)?.workspaceId ?? entry.replaces?.workspaceId ?? '';
