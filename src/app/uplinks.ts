@@ -42,8 +42,8 @@ import { missing } from '../structures/missing.ts';
 import { Intake, intakeLimits } from '../transports/intake.ts';
 import {
   type DeviceOfState,
-  openStatusFollower,
-  type StatusFollower,
+  type DeviceStatus,
+  StatusFollower,
 } from '../uplinks/followers/status-follower.ts';
 import { appendAnnounced } from '../uplinks/bulk/backfill-batches.ts';
 import {
@@ -191,13 +191,13 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const takesTurns = parts.node !== undefined;
   const epochsOf = parts.ownership?.epochsOf;
   const following = { db, log, followers, telemetry, online, takesTurns, epochsOf };
-  const status = await openStatusFollower(following);
+  const status = await StatusFollower.open(following);
   const ownRaw = await composeRawUplinks(parts);
   const intake = new Intake(intakeLimits);
   telemetry.gauge('uplinks_in_progress', 'Uplinks being processed.', () => intake.size);
   const quickScripts = new QuickScripts(() => performance.now());
   const calculated = calculatedKeysOf(parts);
-  const stages = uplinkStagesOf(parts, scripts, status, intake, quickScripts, calculated);
+  const stages = uplinkStagesOf(parts, scripts, status.devices, intake, quickScripts, calculated);
   const { admit } = stages;
   const owned = createDeviceLeaseGuard(parts);
   const takeOwnUplink = async (uplink: Uplink): Promise<KeptSamples> => {
@@ -239,8 +239,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     admit,
     sampleChanges: remote?.sampleChanges ?? ownChanges,
     encodeDownlink: encodeDownlink(scripts),
-    stateOf: status.stateOf,
-    isStateless: status.isStateless,
+    stateOf: status.devices.stateOf,
+    isStateless: status.devices.isStateless,
     quickScripts,
     backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
     backfillNamed: (input) => countBackfill(telemetry, () => backfillNamed(input, backfillStages)),
@@ -262,7 +262,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     settled: status.settled,
     async dropDevices(isDropped, ids) {
       await status.settled();
-      status.dropStates(isDropped, ids);
+      status.devices.dropStates(isDropped, ids);
       if (ids === undefined) calculated.forgetAll();
       else for (const id of ids) calculated.forget(id);
     },
@@ -308,7 +308,7 @@ async function remoteStoringOf(
 function uplinkStagesOf(
   { config, store, followers, telemetry, turns, newId, now }: Parts,
   scripts: Scripts,
-  { stateOf, isStateless, setState }: StatusFollower,
+  { stateOf, isStateless, setState }: DeviceStatus,
   intake: Intake,
   quickScripts: QuickScripts,
   calculated: CalculatedKeys,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
 import { type DurableEntry, isWritten } from '../../model/journal-entry.ts';
 import { manualTimers } from '../../structures/testing-timers.ts';
-import { createDeviceStatus, type StatusBatch, statusFollowing } from './status-follower.ts';
+import { DeviceStatus, type StatusBatch, statusFollowing } from './status-follower.ts';
 import { Followers } from './followers.ts';
 
 const deviceA = { id: 'a', workspaceId: 'w' };
@@ -31,7 +31,7 @@ function bench(limits: { entriesMax?: number; statesMax?: number } = {}) {
   const positions: number[] = [];
   const disk = { broken: false, reads: 0 };
   const journal: DurableEntry[] = [];
-  const handling = createDeviceStatus(
+  const handling = new DeviceStatus(
     {
       async write(batch) {
         if (disk.broken) throw new Error('disk');

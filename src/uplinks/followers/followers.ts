@@ -1,9 +1,8 @@
 // Followers of the journal: one table with their order, and one loop that announces entries.
-import { type DurableEntry, type DurableRows, isWritten } from '../../model/journal-entry.ts';
+import type { DurableEntry, DurableRows } from '../../model/journal-entry.ts';
 import {
-  createJournalFollower,
   type FollowedLog,
-  type JournalFollower,
+  JournalFollower,
   type JournalFollowerParts,
 } from './journal-consumer.ts';
 import { problem } from '../../model/problem.ts';
@@ -168,23 +167,12 @@ export class Followers {
   /** Starts a follower of the journal. Each name once. */
   start(
     name: FollowerOfLog,
-    {
-      announced,
-      ...parts
-    }: Omit<JournalFollowerParts, 'name' | 'log' | 'durability'> & {
-      /** Called with every entry as it is announced, before it is handled. Rows are only samples. */
-      readonly announced?: (entry: DurableEntry) => void;
-    },
+    parts: Omit<JournalFollowerParts, 'name' | 'log' | 'durability'>,
   ): JournalFollower {
     const durability = followerTable[name];
-    const follower = createJournalFollower({ ...parts, name, log: this.#log, durability });
-    const follow = (entry: DurableEntry): void => {
-      // An entry of which nothing was left is not in the journal.
-      if (isWritten(entry)) announced?.(entry);
-      follower.follow(entry);
-    };
-    this.#add(name, { follow, followRows: follower.followRows });
-    return { ...follower, follow };
+    const follower = new JournalFollower({ ...parts, name, log: this.#log, durability });
+    this.#add(name, follower);
+    return follower;
   }
 
   /** Adds a listener without a position. */

@@ -8,7 +8,7 @@ import type { DurableEntry, DurableRows } from '../../model/journal-entry.ts';
 import { missing } from '../../structures/missing.ts';
 import { entryOf } from '../../storage/samples/conformance/sample-entries.ts';
 import { openTestSamples } from '../../storage/samples/testing-samples.ts';
-import { createJournalFollower } from './journal-consumer.ts';
+import { JournalFollower } from './journal-consumer.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -37,7 +37,7 @@ function following({ store }: Awaited<ReturnType<typeof openIn>>, name = 'f') {
   const failures: unknown[] = [];
   const retries: (() => void)[] = [];
   const disk = { failuresLeft: 0, underWay: 0, gate: undefined as Promise<void> | undefined };
-  const follower = createJournalFollower({
+  const follower = new JournalFollower({
     name,
     log: store,
     durability: 'told',

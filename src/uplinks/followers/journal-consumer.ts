@@ -17,22 +17,6 @@ import { setTimer as realTimer, type SetTimer } from '../../structures/timers.ts
 const batchLimits: BatchLimits = { entriesMax: 1_000, samplesMax: 20_000 };
 const standardDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
 
-export interface JournalFollower {
-  /** Call for every entry that became durable; the entry is only remembered. */
-  follow(entry: DurableEntry): void;
-  /** The same for the entries of rows together. */
-  followRows(rows: DurableRows): void;
-  /**
-   * Resolves when everything durable by now was handled; rejects when an attempt to handle it fails
-   * or the follower is closed.
-   */
-  settled(): Promise<void>;
-  /** Gives the log the position again; call it when `neededFrom` has changed. */
-  tell(): void;
-  /** Waits for the batch in progress; the next start handles the rest. */
-  close(): Promise<void>;
-}
-
 export type FollowedLog = Pick<
   EntryLog,
   'followerPosition' | 'setFollowerPosition' | 'entriesFrom' | 'behindLost' | 'position'
@@ -52,6 +36,8 @@ export interface JournalFollowerParts {
    * position with its effects, and whoever knows that both are on the disk tells the log.
    */
   readonly durability: 'told' | 'ownTransaction';
+  /** Called with every entry as it is announced, before it is handled. Rows are only samples. */
+  readonly announced?: (entry: DurableEntry) => void;
   /**
    * Where to start, for a handler that keeps its position; else the position that the log keeps.
    */
@@ -77,189 +63,171 @@ export interface JournalFollowerParts {
   readonly setTimer?: SetTimer;
 }
 
-/**
- * Starts where the follower of this name stopped; a new one starts at the present end of the
- * journal. The journal keeps what it has not handled yet.
- */
-export function createJournalFollower(parts: JournalFollowerParts): JournalFollower {
-  const { name, log, batchWaitMs = 0, batch = batchLimits, setTimer = realTimer } = parts;
-  const { keep = (entry) => entry, keepRows = (rows) => rows } = parts;
-  const { retryDelaysMs = standardDelaysMs } = parts;
-  const progress = new Progress(parts, batch);
-  const { waiting } = progress;
-  let cancelWait: (() => void) | undefined;
-  let closed = false;
-  const worker: RetryingWorker = new RetryingWorker({
-    hasWork: () => progress.next < progress.due,
-    work: async (progressed) => {
-      // Not at once: the caller that announces is about to answer a device, and entries of one
-      // fsync come one by one.
-      await pause();
-      await catchUp(progress, () => closed, progressed);
-    },
-    failed: (error) => {
-      parts.failed(error);
-      progress.rejectWaiters(error);
-    },
-    retryDelaysMs,
-    setTimer,
-  });
+export class JournalFollower {
+  readonly #parts: JournalFollowerParts;
+  readonly #batch: BatchLimits;
+  readonly #waiting: WaitingEntries;
+  readonly #worker: RetryingWorker;
+  readonly #waiters = new Set<{ readonly position: number } & PromiseWithResolvers<void>>();
+  /** The position of the entry to handle next. */
+  #next: number;
+  /** Everything before it is known to be durable. */
+  #wanted: number;
+  /** Everything before it must be handled without further waiting. */
+  #due: number;
+  #cancelWait: (() => void) | undefined;
+  #isClosed = false;
 
-  function handleAllNow(): void {
-    cancelWait?.();
-    cancelWait = undefined;
-    progress.due = progress.wanted;
-    worker.wake();
+  /**
+   * Starts where the follower of this name stopped; a new one starts at the present end of the
+   * journal. The journal keeps what it has not handled yet.
+   */
+  constructor(parts: JournalFollowerParts) {
+    const { name, log, durability, batch = batchLimits, from, setTimer = realTimer } = parts;
+    this.#parts = parts;
+    this.#batch = batch;
+    this.#waiting = new WaitingEntries(batch);
+    this.#next = from ?? log.followerPosition(name) ?? log.position;
+    this.#wanted = log.position;
+    this.#due = log.position;
+    if (durability === 'told' || log.followerPosition(name) === undefined) this.tell();
+    this.#worker = new RetryingWorker({
+      hasWork: () => this.#next < this.#due,
+      work: async (progressed) => {
+        // Not at once: the caller that announces is about to answer a device, and entries of one
+        // fsync come one by one.
+        await pause();
+        await this.#catchUp(progressed);
+      },
+      failed: (error) => {
+        parts.failed(error);
+        this.#rejectWaiters(error);
+      },
+      retryDelaysMs: parts.retryDelaysMs ?? standardDelaysMs,
+      setTimer,
+    });
+    this.#handleAllNow();
   }
+
+  /** Call for every entry that became durable; the entry is only remembered. */
+  readonly follow = (entry: DurableEntry): void => {
+    // An entry of which nothing was left is not in the journal.
+    if (!isWritten(entry)) return;
+    const { announced, keep } = this.#parts;
+    announced?.(entry);
+    if (this.#isClosed || entry.position < this.#next) return;
+    this.#waiting.add(keep === undefined ? entry : keep(entry));
+    this.#want(entry.position + 1);
+  };
+
+  /** The same for the entries of rows together. */
+  readonly followRows = (rows: DurableRows): void => {
+    const { keepRows } = this.#parts;
+    const end = rows.position + rows.length;
+    if (this.#isClosed || end <= this.#next) return;
+    this.#waiting.addRows(keepRows === undefined ? rows : keepRows(rows));
+    this.#want(end);
+  };
+
+  /**
+   * Resolves when everything durable by now was handled; rejects when an attempt to handle it fails
+   * or the follower is closed.
+   */
+  readonly settled = (): Promise<void> => {
+    const { name, log } = this.#parts;
+    if (this.#isClosed) return Promise.reject(new Error(`Consumer ${name} is closed`));
+    this.#wanted = Math.max(this.#wanted, log.position);
+    if (this.#next >= this.#wanted) return Promise.resolve();
+    const waiter = { position: this.#wanted, ...Promise.withResolvers<void>() };
+    this.#waiters.add(waiter);
+    this.#handleAllNow();
+    this.#worker.retryNow();
+    return waiter.promise;
+  };
+
+  /** Waits for the batch in progress; the next start handles the rest. */
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    this.#cancelWait?.();
+    await this.#worker.close();
+    this.#rejectWaiters(new Error(`Consumer ${this.#parts.name} is closed`));
+  };
+
+  /** Gives the log the position again; call it when `neededFrom` has changed. */
+  readonly tell = (): void => {
+    const { name, log, neededFrom } = this.#parts;
+    const needed = neededFrom === undefined ? this.#next : neededFrom();
+    log.setFollowerPosition(name, Math.min(this.#next, needed));
+  };
 
   /** Entries before the position are durable. */
-  function want(position: number): void {
-    progress.wanted = Math.max(progress.wanted, position);
-    if (batchWaitMs === 0 || waiting.size >= batch.entriesMax) handleAllNow();
-    else cancelWait ??= setTimer(handleAllNow, batchWaitMs);
+  #want(position: number): void {
+    const { batchWaitMs = 0, setTimer = realTimer } = this.#parts;
+    this.#wanted = Math.max(this.#wanted, position);
+    if (batchWaitMs === 0 || this.#waiting.size >= this.#batch.entriesMax) this.#handleAllNow();
+    else this.#cancelWait ??= setTimer(() => this.#handleAllNow(), batchWaitMs);
   }
 
-  handleAllNow();
-  return {
-    follow(entry) {
-      if (closed || entry.position < progress.next || !isWritten(entry)) return;
-      waiting.add(keep(entry));
-      want(entry.position + 1);
-    },
-    followRows(rows) {
-      const end = rows.position + rows.length;
-      if (closed || end <= progress.next) return;
-      waiting.addRows(keepRows(rows));
-      want(end);
-    },
-    settled() {
-      if (closed) return Promise.reject(new Error(`Consumer ${name} is closed`));
-      progress.wanted = Math.max(progress.wanted, log.position);
-      if (progress.next >= progress.wanted) return Promise.resolve();
-      const settled = progress.reached(progress.wanted);
-      handleAllNow();
-      worker.retryNow();
-      return settled;
-    },
-    tell: progress.tell,
-    async close() {
-      closed = true;
-      cancelWait?.();
-      await worker.close();
-      progress.rejectWaiters(new Error(`Consumer ${name} is closed`));
-    },
-  };
-}
-
-/** How far a follower has come, and who waits for it. */
-class Progress {
-  readonly parts: JournalFollowerParts;
-  readonly batch: BatchLimits;
-  readonly waiting: ReturnType<typeof createWaitingEntries>;
-  /** Everything before it is known to be durable. */
-  wanted: number;
-  /** Everything before it must be handled without further waiting. */
-  due: number;
-  readonly #name: string;
-  readonly #log: FollowedLog;
-  readonly #durability: 'told' | 'ownTransaction';
-  readonly #waiters = new Set<{ readonly position: number } & PromiseWithResolvers<void>>();
-  #next: number;
-  readonly #neededFrom: () => number;
-
-  constructor(parts: JournalFollowerParts, batch: BatchLimits) {
-    this.parts = parts;
-    this.batch = batch;
-    const { name, log, durability } = parts;
-    this.#name = name;
-    this.#log = log;
-    this.#durability = durability;
-    this.#next = parts.from ?? this.#log.followerPosition(this.#name) ?? this.#log.position;
-    const { neededFrom = () => this.#next } = parts;
-    this.#neededFrom = neededFrom;
-    if (this.#durability === 'told' || this.#log.followerPosition(this.#name) === undefined)
-      this.tell();
-    this.waiting = createWaitingEntries(batch);
-    this.wanted = this.#log.position;
-    this.due = this.#log.position;
+  #handleAllNow(): void {
+    this.#cancelWait?.();
+    this.#cancelWait = undefined;
+    this.#due = this.#wanted;
+    this.#worker.wake();
   }
 
-  /** See `JournalFollower`. */
-  readonly tell = (): void =>
-    this.#log.setFollowerPosition(this.#name, Math.min(this.#next, this.#neededFrom()));
-
-  /** The position of the entry to handle next. */
-  get next(): number {
-    return this.#next;
-  }
-
-  moveTo(position: number): void {
+  #moveTo(position: number): void {
     this.#next = position;
-    if (this.#durability === 'told') this.tell();
+    if (this.#parts.durability === 'told') this.tell();
     for (const waiter of this.#waiters) {
       if (waiter.position <= this.#next && this.#waiters.delete(waiter)) waiter.resolve();
     }
   }
 
-  /** Resolves when everything before the position was handled. */
-  reached(position: number): Promise<void> {
-    const waiter = { position, ...Promise.withResolvers<void>() };
-    this.#waiters.add(waiter);
-    return waiter.promise;
-  }
-
-  rejectWaiters(error: unknown): void {
+  #rejectWaiters(error: unknown): void {
     for (const waiter of this.#waiters) waiter.reject(error);
     this.#waiters.clear();
   }
-}
 
-async function catchUp(
-  progress: Progress,
-  isClosed: () => boolean,
-  progressed: () => void,
-): Promise<void> {
-  while (!isClosed() && progress.next < progress.due) {
-    const batch = progress.waiting.takeFrom(progress.next);
-    if (batch.length > 0) await handleBatch(progress, batch);
-    else await readJournal(progress, isClosed);
-    progressed();
-  }
-}
-
-async function handleBatch(progress: Progress, entries: readonly DurableEntry[]): Promise<void> {
-  const fresh = entries.filter((entry) => entry.position >= progress.next);
-  const last = fresh.at(-1);
-  if (last === undefined) return;
-  await progress.parts.handle(fresh);
-  progress.moveTo(last.position + 1);
-}
-
-async function readJournal(progress: Progress, isClosed: () => boolean): Promise<void> {
-  const { waiting, parts } = progress;
-  for await (const entries of parts.log.entriesFrom(progress.next)) {
-    for (let from = 0; from < entries.length && !isClosed(); ) {
-      const batch = batchFrom(entries, from, progress.batch);
-      from += batch.length;
-      await handleBatch(progress, batch);
+  async #catchUp(progressed: () => void): Promise<void> {
+    while (!this.#isClosed && this.#next < this.#due) {
+      const batch = this.#waiting.takeFrom(this.#next);
+      if (batch.length > 0) await this.#handleBatch(batch);
+      else await this.#readJournal();
+      progressed();
     }
-    waiting.dropBefore(progress.next);
-    if (isClosed() || waiting.has(progress.next)) return;
   }
-  const { next, wanted } = progress;
-  if (next >= wanted) return;
-  // Durable entries that the journal cannot give are damage; nothing else can be waited for.
-  const behindLost = parts.log.behindLost(next);
-  if (behindLost > next) {
-    progress.moveTo(behindLost);
-    return;
+
+  async #handleBatch(entries: readonly DurableEntry[]): Promise<void> {
+    const fresh = entries.filter((entry) => entry.position >= this.#next);
+    const last = fresh.at(-1);
+    if (last === undefined) return;
+    await this.#parts.handle(fresh);
+    this.#moveTo(last.position + 1);
   }
-  parts.failed(
-    new Error(
-      `The journal has no entries from ${next} to ${wanted}; follower ${parts.name} continues after them`,
-    ),
-  );
-  progress.moveTo(wanted);
+
+  async #readJournal(): Promise<void> {
+    const { name, log, failed } = this.#parts;
+    for await (const entries of log.entriesFrom(this.#next)) {
+      for (let from = 0; from < entries.length && !this.#isClosed; ) {
+        const batch = batchFrom(entries, from, this.#batch);
+        from += batch.length;
+        await this.#handleBatch(batch);
+      }
+      this.#waiting.dropBefore(this.#next);
+      if (this.#isClosed || this.#waiting.has(this.#next)) return;
+    }
+    const [next, wanted] = [this.#next, this.#wanted];
+    if (next >= wanted) return;
+    // Durable entries that the journal cannot give are damage; nothing else can be waited for.
+    const behindLost = log.behindLost(next);
+    if (behindLost > next) return this.#moveTo(behindLost);
+    failed(
+      new Error(
+        `The journal has no entries from ${next} to ${wanted}; follower ${name} continues after them`,
+      ),
+    );
+    this.#moveTo(wanted);
+  }
 }
 
 // Waiting entries: announced entries of a follower, up to a limit, so that it need not read the journal.
@@ -273,106 +241,111 @@ interface BatchLimits {
 /** Batches of announced entries kept in memory. */
 const batchesKept = 10;
 
-interface WaitingEntries {
-  readonly size: number;
+class WaitingEntries {
+  readonly #batch: BatchLimits;
+  readonly #entriesMax: number;
+  readonly #samplesMax: number;
+  /** The entry of each position from `first` on, or the rows that have it; undefined where it is not known. */
+  #run: (DurableItem | undefined)[] = [];
+  #first = 0;
+  #size = 0;
+  #samples = 0;
+
+  constructor(batch: BatchLimits) {
+    this.#batch = batch;
+    this.#entriesMax = batch.entriesMax * batchesKept;
+    this.#samplesMax = batch.samplesMax * batchesKept;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
   /**
    * Keeps the entry, unless the limit is reached: then the follower reads it from the journal. Its
    * position is at most so far from those of the others.
    */
-  add(entry: DurableEntry): void;
+  add(entry: DurableEntry): void {
+    const { position } = entry;
+    if (this.#isFull() || !this.#reach(position, position)) return;
+    this.#set(position - this.#first, entry);
+  }
+
   /** The same for the entries of rows, which are all kept or none. */
-  addRows(rows: DurableRows): void;
-  has(position: number): boolean;
+  addRows(rows: DurableRows): void {
+    const { position, length } = rows;
+    if (this.#isFull() || !this.#reach(position, position + length - 1)) return;
+    for (let place = 0; place < length; place++) this.#set(position + place - this.#first, rows);
+  }
+
+  has(position: number): boolean {
+    return this.#run[position - this.#first] !== undefined;
+  }
+
   /**
    * Removes and returns the unbroken run of entries from the position on, one batch at most. Older
    * entries are removed too.
    */
-  takeFrom(position: number): readonly DurableEntry[];
-  dropBefore(position: number): void;
-}
+  takeFrom(position: number): readonly DurableEntry[] {
+    const { entriesMax, samplesMax } = this.#batch;
+    const start = position - this.#first;
+    if (this.#run[start] === undefined) return [];
+    let end = start;
+    let taken = 0;
+    while (end - start < entriesMax) {
+      const item = this.#run[end];
+      taken += item === undefined ? 0 : samplesAt(item);
+      if (item === undefined || (taken > samplesMax && end > start)) break;
+      end += 1;
+    }
+    const taking = this.#cut(end).slice(start) as DurableItem[];
+    return taking.map((item, i) =>
+      isRows(item) ? item.entryAt(position + i - item.position) : item,
+    );
+  }
 
-function createWaitingEntries(limits: BatchLimits): WaitingEntries {
-  const entriesMax = limits.entriesMax * batchesKept;
-  const samplesMax = limits.samplesMax * batchesKept;
-  /** The entry of each position from `first` on, or the rows that have it; undefined where it is not known. */
-  let run: (DurableItem | undefined)[] = [];
-  let first = 0;
-  let size = 0;
-  let samples = 0;
+  dropBefore(position: number): void {
+    this.#cut(Math.min(Math.max(0, position - this.#first), this.#run.length));
+  }
 
   /** Removes this number of positions and returns what they have. */
-  function cut(positions: number): (DurableItem | undefined)[] {
-    const removed = run.splice(0, positions);
-    first += removed.length;
+  #cut(positions: number): (DurableItem | undefined)[] {
+    const removed = this.#run.splice(0, positions);
+    this.#first += removed.length;
     for (const item of removed) {
       if (item === undefined) continue;
-      size -= 1;
-      samples -= samplesAt(item);
+      this.#size -= 1;
+      this.#samples -= samplesAt(item);
     }
     return removed;
   }
 
   /** Returns whether the positions up to `last` are within the run, which grows up to the limit. */
-  function reach(position: number, last: number): boolean {
-    if (size === 0) {
-      run = [];
-      first = position;
+  #reach(position: number, last: number): boolean {
+    if (this.#size === 0) {
+      this.#run = [];
+      this.#first = position;
     }
-    const end = Math.max(last, first + run.length - 1);
-    if (end - Math.min(position, first) >= entriesMax) return false;
-    while (position < first) {
-      run.unshift(undefined);
-      first -= 1;
+    const end = Math.max(last, this.#first + this.#run.length - 1);
+    if (end - Math.min(position, this.#first) >= this.#entriesMax) return false;
+    while (position < this.#first) {
+      this.#run.unshift(undefined);
+      this.#first -= 1;
     }
-    while (last >= first + run.length) run.push(undefined);
+    while (last >= this.#first + this.#run.length) this.#run.push(undefined);
     return true;
   }
 
-  function set(at: number, item: DurableItem): void {
-    const before = run[at];
-    run[at] = item;
-    size += before === undefined ? 1 : 0;
-    samples += samplesAt(item) - (before === undefined ? 0 : samplesAt(before));
+  #set(at: number, item: DurableItem): void {
+    const before = this.#run[at];
+    this.#run[at] = item;
+    this.#size += before === undefined ? 1 : 0;
+    this.#samples += samplesAt(item) - (before === undefined ? 0 : samplesAt(before));
   }
 
-  function isFull(): boolean {
-    return size >= entriesMax || samples >= samplesMax;
+  #isFull(): boolean {
+    return this.#size >= this.#entriesMax || this.#samples >= this.#samplesMax;
   }
-
-  return {
-    get size() {
-      return size;
-    },
-    add(entry) {
-      if (isFull() || !reach(entry.position, entry.position)) return;
-      set(entry.position - first, entry);
-    },
-    addRows(rows) {
-      const { position, length } = rows;
-      if (isFull() || !reach(position, position + length - 1)) return;
-      for (let place = 0; place < length; place++) set(position + place - first, rows);
-    },
-    has: (position) => run[position - first] !== undefined,
-    takeFrom(position) {
-      const start = position - first;
-      if (run[start] === undefined) return [];
-      let end = start;
-      let taken = 0;
-      while (end - start < limits.entriesMax) {
-        const item = run[end];
-        taken += item === undefined ? 0 : samplesAt(item);
-        if (item === undefined || (taken > limits.samplesMax && end > start)) break;
-        end += 1;
-      }
-      const taking = cut(end).slice(start) as DurableItem[];
-      return taking.map((item, i) =>
-        isRows(item) ? item.entryAt(position + i - item.position) : item,
-      );
-    },
-    dropBefore(position) {
-      cut(Math.min(Math.max(0, position - first), run.length));
-    },
-  };
 }
 
 /** Of one position. */

@@ -60,44 +60,81 @@ interface StatusFollowerParts {
   };
 }
 
-export interface StatusFollower
-  extends Pick<DeviceStatus, 'stateOf' | 'isStateless' | 'setState' | 'dropStates'> {
-  /** Resolves when everything durable by now can be read from the records. */
-  readonly settled: () => Promise<void>;
-  /** Writes what is durable and lets the journal drop it. After the call, entries must not become durable. */
-  readonly close: () => Promise<void>;
-}
+export class StatusFollower {
+  readonly devices: DeviceStatus;
+  readonly #parts: StatusFollowerParts;
+  readonly #follower: JournalFollower;
+  readonly #stopMarking: () => void;
+  /** Before this position, the records have everything. */
+  #written: number | undefined;
+  /** The same for what is on the disk. */
+  #marked: number | undefined;
 
-/** Resolves when the records have what the journal has, or when a full disk refuses it. */
-export async function openStatusFollower(parts: StatusFollowerParts): Promise<StatusFollower> {
-  const { db, log, telemetry } = parts;
-  const from = (await findFollowerPosition(db, name)) ?? 0;
-  log.setFollowerPosition(name, from);
-  let written: number | undefined;
-  const status = createDeviceStatus(statusRecords(parts), (position) => {
-    written = position;
-  });
-  const follower = parts.followers.start(name, {
-    ...statusFollowing,
-    batch: {
-      ...statusFollowing.batch,
-      ...(parts.takesTurns === true && { entriesMax: entriesPerTurn }),
-    },
-    from,
-    announced: status.announced,
-    handle: status.handle,
-    failed: (error) => telemetry.backgroundFailed('writing device status', error),
-  });
-  await catchUp(follower, log, from);
-  const marks = startMarking(parts, () => written);
-  return {
-    stateOf: status.stateOf,
-    isStateless: status.isStateless,
-    setState: status.setState,
-    dropStates: status.dropStates,
-    settled: follower.settled,
-    close: () => closeInOrder(follower.settled, follower.close, marks.close),
-  };
+  private constructor(parts: StatusFollowerParts, from: number) {
+    this.#parts = parts;
+    this.devices = new DeviceStatus(statusRecords(parts), (position) => {
+      this.#written = position;
+    });
+    this.#follower = parts.followers.start(name, {
+      ...statusFollowing,
+      batch: {
+        ...statusFollowing.batch,
+        ...(parts.takesTurns === true && { entriesMax: entriesPerTurn }),
+      },
+      from,
+      announced: this.devices.announced,
+      handle: this.devices.handle,
+      failed: (error) => parts.telemetry.backgroundFailed('writing device status', error),
+    });
+    this.#stopMarking = setRepeatingTimer(() => void this.#mark(), markEveryMs);
+  }
+
+  /** Resolves when the records have what the journal has, or when a full disk refuses it. */
+  static async open(parts: StatusFollowerParts): Promise<StatusFollower> {
+    const from = (await findFollowerPosition(parts.db, name)) ?? 0;
+    parts.log.setFollowerPosition(name, from);
+    const opened = new StatusFollower(parts, from);
+    await opened.#catchUp(from);
+    return opened;
+  }
+
+  /** Resolves when everything durable by now can be read from the records. */
+  readonly settled = (): Promise<void> => this.#follower.settled();
+
+  /** Writes what is durable and lets the journal drop it. After the call, entries must not become durable. */
+  readonly close = (): Promise<void> =>
+    closeInOrder(this.settled, this.#follower.close, async () => {
+      this.#stopMarking();
+      await this.#mark();
+    });
+
+  /**
+   * Announces what a crash kept from the records, because decoders must not see the states before it.
+   */
+  async #catchUp(from: number): Promise<void> {
+    for await (const entries of this.#parts.log.entriesFrom(from)) {
+      for (const entry of entries) this.#follower.follow(entry);
+      // What a full disk does not take now is written when there is room, as everything after it.
+      await this.#follower.settled().catch((error: unknown) => {
+        if (!isDiskFull(error)) throw error;
+      });
+    }
+  }
+
+  /** Lets the journal drop what the records have on the disk: every few seconds and at the end. */
+  async #mark(): Promise<void> {
+    const { db, log, telemetry } = this.#parts;
+    const position = this.#written;
+    if (position === undefined || position === this.#marked) return;
+    try {
+      // This commit waits for the disk, and everything written before becomes durable with it.
+      await saveFollowerPosition(db, durableMark, position);
+      log.setFollowerPosition(name, position);
+      this.#marked = position;
+    } catch (error) {
+      telemetry.backgroundFailed('truncating the journal', error);
+    }
+  }
 }
 
 function statusRecords({ db, online, epochsOf }: StatusFollowerParts): StatusRecords {
@@ -142,44 +179,6 @@ async function scriptErrorCounts(
     if (workspaceId !== undefined) counts.add(workspaceId, 'scriptErrors', timestamp, 1);
   }
   return counts.take();
-}
-
-/**
- * Announces what a crash kept from the records, because decoders must not see the states before it.
- */
-async function catchUp(follower: JournalFollower, log: FollowedLog, from: number): Promise<void> {
-  for await (const entries of log.entriesFrom(from)) {
-    for (const entry of entries) follower.follow(entry);
-    // What a full disk does not take now is written when there is room, as everything after it.
-    await follower.settled().catch((error: unknown) => {
-      if (!isDiskFull(error)) throw error;
-    });
-  }
-}
-
-/** Lets the journal drop what the records have on the disk: every few seconds and at the end. */
-function startMarking(
-  { db, log, telemetry }: StatusFollowerParts,
-  written: () => number | undefined,
-): { readonly close: () => Promise<void> } {
-  let marked: number | undefined;
-  async function mark(): Promise<void> {
-    const position = written();
-    if (position === undefined || position === marked) return;
-    // This commit waits for the disk, and everything written before becomes durable with it.
-    await saveFollowerPosition(db, durableMark, position);
-    log.setFollowerPosition(name, position);
-    marked = position;
-  }
-  const failed = (error: unknown): void =>
-    telemetry.backgroundFailed('truncating the journal', error);
-  const cancel = setRepeatingTimer(() => void mark().catch(failed), markEveryMs);
-  return {
-    close: async () => {
-      cancel();
-      await mark().catch(failed);
-    },
-  };
 }
 
 // Flow samples: when each data flow brought its last sample.
@@ -237,35 +236,6 @@ const statesKept = 100_000;
 
 export type DeviceOfState = Pick<Device, 'id' | 'workspaceId'>;
 
-interface DeviceStatus {
-  /**
-   * The newest state that the device's decoder emitted; empty without one. A promise only when the
-   * records are read.
-   */
-  readonly stateOf: (deviceId: string) => JsonObject | Promise<JsonObject>;
-  /** Whether it is known without a read that the decoder left no state. */
-  readonly isStateless: (deviceId: string) => boolean;
-  /**
-   * Sets the state of an uplink that is not durable yet; undefined when it did not become durable.
-   */
-  readonly setState: (device: DeviceOfState, state: JsonObject | undefined) => void;
-  /**
-   * Reads the states of these devices from the records again, which another node may write. `ids` are
-   * all that it can be, if that is known.
-   */
-  readonly dropStates: (
-    isDropped: (device: DeviceOfState) => boolean,
-    ids?: ReadonlySet<string>,
-  ) => void;
-  /**
-   * Call for every entry that became durable, in order, also for those that are read from the
-   * journal at the start.
-   */
-  readonly announced: (entry: DurableEntry) => void;
-  /** Writes the entries; see `JournalFollowerParts.handle`. */
-  readonly handle: (entries: readonly DurableEntry[]) => Promise<void>;
-}
-
 /** Of an entry without samples. */
 const noSamples: SamplesSummary = { count: 0, workspaceId: '', dataFlowId: null, oldest: 0 };
 
@@ -298,78 +268,118 @@ interface PendingState {
   readonly position: number;
 }
 
-/** `written` is called with the position behind each batch in the records. */
-export function createDeviceStatus(
-  records: StatusRecords,
-  written: (position: number) => void,
-  statesMax: number = statesKept,
-): DeviceStatus {
+export class DeviceStatus {
+  readonly #records: StatusRecords;
+  readonly #written: (position: number) => void;
   // The newest states by device, from the newest to the oldest: emitted and not durable, durable,
   // written.
-  const emitted = new Map<string, { readonly state: JsonObject; readonly workspaceId: string }>();
-  const pending = new Map<string, PendingState>();
-  const known = createBoundedMap<string, JsonObject>(statesMax);
+  readonly #emitted = new Map<
+    string,
+    { readonly state: JsonObject; readonly workspaceId: string }
+  >();
+  readonly #pending = new Map<string, PendingState>();
+  readonly #known;
   // Most devices have none of these states.
-  const stateless = new StatelessDevices();
+  readonly #stateless = new StatelessDevices();
 
-  const newest = (deviceId: string): JsonObject | undefined =>
-    emitted.get(deviceId)?.state ?? pending.get(deviceId)?.state ?? known.get(deviceId);
-
-  async function readState(deviceId: string): Promise<JsonObject> {
-    const read = await records.readState(deviceId);
-    // What came in while the records were read is newer.
-    const since = newest(deviceId);
-    if (since !== undefined) return since;
-    if (read === undefined && stateless.add(deviceId)) return {};
-    const state = read ?? {};
-    known.set(deviceId, state);
-    return state;
+  /** `written` is called with the position behind each batch in the records. */
+  constructor(
+    records: StatusRecords,
+    written: (position: number) => void,
+    statesMax: number = statesKept,
+  ) {
+    this.#records = records;
+    this.#written = written;
+    this.#known = createBoundedMap<string, JsonObject>(statesMax);
   }
 
-  return {
-    stateOf(deviceId) {
-      const found = newest(deviceId);
-      if (found !== undefined) return found;
-      return stateless.has(deviceId) ? {} : readState(deviceId);
-    },
-    isStateless: (deviceId) => stateless.has(deviceId) && newest(deviceId) === undefined,
-    setState({ id, workspaceId }, state) {
-      if (state === undefined) emitted.delete(id);
-      else emitted.set(id, { state, workspaceId });
-    },
-    dropStates(isDropped, ids) {
-      for (const [id, { workspaceId }] of emitted)
-        if (isDropped({ id, workspaceId })) emitted.delete(id);
-      // The others are read again, from records that have them.
-      if (ids === undefined) {
-        known.clear();
-        stateless.clear();
-        return;
-      }
-      for (const id of ids) {
-        known.delete(id);
-        stateless.delete(id);
-      }
-    },
-    announced({ deviceId, state, position }) {
-      if (state === undefined) return;
-      stateless.delete(deviceId);
-      pending.set(deviceId, { state, position });
-      // A later run of the device may have emitted another one already.
-      if (emitted.get(deviceId)?.state === state) emitted.delete(deviceId);
-    },
-    async handle(entries) {
-      const batch = await batchOf(entries);
-      if (batch === undefined) return;
-      await records.write(batch);
-      for (const [deviceId, state] of batch.states) {
-        known.set(deviceId, state);
-        const { position = 0 } = pending.get(deviceId) ?? {};
-        if (position < batch.position) pending.delete(deviceId);
-      }
-      written(batch.position);
-    },
+  /**
+   * The newest state that the device's decoder emitted; empty without one. A promise only when the
+   * records are read.
+   */
+  readonly stateOf = (deviceId: string): JsonObject | Promise<JsonObject> => {
+    const found = this.#newest(deviceId);
+    if (found !== undefined) return found;
+    return this.#stateless.has(deviceId) ? {} : this.#readState(deviceId);
   };
+
+  /** Whether it is known without a read that the decoder left no state. */
+  readonly isStateless = (deviceId: string): boolean =>
+    this.#stateless.has(deviceId) && this.#newest(deviceId) === undefined;
+
+  /**
+   * Sets the state of an uplink that is not durable yet; undefined when it did not become durable.
+   */
+  readonly setState = ({ id, workspaceId }: DeviceOfState, state: JsonObject | undefined): void => {
+    if (state === undefined) this.#emitted.delete(id);
+    else this.#emitted.set(id, { state, workspaceId });
+  };
+
+  /**
+   * Reads the states of these devices from the records again, which another node may write. `ids` are
+   * all that it can be, if that is known.
+   */
+  readonly dropStates = (
+    isDropped: (device: DeviceOfState) => boolean,
+    ids?: ReadonlySet<string>,
+  ): void => {
+    for (const [id, { workspaceId }] of this.#emitted)
+      if (isDropped({ id, workspaceId })) this.#emitted.delete(id);
+    // The others are read again, from records that have them.
+    if (ids === undefined) {
+      this.#known.clear();
+      this.#stateless.clear();
+      return;
+    }
+    for (const id of ids) {
+      this.#known.delete(id);
+      this.#stateless.delete(id);
+    }
+  };
+
+  /**
+   * Call for every entry that became durable, in order, also for those that are read from the
+   * journal at the start.
+   */
+  readonly announced = ({ deviceId, state, position }: DurableEntry): void => {
+    if (state === undefined) return;
+    this.#stateless.delete(deviceId);
+    this.#pending.set(deviceId, { state, position });
+    // A later run of the device may have emitted another one already.
+    if (this.#emitted.get(deviceId)?.state === state) this.#emitted.delete(deviceId);
+  };
+
+  /** Writes the entries; see `JournalFollowerParts.handle`. */
+  readonly handle = async (entries: readonly DurableEntry[]): Promise<void> => {
+    const batch = await batchOf(entries);
+    if (batch === undefined) return;
+    await this.#records.write(batch);
+    for (const [deviceId, state] of batch.states) {
+      this.#known.set(deviceId, state);
+      const { position = 0 } = this.#pending.get(deviceId) ?? {};
+      if (position < batch.position) this.#pending.delete(deviceId);
+    }
+    this.#written(batch.position);
+  };
+
+  #newest(deviceId: string): JsonObject | undefined {
+    return (
+      this.#emitted.get(deviceId)?.state ??
+      this.#pending.get(deviceId)?.state ??
+      this.#known.get(deviceId)
+    );
+  }
+
+  async #readState(deviceId: string): Promise<JsonObject> {
+    const read = await this.#records.readState(deviceId);
+    // What came in while the records were read is newer.
+    const since = this.#newest(deviceId);
+    if (since !== undefined) return since;
+    if (read === undefined && this.#stateless.add(deviceId)) return {};
+    const state = read ?? {};
+    this.#known.set(deviceId, state);
+    return state;
+  }
 }
 
 /** Of equal times the later entry counts. A device that sends points can send older ones later. */
