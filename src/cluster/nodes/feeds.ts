@@ -2,6 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { NodeAddress } from '../../model/node-messages.ts';
 import { isRefused, Problem, problemOf, type Refusal, refusalOf } from '../../model/problem.ts';
+import { FairTurns } from '../../structures/fair-turns.ts';
 import { setRepeatingTimer, setTimer } from '../../structures/timers.ts';
 import { type DialConnection, feedPath, NodeUnreachable } from './nodes.ts';
 
@@ -10,7 +11,7 @@ export const feedLimits = {
   beatMs: 100,
   /** Beats that are missing when a connection is broken. */
   missedBeatsMax: 30,
-  /** Feeds that one node follows at another one; further ones are refused. */
+  /** Feeds of one name that one node follows at another one; further ones are refused. */
   feedsMax: 256,
   /** What a follower has received and not read when it stops receiving; each message counts more than its length. */
   unreadCostMax: 256 * 1024,
@@ -18,6 +19,10 @@ export const feedLimits = {
   /** Of one message; a longer one breaks the connection. */
   messageBytesMax: 64 * 1024 * 1024,
   connectMsMax: 3_000,
+  /** Connections that are opened at the same time; nodes take turns, and further ones are refused. */
+  connectingMax: 32,
+  waitingPerNodeMax: 10_000,
+  waitingNodesMax: 1_000,
   /** Waits before a feed is opened again: after the first failure, the second, and so on. */
   retryDelaysMs: [100, 200, 500, 1_000, 2_000],
 } as const;
@@ -67,6 +72,14 @@ type Sent =
 export class Feeds {
   readonly #dial: DialConnection;
   readonly #open = new Set<Following>();
+  readonly #connecting = new FairTurns(
+    {
+      runningMax: feedLimits.connectingMax,
+      waitingPerKeyMax: feedLimits.waitingPerNodeMax,
+      keysMax: feedLimits.waitingNodesMax,
+    },
+    () => new Error('too many feeds are being opened'),
+  );
   /** Consecutive failures by address; a feed that has delivered something ends them. */
   readonly #failures = new Map<string, number>();
   #isClosed = false;
@@ -100,8 +113,8 @@ export class Feeds {
     await this.#waitAfterFailures(to);
     if (this.#isClosed) throw this.#stopping(to);
     try {
-      const msMax = feedLimits.connectMsMax;
-      const socket = await this.#dial(to, { path: feedPath, msMax });
+      const dialed = { path: feedPath, msMax: feedLimits.connectMsMax };
+      const socket = await this.#connecting.run(to.url, () => this.#dial(to, dialed));
       if (socket === 'notHeld') throw new NodeUnreachable(to, false, 'it offers no feeds');
       return socket;
     } catch (error) {
@@ -209,7 +222,7 @@ export class FeedServer {
   readonly #feeds: FeedHandlers;
   /** Reports a feed that failed, other than by a Problem. */
   readonly #failed: (feed: string, error: unknown) => void;
-  readonly #open = new Map<SentFeed, string>();
+  readonly #open = new Set<SentFeed>();
   #isClosed = false;
 
   constructor(feeds: FeedHandlers, failed: (feed: string, error: unknown) => void) {
@@ -220,47 +233,56 @@ export class FeedServer {
   /** Serves the connection of another node, whose signature is right. */
   accept(socket: Duplex, from: string): void {
     if (this.#isClosed) return void socket.destroy();
-    const ofNode = [...this.#open.values()].filter((id) => id === from).length;
-    const feeds = ofNode < feedLimits.feedsMax ? this.#feeds : undefined;
-    const feed: SentFeed = new SentFeed(socket, from, feeds, this.#failed, () =>
-      this.#open.delete(feed),
-    );
-    this.#open.set(feed, from);
+    const feed = new SentFeed(socket, from, {
+      handlerOf: (name) => this.#handlerOf(name, from),
+      failed: this.#failed,
+      gone: () => this.#open.delete(feed),
+    });
+    this.#open.add(feed);
   }
 
   /** Resolves when no feed works any longer. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#open.keys()].map((feed) => feed.close()));
+    await Promise.all([...this.#open].map((feed) => feed.close()));
+  }
+
+  #handlerOf(name: string, from: string): FeedHandler {
+    const same = this.#open.values().filter((feed) => feed.from === from && feed.name === name);
+    if ([...same].length > feedLimits.feedsMax)
+      throw new Error(`More than ${feedLimits.feedsMax} feeds ${name} of one node`);
+    const handler = this.#feeds.get(name);
+    if (handler === undefined) throw new Error(`Unknown feed: ${name}`);
+    return handler;
   }
 }
 
+interface SentFeedParts {
+  readonly handlerOf: (name: string) => FeedHandler;
+  readonly failed: (feed: string, error: unknown) => void;
+  /** The connection is closed. */
+  readonly gone: () => void;
+}
+
 class SentFeed {
-  readonly #from: string;
-  /** Undefined when the follower has too many. */
-  readonly #feeds: FeedHandlers | undefined;
-  readonly #failed: (feed: string, error: unknown) => void;
+  readonly from: string;
+  /** Undefined until the follower has said it. */
+  name: string | undefined;
+  readonly #parts: SentFeedParts;
   readonly #abort = new AbortController();
   readonly #changes: unknown[] = [];
   readonly #lines: Lines;
   #listener: ((request: unknown) => void) | undefined;
   #done: Promise<void> | undefined;
 
-  constructor(
-    socket: Duplex,
-    from: string,
-    feeds: FeedHandlers | undefined,
-    failed: (feed: string, error: unknown) => void,
-    gone: () => void,
-  ) {
-    this.#from = from;
-    this.#feeds = feeds;
-    this.#failed = failed;
+  constructor(socket: Duplex, from: string, parts: SentFeedParts) {
+    this.from = from;
+    this.#parts = parts;
     this.#lines = new Lines(socket, {
       received: (line) => this.#receive(line as Opening | Change),
       closed: () => {
         this.#abort.abort();
-        gone();
+        parts.gone();
       },
     });
   }
@@ -279,27 +301,24 @@ class SentFeed {
   /** The connection ends behind the last line. */
   async #send({ feed, request }: Opening): Promise<void> {
     let end: Extract<Sent, { readonly end: unknown }> = { end: null };
+    this.name = feed;
     try {
-      await this.#sendItems(feed, request);
+      await this.#sendItems(this.#parts.handlerOf(feed), request);
     } catch (error) {
       if (this.#abort.signal.aborted) return;
-      if (!(error instanceof Problem)) this.#failed(feed, error);
+      if (!(error instanceof Problem)) this.#parts.failed(feed, error);
       end = { end: errorToJson(error) };
     }
     this.#lines.sendLast(end);
   }
 
-  async #sendItems(feed: string, request: unknown): Promise<void> {
+  async #sendItems(handler: FeedHandler, request: unknown): Promise<void> {
     const { signal } = this.#abort;
-    if (this.#feeds === undefined)
-      throw new Error(`More than ${feedLimits.feedsMax} feeds of one node`);
-    const handler = this.#feeds.get(feed);
-    if (handler === undefined) throw new Error(`Unknown feed: ${feed}`);
     const onChange = (listener: (request: unknown) => void): void => {
       this.#listener = listener;
       for (const change of this.#changes.splice(0)) listener(change);
     };
-    for await (const item of handler({ request, from: this.#from, signal, onChange })) {
+    for await (const item of handler({ request, from: this.from, signal, onChange })) {
       if (signal.aborted) return;
       const line: Sent = { item };
       if (!this.#lines.send(line)) await this.#lines.drained();
