@@ -69,7 +69,6 @@ const isClickHouse = process.env['SAMPLES'] === 'clickhouse';
 /** Tests of the interface that two nodes behind a proxy cannot pass, and why. */
 const notOnTwoNodes: Readonly<Record<string, string>> = {
   '2-rule-engine': 'what waits for delivery is counted by the node that delivers',
-  '6-resume': 'cursors over journals of several nodes have no order as text',
   '7-errors': 'the proxy refuses broken requests itself',
   '42-uplink-limit': 'each node counts what a secret sends',
   '42-clock-steps': 'clocks of nodes do not step together, and leases follow PostgreSQL',

@@ -1,6 +1,7 @@
 // Contract, decisions: a live stream resumes after a cursor or a time without gap or repetition.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LiveMessage, openLive } from '../world/live-socket.ts';
+import { isPaired } from '../world/paired-platform.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 let world: World;
@@ -71,7 +72,9 @@ test('by ISO time of storing, while payloads keep arriving: every sample once', 
   expect(await live.sofar()).toEqual([]);
   expect(new Set(numbers(heard)).size).toBe(total);
   const cursors = heard.map((message) => message['cursor'] as string);
-  expect(cursors).toEqual([...cursors].sort());
+  // Cursors over journals of several nodes have no order as text.
+  if (!isPaired) expect(cursors).toEqual([...cursors].sort());
+  else expect(new Set(cursors).size).toBe(total);
   live.close();
 });
 
