@@ -14,7 +14,7 @@ const isBase = (id: string) => basePackages.test(id) && !laterModules.test(id);
 
 /** What the frame of every screen needs: one chunk compresses better than ten small ones. */
 const frameFiles =
-  /\/(watched-value|stream|use-stream|answers|refusal|platform|session|permissions|language|draft-places|connection|missing-code)\.tsx?$/;
+  /\/(watched-value|stream|use-stream|answers|platform|session|permissions|language|connection|missing-code)\.tsx?$/;
 const isFrame = (id: string) => id.includes('console/src/') && frameFiles.test(id);
 
 /**

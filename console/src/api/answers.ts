@@ -1,7 +1,7 @@
 // Cache of answers: shared by all screens, so that nothing is asked for twice.
 import { onlineManager, QueryCache, QueryClient } from '@tanstack/react-query';
 import { connection } from './connection.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './platform.ts';
 
 const freshMs = 15_000;
 /** Of the platform's own failures, which may pass. */

@@ -1,8 +1,10 @@
-// Requests to the platform, typed by its own OpenAPI document. The console has no other way to it.
+// Platform: requests typed by its own OpenAPI document, what it refuses, and facts about it. The console has no other way to it.
 import createClient, { type Middleware } from 'openapi-fetch';
+import { queryOptions } from '@tanstack/react-query';
 import type { paths } from '../../generated/interface-types.ts';
 import { connection } from './connection.ts';
-import { Refusal } from './refusal.ts';
+import { shownLanguage } from '../words/language.tsx';
+import { apiWords } from './api-words.ts';
 
 /** One method for each HTTP method; paths, parameters and bodies are checked by the compiler. */
 export const platform = createClient<paths>({ baseUrl: '' });
@@ -72,3 +74,53 @@ export async function ask<T>(call: Promise<Answered<T>>): Promise<T> {
   if (!answered.response.ok) throw Refusal.of(answered.response, answered.error);
   return answered.data as T;
 }
+
+// Refusals: what the platform answered instead of the thing that was asked for (interface 7).
+
+interface ErrorBody {
+  readonly message?: unknown;
+  readonly errorCode?: unknown;
+  readonly requestId?: unknown;
+}
+
+/** An answer other than 2xx, or none at all (status 0). */
+export class Refusal extends Error {
+  readonly status: number;
+  /** Stable name of the problem, such as `permissionDenied`. */
+  readonly errorCode: string | undefined;
+  /** Finds the request in the log of the platform. */
+  readonly requestId: string | undefined;
+
+  constructor(status: number, message: string, errorCode?: string, requestId?: string) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.errorCode = errorCode;
+    this.requestId = requestId;
+  }
+
+  static of(response: Response, body: unknown): Refusal {
+    const { message, errorCode, requestId } = (body ?? {}) as ErrorBody;
+    return new Refusal(
+      response.status,
+      stringOr(message) ?? response.statusText,
+      stringOr(errorCode),
+      stringOr(requestId) ?? response.headers.get('x-request-id') ?? undefined,
+    );
+  }
+
+  static unreachable(): Refusal {
+    return new Refusal(0, apiWords[shownLanguage()].unreachable);
+  }
+}
+
+const stringOr = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+// About: the facts about the installation, asked for once.
+
+export const aboutQuery = queryOptions({
+  queryKey: ['about'],
+  staleTime: Number.POSITIVE_INFINITY,
+  queryFn: ({ signal }) => ask(platform.GET('/v3/about', { signal })),
+});

@@ -4,7 +4,7 @@ import { latitudeWords, longitudeWords } from '../words/coordinates.ts';
 import type { Language } from '../words/word-set.ts';
 import type { Cluster, MapState } from './clusters.ts';
 import { type Outline, pathScale } from './outline.ts';
-import type { TilePictures } from './tile-pictures.ts';
+import type { TilePictures } from './street-map.ts';
 import {
   metersPerPixel,
   placeOf,

@@ -1,6 +1,6 @@
 // Tiles in view: they cover the map without gaps, and a missing tile is a part of one above it.
 import { expect, test } from 'vitest';
-import { partsFor, tilesInView } from './tile-pictures.ts';
+import { partsFor, tilesInView } from './street-map.ts';
 import { worldOf } from './view.ts';
 
 const size = { width: 800, height: 600 };

@@ -11,21 +11,27 @@ import {
   useRef,
   useState,
 } from 'react';
+import { Link } from '@tanstack/react-router';
 import { themeEvent } from '../ui/theme.ts';
 import { Button } from '../ui/button.tsx';
 import { useSize } from '../ui/use-size.ts';
 import { useFormats, useLanguage, useWords } from '../words/language.tsx';
-import { type Cluster, clustersOf, type MapPoint } from './clusters.ts';
-import { Legend, ScaleBar } from './map-notes.tsx';
+import { type Cluster, clustersOf, type MapPoint, mapStates } from './clusters.ts';
 import { mapWords } from './map-words.ts';
 import { type Detail, loadOutline, type Outline } from './outline.ts';
 import { clusterAt, isGridShown, paint, type Scene, shownClusters } from './paint.ts';
-import { ShowStreets } from './show-streets.tsx';
-import { openStreetMapOrigin, type StreetsShown, useStreets } from './street-map.ts';
-import type { TilePictures } from './tile-pictures.ts';
+import {
+  chooseStreetMap,
+  openStreetMapOrigin,
+  type StreetsShown,
+  type TilePictures,
+  useStreets,
+} from './street-map.ts';
 import {
   fitted,
+  metersPerPixel,
   panned,
+  scaleLength,
   type Size,
   type View,
   type WorldPoint,
@@ -33,6 +39,8 @@ import {
   zoomMax,
 } from './view.ts';
 import styles from './world-map.module.css';
+import { toastFailure } from '../ui/toasts.tsx';
+import { useAction } from '../ui/use-action.ts';
 
 /** From here on the coarse outline looks angular. */
 const fineZoom = 3.6;
@@ -365,4 +373,118 @@ function afterKey(event: KeyboardEvent, { view, size }: GestureParts): View | 'f
     '0': () => 'fit',
   };
   return keys[event.key]?.();
+}
+
+// Map notes: what the shapes mean, how long a line is on the ground, and where the outline is from.
+
+const scalePx = 110;
+
+function Legend() {
+  const words = useWords(mapWords);
+  return (
+    <ul className={styles['legend']} aria-label={words.legend}>
+      {mapStates.map((state) => (
+        <li key={state}>
+          <StateMark state={state} />
+          {words.states[state]}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The shape of a state as the map draws it. */
+export function StateMark({ state }: { readonly state: (typeof mapStates)[number] }) {
+  return (
+    <svg className={styles[state]} viewBox="0 0 16 16" aria-hidden="true">
+      {state === 'silent' ? <path d="M8 1 15 8 8 15 1 8Z" /> : <circle cx="8" cy="8" r="6" />}
+    </svg>
+  );
+}
+
+interface ScaleBarProps {
+  readonly view: View;
+  readonly isGrid: boolean;
+  readonly isSmall: boolean;
+  readonly streets: StreetsShown;
+}
+
+function ScaleBar({ view, isGrid, isSmall, streets }: ScaleBarProps) {
+  const { tiles, attribution, map } = streets;
+  const words = useWords(mapWords);
+  const formats = useFormats();
+  const noStreets = map?.kind === 'VECTOR' ? words.vector : (map?.note ?? words.grid);
+  const meters = metersPerPixel(view);
+  const length = scaleLength(meters, scalePx);
+  const said =
+    length >= 1_000
+      ? words.kilometers(formats.count(length / 1_000))
+      : words.meters(formats.count(length));
+  return (
+    <>
+      <span className={styles['scale']} style={{ width: length / meters }}>
+        {said}
+      </span>
+      {attribution !== undefined && tiles !== undefined && <Attribution text={attribution} />}
+      {tiles === undefined && !isSmall && <span>{isGrid ? noStreets : words.natural}</span>}
+    </>
+  );
+}
+
+/** OpenStreetMap asks for a link to its license. */
+function Attribution({ text }: { readonly text: string }) {
+  if (!text.includes('OpenStreetMap')) return <span>{text}</span>;
+  return (
+    <a
+      className={styles['attribution']}
+      href="https://www.openstreetmap.org/copyright"
+      target="_blank"
+      rel="noopener noreferrer"
+    >
+      {text}
+    </a>
+  );
+}
+
+// Show streets: asks where there is no street map whether tiles of another host may be loaded, and says what that host learns.
+
+/** Kept in the browser: who asked not to be asked. */
+const refusedKey = (workspaceId: string) => `no streets ${workspaceId}`;
+
+function ShowStreets({ workspaceId }: { readonly workspaceId: string }) {
+  const words = useWords(mapWords);
+  const [isRefused, setRefused] = useState(
+    () => localStorage.getItem(refusedKey(workspaceId)) !== null,
+  );
+  const choice = useAction({
+    mutationFn: () => chooseStreetMap(workspaceId, 'OPEN_STREET_MAP'),
+    onError: toastFailure,
+  });
+  if (isRefused) return null;
+  const refuse = () => {
+    localStorage.setItem(refusedKey(workspaceId), 'yes');
+    setRefused(true);
+  };
+  return (
+    <section className={styles['streets']} aria-label={words.showStreets}>
+      <h2>{words.showStreets}</h2>
+      <p>{words.streetsNote}</p>
+      <div className="row wrap gap-8">
+        <Button
+          look="primary"
+          needs="workspace: update"
+          disabled={choice.isPending}
+          onClick={() => choice.mutate()}
+        >
+          {words.useOpenStreetMap}
+        </Button>
+        <Link to="/w/$workspaceId/settings/map" params={{ workspaceId }}>
+          {words.useOwnTiles}
+        </Link>
+        <Button look="ghost" onClick={refuse}>
+          {words.notNow}
+        </Button>
+      </div>
+    </section>
+  );
 }

@@ -1,7 +1,7 @@
 // Action failure: why what was asked for was refused, beside the button that asked for it.
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { unmarkedIn } from '../api/field-faults.ts';
-import { Refusal } from '../api/refusal.ts';
+import { Refusal } from '../api/platform.ts';
 import { useWords } from '../words/language.tsx';
 import styles from './action-failure.module.css';
 import { partWords } from './part-words.ts';

@@ -1,8 +1,7 @@
 // Preferences: what follows a user to every browser, kept by the platform (contract 37).
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { answers } from '../api/answers.ts';
-import { ask, platform } from '../api/platform.ts';
-import { Refusal } from '../api/refusal.ts';
+import { ask, platform, Refusal } from '../api/platform.ts';
 import type { Language } from '../words/word-set.ts';
 import type { ThemeChoice } from './theme.ts';
 import { toastFailure } from './toasts.tsx';

@@ -3,7 +3,7 @@ import { useLocation, useParams } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import type { CSSProperties, ReactNode } from 'react';
 import { type CurlRequest, curlOf } from '../api/curl.ts';
-import { Refusal } from '../api/refusal.ts';
+import { Refusal } from '../api/platform.ts';
 import { useWords } from '../words/language.tsx';
 import { Button, ButtonLink } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';

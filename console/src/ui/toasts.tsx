@@ -1,5 +1,5 @@
 // Toasts: what was done a moment ago, said once, with a way back where there is one.
-import { Refusal } from '../api/refusal.ts';
+import { Refusal } from '../api/platform.ts';
 import { createWatchedValue, useWatchedValue } from '../api/watched-value.ts';
 import { useWords } from '../words/language.tsx';
 import { partWords } from './part-words.ts';

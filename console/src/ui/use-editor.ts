@@ -1,8 +1,8 @@
 // Editor of a record: its draft, how it is saved, and what the platform said of it.
 import { notifyManager, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Refusal } from '../api/refusal.ts';
-import { draftPlace } from '../session/draft-places.ts';
+import { Refusal } from '../api/platform.ts';
+import { draftPlace } from '../session/session.ts';
 import { useWords } from '../words/language.tsx';
 import { editingWords } from './editing-words.ts';
 import { toast } from './toasts.tsx';

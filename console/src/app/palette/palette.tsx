@@ -12,7 +12,7 @@ import {
   type Wanted,
   wantedOf,
 } from './palette-search.ts';
-import { Refusal } from '../../api/refusal.ts';
+import { Refusal } from '../../api/platform.ts';
 import { useWorkspaceId } from '../../session/session.ts';
 import { partWords } from '../../ui/part-words.ts';
 import { useModal } from '../../ui/dialog.tsx';

@@ -2,7 +2,7 @@
 import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { answers } from '../../api/answers.ts';
 import { loadCode } from '../../api/missing-code.ts';
-import { Refusal } from '../../api/refusal.ts';
+import { Refusal } from '../../api/platform.ts';
 import { firstRunOf } from '../../session/first-run.ts';
 import {
   account,
@@ -12,8 +12,7 @@ import {
   rememberWorkspace,
   workspacesOf,
 } from '../../session/session.ts';
-import { NotFound, NoWorkspace } from '../shell/not-found.tsx';
-import { Shell } from '../shell/shell.tsx';
+import { NotFound, NoWorkspace, Shell } from '../shell/shell.tsx';
 import { readMoment } from '../../ui/list-search.ts';
 import { laterRoutes } from './later-routes.ts';
 

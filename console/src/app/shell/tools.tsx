@@ -1,6 +1,7 @@
 // Tools of the shell: keys, palette and preferences, loaded after the page that they serve.
 import { useLocation } from '@tanstack/react-router';
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
+import { Bell } from 'lucide-react';
 import { connection } from '../../api/connection.ts';
 import { tryNow, useStreamStatus } from '../../api/stream.ts';
 import { useWatchedValue } from '../../api/watched-value.ts';
@@ -21,6 +22,9 @@ import { useNotedRecents } from '../palette/use-recents.ts';
 import styles from './tools.module.css';
 import { shellWords } from './shell-words.ts';
 import { connectionWords, zoneWords } from './tools-words.ts';
+import { useAlarmRefresh } from '../../session/use-workspace-events.ts';
+import { useOpenAlarms } from './open-alarms.ts';
+import bellStyles from './alarm-bell.module.css';
 
 // Kept focus: when what had the focus is gone, it goes to what is nearest, and not to the page's start.
 
@@ -100,8 +104,6 @@ function nameWhole(element: HTMLElement): void {
     delete element.dataset['cut'];
   }
 }
-
-export { AlarmBell } from './alarm-bell.tsx';
 
 /** It offers only what has a page, so it needs the routes of all. */
 const Palette = late('Palette', async () => {
@@ -244,4 +246,55 @@ export function ConnectionBar() {
       </button>
     </div>
   );
+}
+
+// Alarm bell: how many alarms are open, and a way to the newest ones from every page.
+
+const Menu = late(
+  'Menu',
+  async () => (await import('../../screens/alarms/alarm-menu.tsx')).AlarmMenu,
+);
+
+/** What the counter has room for. */
+const shownMax = 99;
+
+/** Not there for users without permission to read alarms. */
+export function AlarmBell() {
+  const words = useWords(shellWords);
+  const { count } = useFormats();
+  const menu = useId();
+  const workspaceId = useWorkspaceId();
+  const { total } = useOpenAlarms();
+  const [isOpen, setOpen] = useState(false);
+  useAlarmRefresh(workspaceId);
+  if (total === undefined) return null;
+  const label = words.bell(count(total), total);
+  return (
+    <>
+      <button
+        type="button"
+        className={bellStyles['bell']}
+        popoverTarget={menu}
+        aria-label={label}
+        title={label}
+      >
+        <Bell aria-hidden="true" />
+        {total > 0 && <b aria-hidden="true">{total > shownMax ? `${shownMax}+` : total}</b>}
+      </button>
+      <div
+        id={menu}
+        popover="auto"
+        role="dialog"
+        aria-label={label}
+        className={bellStyles['menu']}
+        onToggle={({ newState }) => setOpen(newState === 'open')}
+      >
+        {isOpen && <Menu workspaceId={workspaceId} close={() => closePopover(menu)} />}
+      </div>
+    </>
+  );
+}
+
+function closePopover(id: string): void {
+  document.getElementById(id)?.hidePopover();
 }

@@ -1,6 +1,6 @@
 // Browser names: strings of real browsers, and other programs.
 import { expect, test } from 'vitest';
-import { browserNameOf } from './browser-name.ts';
+import { browserNameOf } from './passkeys.tsx';
 
 const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 

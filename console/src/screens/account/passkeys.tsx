@@ -3,9 +3,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
-import { aboutQuery } from '../../api/about.ts';
+import { aboutQuery, ask, platform } from '../../api/platform.ts';
 import { hasPasskeys, newCredential } from '../../api/passkeys.ts';
-import { ask, platform } from '../../api/platform.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -16,7 +15,6 @@ import { toast } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useWords } from '../../words/language.tsx';
 import { secondFactorWords } from './account-words.ts';
-import { browserNameOf } from './browser-name.ts';
 import { PasswordDialog } from './password.tsx';
 import { RecoveryCodes, secondFactorQuery } from './second-factor.tsx';
 import styles from './security.module.css';
@@ -184,4 +182,36 @@ function Naming({ passkey, close }: { readonly passkey: Passkey; readonly close:
       />
     </FormDialog>
   );
+}
+
+// Browser name: browser and system of a session, as its owner would name them.
+
+// Browsers name those that they are compatible with too, so that the order matters.
+const browsers: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Chrome|CriOS|HeadlessChrome)\//, 'Chrome'],
+  [/\bVersion\/.*Safari\//, 'Safari'],
+];
+const systems: readonly (readonly [RegExp, string])[] = [
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+const programLengthMax = 40;
+
+/** Undefined for a client that named nothing. */
+export function browserNameOf(userAgent: string | null): string | undefined {
+  if (userAgent === null || userAgent === '') return undefined;
+  const [browser, system] = [browsers, systems].map(
+    (names) => names.find(([pattern]) => pattern.test(userAgent))?.[1],
+  );
+  if (browser === undefined) return userAgent.split(' ')[0]?.slice(0, programLengthMax);
+  return system === undefined ? browser : `${browser}, ${system}`;
 }

@@ -1,6 +1,6 @@
 // Examples in sample data: other entries of the list stay, and an example is found by its name.
 import { expect, test } from 'vitest';
-import { type Example, examplesIn, withExample, withoutExample } from './examples.ts';
+import { type Example, examplesIn, withExample, withoutExample } from './script-run.ts';
 
 const example: Example = {
   name: 'cold',

@@ -22,19 +22,23 @@ import { deviceTypeWords } from './device-type-words.ts';
 import styles from './device-type.module.css';
 import { useEditedType } from './edited-type.tsx';
 import {
+  cborData,
   type Example,
   examplesIn,
   examplesMax,
+  hasFailed,
+  isSameEffect,
+  problemOf,
+  type ScriptRun,
   type Trials,
   useTrials,
   withExample,
   withoutExample,
-} from './examples.ts';
+} from './script-run.ts';
 import { diffLines, linesOf } from './json-lines.ts';
 import { readPayload, type ReadPayload, type ScriptPart } from './payload.ts';
 import { DiffBlock, Results } from './results.tsx';
 import { declaredKeys } from './schema-keys.ts';
-import { cborData, hasFailed, isSameEffect, problemOf, type ScriptRun } from './script-run.ts';
 
 const decoderRoute = '/signed-in/shell/w/$workspaceId/types/$typeId/decoder';
 

@@ -1,6 +1,6 @@
 // Command drafts: their faults and the requests that they mean.
 import { expect, test } from 'vitest';
-import { commandExamples, downlinkOf, emptyDraft, faultOf } from './command-draft.ts';
+import { commandExamples, downlinkOf, emptyDraft, faultOf } from './commands.tsx';
 
 const draft = (change: object) => ({ ...emptyDraft, ...change });
 

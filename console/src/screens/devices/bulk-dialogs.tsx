@@ -1,18 +1,28 @@
-// Dialogs of bulk work: the question before a deletion, and the devices that were not changed.
+// Dialogs of bulk work: the question before a deletion, the move to another data flow, and the devices that were not changed.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { tagsOf } from '../../api/workspace-records.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, FormDialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
 import type { Selection } from '../../ui/rows/selectable-table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { addTag, bulkSelection, type BulkWork, changedIds, tagNamed, untag } from './bulk-work.ts';
+import {
+  addTag,
+  bulkSelection,
+  type BulkWork,
+  changedIds,
+  moveDevices,
+  tagNamed,
+  untag,
+} from './bulk-work.ts';
 import type { Device } from './device-list.ts';
 import type { ListPlace } from './device-table.tsx';
 import { devicesWords } from './devices-words.ts';
 import styles from './devices.module.css';
+import { ask, platform } from '../../api/platform.ts';
+import { useWorkspaces } from '../../session/session.ts';
 
 /** More are not read by anyone; the operation has them all. */
 const failedShown = 200;
@@ -82,7 +92,7 @@ export function FailedDialog({ work }: { readonly work: BulkWork }) {
 
 // Tag dialog: gives the selected devices a tag, and creates it if it does not exist.
 
-export interface WorkDialogProps {
+interface WorkDialogProps {
   readonly place: ListPlace;
   readonly selection: Selection<Device>;
   readonly work: BulkWork;
@@ -160,6 +170,91 @@ function useTagging({ place, selection, work, close }: WorkDialogProps) {
           );
         const many = changedIds(operation).length;
         toast(words.tagged(words.count(formats.count(many), many), name), undo);
+        selection.clear();
+      },
+    );
+  };
+}
+
+// Move dialog: gives the selected devices another data flow, of this workspace or another one.
+
+const flowsMax = 1_000;
+
+export function useFlows(workspaceId: string) {
+  return useQuery({
+    queryKey: ['flows', workspaceId],
+    queryFn: ({ signal }) => {
+      const query = { workspaceId, size: flowsMax, sort: 'name,asc' };
+      return ask(platform.GET('/v3/data-flows', { signal, params: { query } }));
+    },
+  });
+}
+
+export function MoveDialog(props: WorkDialogProps & { readonly count: number }) {
+  const { place, close, count } = props;
+  const words = useWords(devicesWords);
+  const formats = useFormats();
+  const workspaces = useWorkspaces().data?.content ?? [];
+  const [target, setTarget] = useState(place.workspaceId);
+  const flows = useFlows(target);
+  const [chosen, setChosen] = useState('');
+  const known = flows.data?.content ?? [];
+  const flowId = known.some(({ id }) => id === chosen) ? chosen : (known[0]?.id ?? '');
+  const move = useMove(props);
+  return (
+    <Dialog
+      title={words.moveTitle(words.count(formats.count(count), count))}
+      close={close}
+      footer={
+        <>
+          <Button onClick={close}>{words.cancel}</Button>
+          <Button look="primary" disabled={flowId === ''} onClick={() => move(target, flowId)}>
+            {words.move}
+          </Button>
+        </>
+      }
+    >
+      <SelectField
+        label={words.workspace}
+        value={target}
+        onChange={(event) => setTarget(event.target.value)}
+      >
+        {workspaces.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.flow}
+        value={flowId}
+        onChange={(event) => setChosen(event.target.value)}
+        {...(flows.isSuccess && known.length === 0 ? { error: words.noFlow } : {})}
+        {...(flows.error === null ? {} : { error: flows.error.message })}
+      >
+        {known.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+      {target !== place.workspaceId && <p className="mute">{words.moveNote}</p>}
+    </Dialog>
+  );
+}
+
+function useMove({ place, selection, work, close }: WorkDialogProps) {
+  const words = useWords(devicesWords);
+  const formats = useFormats();
+  return (targetWorkspaceId: string, dataFlowId: string) => {
+    close();
+    const chosen = bulkSelection(place.workspaceId, place.search, selection);
+    void work.run(
+      words.moving,
+      () => moveDevices(chosen, { targetWorkspaceId, dataFlowId }),
+      (operation) => {
+        const many = changedIds(operation).length;
+        toast(words.moved(words.count(formats.count(many), many)));
         selection.clear();
       },
     );

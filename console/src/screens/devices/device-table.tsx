@@ -17,7 +17,7 @@ import { encodeFilter, listBody } from './list-request.ts';
 import type { DeviceValues } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
 import { useSentence } from './filter/filter-chips.tsx';
-import { expressionAt, leafPaths, pruned, replacedAt, rootOf } from './filter/filter-tree.ts';
+import { expressionAt, leafPaths, pruned, replacedAt, rootOf } from './filter/filter.ts';
 import { filterWords } from './filter/filter-words.ts';
 
 const narrowRowPx = 76;

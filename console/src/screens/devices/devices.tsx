@@ -27,9 +27,8 @@ import { useDeviceValues, type ValueKey } from './device-values.ts';
 import { columnWords, devicesWords, sampleExportWords } from './devices-words.ts';
 import styles from './devices.module.css';
 import { FilterChips } from './filter/filter-chips.tsx';
-import { SampleExportDialog } from './sample-export-dialog.tsx';
+import { SampleExportDialog, useExport } from './export.tsx';
 import { type Asked, SelectionBar } from './selection-bar.tsx';
-import { useExport } from './use-export.ts';
 import { ViewTabs } from './views/view-tabs.tsx';
 
 // Tools of the device list: search, state, conditions, columns, and how many devices match.

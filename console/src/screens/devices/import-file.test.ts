@@ -1,6 +1,6 @@
 // Import files: columns of vendors find their fields, and lines of a report find their rows again.
 import { describe, expect, test } from 'vitest';
-import { changedCell, fileToSend, guessMapping, readImportFile } from './import-file.ts';
+import { changedCell, fileToSend, guessMapping, readImportFile } from './import.tsx';
 
 const vendor = 'Dev EUI;Label;Floor;Colour\r\n0102;"Room\n1";2;red\r\n0304;Room 2;;blue\r\n';
 

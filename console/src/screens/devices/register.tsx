@@ -14,7 +14,7 @@ import { useAction } from '../../ui/use-action.ts';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
 import styles from './devices.module.css';
-import { useFlows } from './move-dialog.tsx';
+import { useFlows } from './bulk-dialogs.tsx';
 import {
   connectivities,
   createFlow,

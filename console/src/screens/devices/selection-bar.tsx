@@ -6,7 +6,7 @@ import { type PageAction, usePageActions } from '../../ui/page.tsx';
 import type { Selection } from '../../ui/rows/selectable-table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { DeleteDialog, TagDialog } from './bulk-dialogs.tsx';
+import { DeleteDialog, MoveDialog, TagDialog } from './bulk-dialogs.tsx';
 import {
   bulkSelection,
   type BulkWork,
@@ -19,9 +19,7 @@ import type { Device } from './device-list.ts';
 import type { ListPlace } from './device-table.tsx';
 import { devicesWords, sampleExportWords } from './devices-words.ts';
 import styles from './devices.module.css';
-import { MoveDialog } from './move-dialog.tsx';
-import { SampleExportDialog } from './sample-export-dialog.tsx';
-import type { Export } from './use-export.ts';
+import { type Export, SampleExportDialog } from './export.tsx';
 
 export type Asked = 'tag' | 'move' | 'delete' | 'samples';
 

@@ -13,7 +13,7 @@ import { encodeFilter } from '../devices/list-request.ts';
 import { TestDialog } from '../outputs/output-frame.tsx';
 import { OutputPick } from '../outputs/output-pick.tsx';
 import { typeNameOf, typeWords } from '../outputs/outputs-words.ts';
-import { kindOf } from './connector-kinds.ts';
+import { kindOf, serverNames } from './connector-kinds.ts';
 import { connectorWords } from './connector-words.ts';
 import { NewConnector } from './new-connector.tsx';
 import {
@@ -29,7 +29,6 @@ import {
 } from './flow-requests.ts';
 import { flowWords } from './flows-words.ts';
 import styles from './flows.module.css';
-import { serverNames } from './network-servers.ts';
 import { databaseConnectorId } from '../../../../src/model/ids.ts';
 
 interface LaneProps extends OpenCard {

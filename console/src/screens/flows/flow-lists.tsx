@@ -10,7 +10,7 @@ import { CurlButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ListSearchField, PagedList } from '../../ui/paged-list.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { kindOf } from './connector-kinds.ts';
+import { kindOf, missingOf, serverNames, settingsOf } from './connector-kinds.ts';
 import { connectorWords } from './connector-words.ts';
 import { NewConnector } from './new-connector.tsx';
 import {
@@ -23,7 +23,6 @@ import {
   integrationsOf,
 } from './flow-requests.ts';
 import { flowsWords, integrationWords } from './flows-words.ts';
-import { missingOf, serverNames, settingsOf } from './network-servers.ts';
 import { FlowHealth, healthOfAll, useFlowsWith } from './flow-parts.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/flows';

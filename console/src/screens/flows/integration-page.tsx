@@ -17,18 +17,18 @@ import { Answered, Bone } from '../../ui/states.tsx';
 import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
 import { useEditor } from '../../ui/use-editor.ts';
 import { useWords } from '../../words/language.tsx';
-import { webhookPath } from './connector-kinds.ts';
-import { type Integration, integrationOf } from './flow-requests.ts';
-import { flowsWords, integrationWords } from './flows-words.ts';
-import styles from './flows.module.css';
-import { SendDialog } from './send-dialog.tsx';
 import {
   isSecret,
   missingOf,
   type PropertyName,
   serverNames,
   settingsOf,
-} from './network-servers.ts';
+  webhookPath,
+} from './connector-kinds.ts';
+import { type Integration, integrationOf } from './flow-requests.ts';
+import { flowsWords, integrationWords } from './flows-words.ts';
+import styles from './flows.module.css';
+import { SendDialog } from './send-dialog.tsx';
 import { SecretValue, UsedBy, useFlowsWith } from './flow-parts.tsx';
 
 const route = '/signed-in/shell/w/$workspaceId/flows/integrations/$integrationId';

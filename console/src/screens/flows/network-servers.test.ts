@@ -7,7 +7,7 @@ import {
   serverOfDecodingType,
   serverOfIntegration,
 } from '../../../../src/transports/network-servers/network-server-table.ts';
-import { serverMessage, settingsOf } from './network-servers.ts';
+import { serverMessage, settingsOf } from './connector-kinds.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00.000Z');
 const eui = '70b3d57ed0001a2b';

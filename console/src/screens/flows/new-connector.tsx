@@ -7,7 +7,7 @@ import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { useFormSave } from '../../ui/use-form-save.ts';
 import { useWords } from '../../words/language.tsx';
 import type { Connector } from './flow-requests.ts';
-import { serverNames } from './network-servers.ts';
+import { serverNames } from './connector-kinds.ts';
 import { connectorWords } from './connector-words.ts';
 
 interface NewConnectorProps {

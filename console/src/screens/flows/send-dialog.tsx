@@ -13,11 +13,10 @@ import { useAction } from '../../ui/use-action.ts';
 import { useWords } from '../../words/language.tsx';
 import { outputTones } from '../outputs/delivery-state.tsx';
 import { deliveriesOf } from '../outputs/output-requests.ts';
-import { commandFor } from './connector-kinds.ts';
+import { commandFor, type ServerKind, serverMessage } from './connector-kinds.ts';
 import { type Connector, devicesOf, flowOf, integrationOf } from './flow-requests.ts';
 import { flowWords } from './flows-words.ts';
 import styles from './flows.module.css';
-import { type ServerKind, serverMessage } from './network-servers.ts';
 import { SampleValues } from './flow-parts.tsx';
 
 const devicesMax = 100;

@@ -3,10 +3,9 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { X } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { CurlRequest } from '../../api/curl.ts';
-import { StateMark } from '../../map/map-notes.tsx';
+import { StateMark, WorldMap } from '../../map/world-map.tsx';
 import { mapWords } from '../../map/map-words.ts';
 import { placeOf, screenOf, type Size, type View, worldOf, zoomMax } from '../../map/view.ts';
-import { WorldMap } from '../../map/world-map.tsx';
 import { Ago, ShownMoment } from '../../ui/ago.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';

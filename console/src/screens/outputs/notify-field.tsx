@@ -2,9 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
-import { aboutQuery } from '../../api/about.ts';
+import { aboutQuery, ask, platform } from '../../api/platform.ts';
 import { onCallOrders } from '../../api/on-call.ts';
-import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { useWords } from '../../words/language.tsx';

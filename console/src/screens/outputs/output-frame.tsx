@@ -17,8 +17,7 @@ import { Answered, Bone, CodeBlock, Empty } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { outputOf, readable, testOutput } from './output-requests.ts';
-import { targetOf } from './output-target.ts';
-import type { OutputConnector } from './output-types.ts';
+import { type OutputConnector, targetOf } from './output-types.ts';
 import { outputsWords, typeNameOf, typeWords } from './outputs-words.ts';
 
 interface FrameProps {

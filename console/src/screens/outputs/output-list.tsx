@@ -10,7 +10,7 @@ import { useFormats, useWords } from '../../words/language.tsx';
 import { FailureReason } from './delivery-state.tsx';
 import { type OutputItem, outputsOf } from './output-requests.ts';
 import type { OutputSearch } from './output-search.ts';
-import { targetOf } from './output-target.ts';
+import { targetOf } from './output-types.ts';
 import { outputsWords, typeNameOf, typeWords } from './outputs-words.ts';
 import styles from './outputs.module.css';
 

@@ -2,7 +2,7 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { faultsOf } from '../../api/field-faults.ts';
-import { ask, platform } from '../../api/platform.ts';
+import { aboutQuery, ask, platform } from '../../api/platform.ts';
 import { Sheet } from '../../ui/card.tsx';
 import { RemoveRecord } from '../../ui/remove-record.tsx';
 import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
@@ -15,7 +15,6 @@ import { OutputFrame } from './output-frame.tsx';
 import { outputOf } from './output-requests.ts';
 import { type OutputConnector, outputTypes } from './output-types.ts';
 import styles from './outputs.module.css';
-import { aboutQuery } from '../../api/about.ts';
 import { Segments } from '../../ui/choice.tsx';
 import { CurlButton } from '../../ui/copy-button.tsx';
 import { SelectField } from '../../ui/field.tsx';

@@ -1,8 +1,7 @@
 // Targets of outputs in words, and values of several lines.
 import { expect, test } from 'vitest';
-import { fromLines, toLines } from './property-field.tsx';
-import { targetOf } from './output-target.ts';
-import { type OutputConnector, withValue } from './output-types.ts';
+import { fromLines, toLines } from './output-form.tsx';
+import { type OutputConnector, targetOf, withValue } from './output-types.ts';
 
 const connector = (type: string, key: string, properties: object) =>
   ({ type, [key]: properties }) as unknown as OutputConnector;

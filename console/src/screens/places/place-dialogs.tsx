@@ -2,8 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask, platform } from '../../api/platform.ts';
-import { Refusal } from '../../api/refusal.ts';
+import { ask, platform, Refusal } from '../../api/platform.ts';
 import { placesOf } from '../../api/workspace-records.ts';
 import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx';
 import { editingWords } from '../../ui/editing-words.ts';

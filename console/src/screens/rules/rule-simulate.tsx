@@ -4,7 +4,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Card } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
-import { hasDraft } from '../../session/draft-places.ts';
+import { hasDraft } from '../../session/session.ts';
 import { Answered, Empty } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { endOfDay, localOf } from '../../words/zone-times.ts';

@@ -15,10 +15,15 @@ import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useWords } from '../../words/language.tsx';
 import { zoneNames } from '../../words/zone-times.ts';
-import { SettingsFrame, WithWorkspace } from './settings-frame.tsx';
+import {
+  SettingsFrame,
+  useWorkspaceEditor,
+  WithWorkspace,
+  type Workspace,
+  type WorkspaceUpdate,
+} from './settings-frame.tsx';
 import { settingsWords } from './settings-words.ts';
 import styles from './settings.module.css';
-import { useWorkspaceEditor, type Workspace, type WorkspaceUpdate } from './workspace-requests.ts';
 
 export function General() {
   return (

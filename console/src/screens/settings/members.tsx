@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { ask, platform } from '../../api/platform.ts';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
-import { MemberList, type MemberPlace, useMemberDialogs } from '../organization/member-list.tsx';
+import { MemberList, type MemberPlace, useMemberDialogs } from '../organization/members.tsx';
 import { SettingsFrame, useSettingsWorkspace } from './settings-frame.tsx';
 import { settingsWords } from './settings-words.ts';
 

@@ -13,10 +13,15 @@ import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { useMayDo } from '../../session/permissions.ts';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { SettingsFrame, WithWorkspace } from './settings-frame.tsx';
+import {
+  SettingsFrame,
+  useWorkspaceEditor,
+  WithWorkspace,
+  type Workspace,
+  workspaceOf,
+} from './settings-frame.tsx';
 import styles from './settings.module.css';
 import { settingsWords } from './settings-words.ts';
-import { useWorkspaceEditor, type Workspace, workspaceOf } from './workspace-requests.ts';
 
 const daysMax = 36_500;
 const presets = ['30', '90', '365', '730', ''] as const;

@@ -7,10 +7,14 @@ import { SelectField, TextField } from '../../ui/field.tsx';
 import { Answered, Bone } from '../../ui/states.tsx';
 import { UnsavedBar } from '../../ui/unsaved-bar.tsx';
 import { useWords } from '../../words/language.tsx';
-import { SettingsFrame, WithWorkspace } from './settings-frame.tsx';
+import {
+  SettingsFrame,
+  useWorkspaceEditor,
+  WithWorkspace,
+  type Workspace,
+} from './settings-frame.tsx';
 import styles from './settings.module.css';
 import { streetMapWords } from './settings-words.ts';
-import { useWorkspaceEditor, type Workspace } from './workspace-requests.ts';
 
 const sources = ['INSTALLATION', 'OPEN_STREET_MAP', 'URL', 'FILE', 'NONE'] as const;
 

@@ -1,7 +1,6 @@
 // First setup: connector, decoder, data flow and device by ordinary requests, kept to be shown as curl.
 import type { CurlRequest } from '../../api/curl.ts';
-import { ask, platform } from '../../api/platform.ts';
-import { Refusal } from '../../api/refusal.ts';
+import { ask, platform, Refusal } from '../../api/platform.ts';
 import { type PayloadForm, readPayload } from '../device-types/payload.ts';
 import { type Connectivity, knownConnector, storeOf } from '../devices/register-requests.ts';
 

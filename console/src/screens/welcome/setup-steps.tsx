@@ -3,8 +3,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Check } from 'lucide-react';
 import type { components } from '../../../generated/interface-types.ts';
-import { aboutQuery } from '../../api/about.ts';
-import { ask, platform } from '../../api/platform.ts';
+import { aboutQuery, ask, platform } from '../../api/platform.ts';
 import { rememberFirstDevice } from '../../session/first-run.ts';
 import { useAccount } from '../../session/session.ts';
 import { ActionFailure } from '../../ui/action-failure.tsx';

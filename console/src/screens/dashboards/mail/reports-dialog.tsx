@@ -2,8 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Pencil, Plus, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { aboutQuery } from '../../../api/about.ts';
-import { ask, platform } from '../../../api/platform.ts';
+import { aboutQuery, ask, platform } from '../../../api/platform.ts';
 import { ActionFailure } from '../../../ui/action-failure.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { Chip } from '../../../ui/chip.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
-import { Refusal } from '../../../api/refusal.ts';
+import { Refusal } from '../../../api/platform.ts';
 import { Sheet } from '../../../ui/card.tsx';
 import { Page } from '../../../ui/page.tsx';
 import { Answered, Empty } from '../../../ui/states.tsx';

@@ -1,7 +1,7 @@
 // Alarm marks: a line for each alarm of a device, named while there is room for names.
 import { expect, test } from 'vitest';
 import type { Alarm } from '../../../api/alarms.ts';
-import { marksOf } from './alarm-marks.ts';
+import { marksOf } from './value-chart.tsx';
 
 const alarm = (name: string, severity: Alarm['severity']) =>
   ({ name, severity, firstTriggered: '1970-01-01T00:00:10Z' }) as Alarm;

@@ -1,8 +1,9 @@
 // Value chart: average line with least and greatest as a band, by range and zone, with live points.
 import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import type { CurlRequest } from '../../../api/curl.ts';
-import type { PlotLine } from '../../../../../src/dashboards/plot.ts';
+import type { PlotLine, PlotMark } from '../../../../../src/dashboards/plot.ts';
 import { LineChart } from '../../../charts/line-chart.tsx';
 import { Card } from '../../../ui/card.tsx';
 import { Empty, Failure } from '../../../ui/states.tsx';
@@ -18,9 +19,10 @@ import { useDeviceFrame } from '../device-frame.ts';
 import { deviceRoute, type DeviceSearch } from '../device-search.ts';
 import { AddAlarmButton } from '../../rules/chart-alarm/add-alarm-button.tsx';
 import { deviceWords } from '../device-words.ts';
-import { useAlarmMarks } from './alarm-marks.ts';
 import styles from './overview.module.css';
 import { BeforeChoice, RangeChoice, useZoom } from './chart-choices.tsx';
+import { type Alarm, alarmsOfDevice } from '../../../api/alarms.ts';
+import { useMay } from '../../../session/permissions.ts';
 
 const refetchLeastMs = 30_000;
 const path = '/v3/devices/query/batch/time-series';
@@ -253,4 +255,25 @@ function pointsAfter(endMs: number, rows: readonly FeedRow[], { topic, key }: Sh
     })
     .toReversed()
     .filter(({ time }, at, all) => all[at + 1]?.time !== time);
+}
+
+// Alarm marks: when alarms of a device opened, on the chart of its values.
+
+/** With more, their names would cover each other, so that only the lines stay. */
+const namesMax = 3;
+
+/** Empty for a caller without permission to read alarms. */
+function useAlarmMarks(workspaceId: string, deviceId: string): readonly PlotMark[] {
+  const mayRead = useMay(workspaceId, 'rule', 'read');
+  const { data } = useQuery({ ...alarmsOfDevice(workspaceId, deviceId), enabled: mayRead });
+  return useMemo(() => marksOf(data?.content ?? []), [data]);
+}
+
+export function marksOf(alarms: readonly Alarm[]): PlotMark[] {
+  const isNamed = alarms.length <= namesMax;
+  return alarms.map(({ firstTriggered, name, severity }) => ({
+    at: Date.parse(firstTriggered) / 1_000,
+    label: isNamed ? name : '',
+    color: severity === 'CRITICAL' || severity === 'MAJOR' ? '--bad' : '--warn',
+  }));
 }

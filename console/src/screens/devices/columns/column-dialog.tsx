@@ -7,7 +7,7 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { useWords } from '../../../words/language.tsx';
 import type { ValueKey } from '../device-values.ts';
 import { columnWords, devicesWords } from '../devices-words.ts';
-import { filterOptions } from '../filter/filter-options.ts';
+import { filterOptions } from '../filter/filter.ts';
 import {
   type ChosenColumn,
   columnKey,

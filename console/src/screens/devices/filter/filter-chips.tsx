@@ -6,11 +6,9 @@ import { usePageActions } from '../../../ui/page.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { late } from '../../../ui/late.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
-import { type DeviceSearch, decodeFilter, type FilterExpression } from '../device-search.ts';
+import { decodeFilter, type DeviceSearch, type FilterExpression } from '../device-search.ts';
 import { encodeFilter } from '../list-request.ts';
-import { filterOptions } from './filter-options.ts';
-import { sentenceOf } from './filter-sentence.ts';
-import { replacedAt, rootOf } from './filter-tree.ts';
+import { filterOptions, replacedAt, rootOf, sentenceOf } from './filter.ts';
 import { filterWords } from './filter-words.ts';
 import styles from './filter.module.css';
 

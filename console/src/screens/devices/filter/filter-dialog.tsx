@@ -20,30 +20,30 @@ import {
 import { encodeFilter, listBody } from '../list-request.ts';
 import {
   countOf,
+  expressionAt,
+  fieldName,
   type FilterOption,
-  type FilterOptions,
   filterOptions,
+  type FilterOptions,
+  type FilterPath,
   isComplete,
+  isGroup,
   keyOf,
   leafOn,
+  leafPaths,
+  leafSentence,
+  leafWith,
   optionOf,
   predicatesOf,
-  type ValueKind,
-  valueKindOf,
-  withPredicate,
-} from './filter-options.ts';
-import { fieldName, leafSentence, sentenceOf } from './filter-sentence.ts';
-import {
-  expressionAt,
-  type FilterPath,
-  isGroup,
-  leafPaths,
-  leafWith,
   pruned,
   replacedAt,
   rootOf,
+  sentenceOf,
+  type ValueKind,
+  valueKindOf,
   valuesOf,
-} from './filter-tree.ts';
+  withPredicate,
+} from './filter.ts';
 import { filterWords } from './filter-words.ts';
 import styles from './filter.module.css';
 

@@ -1,7 +1,7 @@
 // Filter tree: conditions are replaced, removed and pruned where they are, and the rest stays.
 import { describe, expect, test } from 'vitest';
 import type { FilterGroup, FilterLeaf } from '../device-search.ts';
-import { expressionAt, leafPaths, leafWith, pruned, replacedAt, rootOf } from './filter-tree.ts';
+import { expressionAt, leafPaths, leafWith, pruned, replacedAt, rootOf } from './filter.ts';
 
 const leaf = (value: string): FilterLeaf => ({
   field: 'name',

@@ -2,10 +2,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
-import { aboutQuery } from '../../../api/about.ts';
+import { aboutQuery, ask, platform } from '../../../api/platform.ts';
 import { alarmSeverities } from '../../../api/alarms.ts';
 import { onCallOrders } from '../../../api/on-call.ts';
-import { ask, platform } from '../../../api/platform.ts';
 import { LineChart } from '../../../charts/line-chart.tsx';
 import { useMay } from '../../../session/permissions.ts';
 import { useAccount } from '../../../session/session.ts';

@@ -40,8 +40,7 @@ import styles from './logic.module.css';
 import { CodeEditor } from '../../device-types/code-editor.tsx';
 import type { JsonObject } from '../../device-types/payload.ts';
 import { Results } from '../../device-types/results.tsx';
-import { problemOf } from '../../device-types/script-run.ts';
-import { useTrials } from '../../device-types/examples.ts';
+import { problemOf, useTrials } from '../../device-types/script-run.ts';
 
 const route = '/signed-in/shell/w/$workspaceId/rules/logic/$logicId';
 

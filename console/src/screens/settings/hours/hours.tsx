@@ -8,10 +8,15 @@ import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
 import { UnsavedBar } from '../../../ui/unsaved-bar.tsx';
 import { regionNames } from '../../../words/formats.ts';
 import { useFormats, useLanguage, useWords } from '../../../words/language.tsx';
-import { SettingsFrame, WithWorkspace } from '../settings-frame.tsx';
+import {
+  SettingsFrame,
+  useWorkspaceEditor,
+  WithWorkspace,
+  type Workspace,
+  type WorkspaceUpdate,
+} from '../settings-frame.tsx';
 import { settingsWords } from '../settings-words.ts';
 import styles from '../settings.module.css';
-import { useWorkspaceEditor, type Workspace, type WorkspaceUpdate } from '../workspace-requests.ts';
 import {
   clockOf,
   dayMinutes,

@@ -1,6 +1,6 @@
 // Week of working hours: periods in minutes of a day, and the countries with holidays (contract 3).
 import { type Weekday, weekdays } from '../../../../../src/model/workspace.ts';
-import type { Workspace } from '../workspace-requests.ts';
+import type { Workspace } from '../settings-frame.tsx';
 
 /** Minutes of the day; a period that ends before it begins reaches into the next day. */
 export interface Period {
