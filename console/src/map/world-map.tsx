@@ -16,7 +16,7 @@ import { themeEvent } from '../ui/theme.ts';
 import { Button } from '../ui/button.tsx';
 import { useSize } from '../ui/use-size.ts';
 import { useFormats, useLanguage, useWords } from '../words/language.tsx';
-import { type Cluster, clustersOf, type MapPoint, mapStates } from './clusters.ts';
+import { type Cluster, clustersOf, type MapPoint, type MapState, mapStates } from './clusters.ts';
 import { mapWords } from './map-words.ts';
 import { type Detail, loadOutline, type Outline } from './outline.ts';
 import { clusterAt, isGridShown, paint, type Scene, shownClusters } from './paint.ts';
@@ -34,6 +34,7 @@ import {
   scaleLength,
   type Size,
   type View,
+  worldOf,
   type WorldPoint,
   zoomedAt,
   zoomMax,
@@ -487,4 +488,22 @@ function ShowStreets({ workspaceId }: { readonly workspaceId: string }) {
       </div>
     </section>
   );
+}
+
+// Device place: one device on a small map.
+
+interface DevicePlaceProps {
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly state: MapState;
+}
+
+export function DevicePlace({ workspaceId, name, latitude, longitude, state }: DevicePlaceProps) {
+  const points = useMemo(
+    () => [{ id: name, name, at: worldOf({ latitude, longitude }), state }],
+    [name, latitude, longitude, state],
+  );
+  return <WorldMap workspaceId={workspaceId} points={points} isSmall />;
 }

@@ -1,4 +1,4 @@
-// Paged list: the rows of one page, with search and pager in the address, or an empty state.
+// Lists of records: the table of one row a record, and the page of it with search and pager in the address, or an empty state.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { Fragment, type ReactNode } from 'react';
@@ -7,12 +7,12 @@ import { IconButton } from './button.tsx';
 import { Sheet } from './card.tsx';
 import { CurlButton } from './copy-button.tsx';
 import { readListSearch } from './list-search.ts';
-import { ListBones, ListTable, type ListTableProps } from './list-table.tsx';
 import { Page } from './page.tsx';
 import styles from './pager.module.css';
 import { partWords } from './part-words.ts';
 import { SearchField } from './search-field.tsx';
 import { type Answer, Answered, Bone, Empty } from './states.tsx';
+import tableStyles from './list-table.module.css';
 
 interface PageOf<T> {
   readonly content: readonly T[];
@@ -151,6 +151,56 @@ export function Pager({ page, pages, go }: PagerProps) {
         disabled={page + 1 >= pages}
         onClick={() => go(page + 1)}
       />
+    </div>
+  );
+}
+
+// List table: one row a record; on a phone the cells of a row are below each other.
+
+interface ListTableProps {
+  readonly headers: readonly string[];
+  /** The first column is a small control, such as a switch. */
+  readonly hasControl?: boolean;
+  /** Name of a last column of buttons, which is not shown. */
+  readonly actions?: string;
+  /** Rows whose name is a `<th scope="row">`. */
+  readonly children: ReactNode;
+}
+
+export function ListTable({ headers, hasControl = false, actions, children }: ListTableProps) {
+  const columns = [
+    hasControl && tableStyles['controlled'],
+    actions !== undefined && tableStyles['acted'],
+  ];
+  return (
+    <table className={[tableStyles['list'], ...columns].filter(Boolean).join(' ')}>
+      <thead>
+        <tr>
+          {headers.map((header) => (
+            <th key={header} scope="col">
+              {header}
+            </th>
+          ))}
+          {actions !== undefined && (
+            <th scope="col">
+              <span className="sr">{actions}</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  );
+}
+
+/** The shape of a list while its rows are on the way. */
+export function ListBones({ rows = 5 }: { readonly rows?: number }) {
+  return (
+    <div className={tableStyles['bones']}>
+      {Array.from({ length: rows }, (_, at) => (
+        // oxlint-disable-next-line react/no-array-index-key -- rows of a skeleton have no other identity
+        <Bone key={at} width="100%" />
+      ))}
     </div>
   );
 }

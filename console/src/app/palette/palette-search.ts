@@ -28,7 +28,7 @@ import {
 import { useRouter } from '@tanstack/react-router';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
-import { encodeFilter } from '../../screens/devices/list-request.ts';
+import { encodeFilter } from '../../screens/devices/device-list.ts';
 import { useSettledValue } from '../../ui/use-settled-value.ts';
 import { useWorkspaceId } from '../../session/session.ts';
 import { useGate } from '../../session/permissions.ts';

@@ -93,7 +93,7 @@ export const enrolment = createRoute({
   beforeLoad: async () => {
     if (!isClosed(await answers.ensureQueryData(account))) redirect({ to: '/', throw: true });
   },
-  component: screen(() => import('../../screens/account/enrolment.tsx'), 'Enrolment'),
+  component: screen(() => import('../../screens/account/account.tsx'), 'Enrolment'),
 });
 
 export const firstPassword = createRoute({
@@ -105,7 +105,7 @@ export const firstPassword = createRoute({
     const { passwordChangeRequired } = await answers.ensureQueryData(account);
     if (passwordChangeRequired !== true) redirect({ to: '/', throw: true });
   },
-  component: screen(() => import('../../screens/account/enrolment.tsx'), 'FirstPassword'),
+  component: screen(() => import('../../screens/account/account.tsx'), 'FirstPassword'),
 });
 
 /** The last workspace that was open, else the first; undefined when none is in reach. */

@@ -1,7 +1,8 @@
-// Own account: its two pages, the preferences of the signed-in user and the security of the sign-in.
+// Own account: the preferences of the signed-in user, the security of the sign-in, and the page where that has to be completed.
 import { type ReactNode, useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { LogOut } from 'lucide-react';
+import { useSearch } from '@tanstack/react-router';
 import { Card } from '../../ui/card.tsx';
 import { Segments, Tabs } from '../../ui/choice.tsx';
 import { changePreferences, usePreferences } from '../../ui/preferences.ts';
@@ -10,10 +11,10 @@ import { turnSingleKeys } from '../../ui/keys.ts';
 import { chooseTheme, themeChoice, type ThemeChoice } from '../../ui/theme.ts';
 import { useLanguage, useWords } from '../../words/language.tsx';
 import { type Language, languageNames } from '../../words/word-set.ts';
-import { accountWords, securityWords } from './account-words.ts';
+import { accountWords, enrolmentWords, securityWords } from './account-words.ts';
 import styles from './account.module.css';
 import { Page } from '../../ui/page.tsx';
-import { signOutEverywhere, useAccount } from '../../session/session.ts';
+import { signOut, signOutEverywhere, useAccount } from '../../session/session.ts';
 import type { components } from '../../../generated/interface-types.ts';
 import { aboutQuery, ask, platform, Refusal } from '../../api/platform.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -25,8 +26,9 @@ import { toast, toastFailure } from '../../ui/toasts.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { browserNameOf, Passkeys } from './passkeys.tsx';
 import { PasswordDialog, PasswordForm } from './password.tsx';
-import { SecondFactor } from './second-factor.tsx';
+import { SecondFactor, secondFactorQuery } from './second-factor.tsx';
 import securityStyles from './security.module.css';
+import { OutsideFrame, useReturn } from '../sign-in/outside-frame.tsx';
 
 export function Account() {
   const words = useWords(accountWords);
@@ -339,5 +341,51 @@ function EndButtons({ hasOthers }: { readonly hasOthers: boolean }) {
         />
       )}
     </div>
+  );
+}
+
+// Entry pages: a member sets up the second factor that the organization demands, the owner a first password.
+
+export function Enrolment() {
+  const words = useWords(enrolmentWords);
+  const { organizationId, organizations } = useAccount();
+  const { data: seen } = useQuery(secondFactorQuery);
+  const { to } = useSearch({ from: '/signed-in/second-factor' });
+  const goOn = useReturn(to);
+  const leave = useAction({ mutationFn: signOut, onError: toastFailure });
+  const own = organizations.find((one) => one.organizationId === organizationId);
+  const isDone = seen !== undefined && (seen.authenticatorApp !== null || seen.passkeys.length > 0);
+  const title = isDone ? words.isDone : words.title;
+  const lead = isDone ? undefined : words.lead(own?.name ?? '');
+  return (
+    <OutsideFrame title={title} lead={lead} name={words.title}>
+      {isDone && (
+        <Button look="primary" onClick={() => void goOn()}>
+          {words.goOn}
+        </Button>
+      )}
+      <SecondFactor />
+      <Passkeys />
+      <Button look="ghost" disabled={leave.isPending} onClick={() => leave.mutate()}>
+        {words.signOut}
+      </Button>
+    </OutsideFrame>
+  );
+}
+
+// First password: the owner replaces the password that the first start printed, and continues.
+
+export function FirstPassword() {
+  const words = useWords(securityWords);
+  const { to } = useSearch({ from: '/signed-in/first-password' });
+  const goOn = useReturn(to);
+  return (
+    <OutsideFrame
+      title={words.firstPassword}
+      lead={words.firstPasswordLead}
+      name={words.firstPassword}
+    >
+      <PasswordForm changed={goOn} />
+    </OutsideFrame>
   );
 }

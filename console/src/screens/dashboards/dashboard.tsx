@@ -170,13 +170,10 @@ const ShareDialog = late(
   'ShareDialog',
   async () => (await import('./share/share-dialog.tsx')).ShareDialog,
 );
-const VersionPage = late(
-  'VersionPage',
-  async () => (await import('./version-page.tsx')).VersionPage,
-);
+const VersionPage = late('VersionPage', async () => (await import('./versions.tsx')).VersionPage);
 const VersionsDialog = late(
   'VersionsDialog',
-  async () => (await import('./versions-dialog.tsx')).VersionsDialog,
+  async () => (await import('./versions.tsx')).VersionsDialog,
 );
 const ReportsDialog = late(
   'ReportsDialog',

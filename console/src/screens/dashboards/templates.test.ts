@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { columns, overlaps } from './grid/layout.ts';
 import { seriesOf } from '../../../../src/dashboards/configuration.ts';
-import { type MeasuringDevice, templateNames, tilesOf } from './templates.ts';
+import { type MeasuringDevice, templateNames, tilesOf } from './dashboard-list.tsx';
 
 const device = (id: string, ...keys: readonly string[]): MeasuringDevice => ({
   id,

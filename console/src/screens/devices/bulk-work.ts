@@ -6,7 +6,7 @@ import { ask, platform } from '../../api/platform.ts';
 import type { Selection } from '../../ui/rows/selectable-table.tsx';
 import { toastFailure } from '../../ui/toasts.tsx';
 import type { DeviceSearch, FilterExpression, FilterLeaf } from './device-search.ts';
-import { expressionOf } from './list-request.ts';
+import { expressionOf } from './device-list.ts';
 
 export type Operation = components['schemas']['Operation'];
 

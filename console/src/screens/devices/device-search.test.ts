@@ -7,7 +7,7 @@ import {
   type FilterLeaf,
   readDeviceSearch,
 } from './device-search.ts';
-import { encodeFilter, listBody } from './list-request.ts';
+import { encodeFilter, listBody } from './device-list.ts';
 
 const leaf: FilterLeaf = {
   field: 'tags.name',

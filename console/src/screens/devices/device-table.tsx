@@ -11,9 +11,15 @@ import { Empty, Failure } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import type { ChosenColumn } from './columns/column-order.ts';
 import { deviceAddress, useDeviceColumns, without } from './device-columns.tsx';
-import { countDevices, type Device, hasCondition, type ListRequest } from './device-list.ts';
+import {
+  countDevices,
+  type Device,
+  encodeFilter,
+  hasCondition,
+  listBody,
+  type ListRequest,
+} from './device-list.ts';
 import { decodeFilter, type DeviceSearch } from './device-search.ts';
-import { encodeFilter, listBody } from './list-request.ts';
 import type { DeviceValues } from './device-values.ts';
 import { devicesWords } from './devices-words.ts';
 import { useSentence } from './filter/filter-chips.tsx';

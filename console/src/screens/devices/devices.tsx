@@ -19,9 +19,15 @@ import { FailedDialog } from './bulk-dialogs.tsx';
 import { useBulkWork } from './bulk-work.ts';
 import { type ChosenColumn, columnsOf, withColumns } from './columns/column-order.ts';
 import { without } from './device-columns.tsx';
-import { type Device, fetchDevices, hasCondition, type ListRequest } from './device-list.ts';
+import {
+  type Device,
+  fetchDevices,
+  hasCondition,
+  listBody,
+  type ListRequest,
+  sortOf,
+} from './device-list.ts';
 import { type DeviceSearch, deviceStates } from './device-search.ts';
-import { listBody, sortOf } from './list-request.ts';
 import { DeviceTable, type ListPlace } from './device-table.tsx';
 import { useDeviceValues, type ValueKey } from './device-values.ts';
 import { columnWords, devicesWords, sampleExportWords } from './devices-words.ts';

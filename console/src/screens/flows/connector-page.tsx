@@ -30,7 +30,7 @@ import type { components } from '../../../generated/interface-types.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { late } from '../../ui/late.tsx';
-import { ListTable } from '../../ui/list-table.tsx';
+import { ListTable } from '../../ui/paged-list.tsx';
 import { toastFailure } from '../../ui/toasts.tsx';
 import { useMay } from '../../session/permissions.ts';
 import { useAction } from '../../ui/use-action.ts';

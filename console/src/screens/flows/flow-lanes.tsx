@@ -9,7 +9,7 @@ import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { NameFields } from '../../ui/name-fields.tsx';
 import { AddForm, Lane, LaneFrame, NodeCard, type OpenCard, type Wire } from '../../ui/lanes.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
-import { encodeFilter } from '../devices/list-request.ts';
+import { encodeFilter } from '../devices/device-list.ts';
 import { TestDialog } from '../outputs/output-frame.tsx';
 import { OutputPick } from '../outputs/output-pick.tsx';
 import { typeNameOf, typeWords } from '../outputs/outputs-words.ts';

@@ -9,7 +9,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Chip, type Tone } from '../../ui/chip.tsx';
 import { CurlButton } from '../../ui/copy-button.tsx';
-import { ListBones } from '../../ui/list-table.tsx';
+import { ListBones } from '../../ui/paged-list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { RemoveRecord } from '../../ui/remove-record.tsx';
 import { Answered, Bone, Empty } from '../../ui/states.tsx';

@@ -8,7 +8,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Dot, type DotTone } from '../../ui/chip.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { ListBones } from '../../ui/list-table.tsx';
+import { ListBones } from '../../ui/paged-list.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
 import { useFormats, useWords } from '../../words/language.tsx';
 import { connectorWords } from './connector-words.ts';

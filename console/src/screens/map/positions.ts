@@ -8,7 +8,7 @@ import { type StoredState, storedStates } from '../../api/stored-state.ts';
 import { type LiveEvent, type LiveSample, useStream } from '../../api/stream.ts';
 import type { MapPoint, mapStates } from '../../map/clusters.ts';
 import { worldOf } from '../../map/view.ts';
-import { listBody } from '../devices/list-request.ts';
+import { listBody } from '../devices/device-list.ts';
 import type { MapSearch } from './map-search.ts';
 
 type WholeDevice = components['schemas']['Device'];

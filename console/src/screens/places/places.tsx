@@ -24,7 +24,7 @@ const PlaceDialog = late(
 );
 const ImportDialog = late(
   'ImportDialog',
-  async () => (await import('./import-dialog.tsx')).ImportDialog,
+  async () => (await import('./place-dialogs.tsx')).ImportDialog,
 );
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/places');

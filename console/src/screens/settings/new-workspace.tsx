@@ -6,7 +6,7 @@ import { FormDialog } from '../../ui/dialog.tsx';
 import { useFormSave } from '../../ui/use-form-save.ts';
 import { useAccount } from '../../session/session.ts';
 import { useWords } from '../../words/language.tsx';
-import { NameField } from './name-field.tsx';
+import { NameField } from '../../ui/name-fields.tsx';
 import { settingsWords } from './settings-words.ts';
 import { browserZone } from '../../words/formats.ts';
 import { zoneNames } from '../../words/zone-times.ts';

@@ -15,7 +15,7 @@ import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx
 import { Dialog, FormDialog } from '../../ui/dialog.tsx';
 import { RemoveDialog } from '../../ui/remove-record.tsx';
 import { useFormSave } from '../../ui/use-form-save.ts';
-import { NameField } from './name-field.tsx';
+import { NameField } from '../../ui/name-fields.tsx';
 import styles from './settings.module.css';
 import { ActionFailure } from '../../ui/action-failure.tsx';
 import { Chip } from '../../ui/chip.tsx';

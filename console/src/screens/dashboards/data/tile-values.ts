@@ -3,8 +3,7 @@ import type { LiveSample } from '../../../api/stream.ts';
 import { valueAt } from '../../device/data/data-keys.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { type DeviceSeries, groupOf, tileSeriesOf } from '../../../../../src/dashboards/plan.ts';
-import { liveKey } from './live-samples.ts';
-import type { DashboardData } from './use-dashboard-data.ts';
+import { type DashboardData, liveKey } from './use-dashboard-data.ts';
 
 export interface NewestValue {
   readonly value: unknown;

@@ -5,7 +5,7 @@ import {
   useQueryClient,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask } from '../../../api/platform.ts';
 import type { Interval } from '../../../../../src/dashboards/buckets.ts';
@@ -25,12 +25,12 @@ import {
   type SeriesRequest,
   type SourceDevices,
 } from '../../../../../src/dashboards/plan.ts';
-import { type LiveSamples, useLiveSamples } from './live-samples.ts';
 import { type Reader, useReader } from '../dashboard-requests.ts';
+import { follow, type LiveSample } from '../../../api/stream.ts';
 
 type MetricSeries = components['schemas']['MetricSeries'];
 type LatestPage = components['schemas']['DeviceLatestSamplesPage'];
-export type DeviceLatest = components['schemas']['DeviceLatestSamples'];
+type DeviceLatest = components['schemas']['DeviceLatestSamples'];
 
 const seriesLeastMs = 30_000;
 const latestMs = { session: 120_000, shared: 30_000 } as const;
@@ -65,7 +65,7 @@ export interface DashboardData {
 }
 
 /** What the configuration says of reading, as far as it does. */
-export interface ReadOptions {
+interface ReadOptions {
   /** `PREVIOUS` or an ISO-8601 duration. */
   readonly compare: string | undefined;
   /** How often to read again. */
@@ -231,4 +231,70 @@ function combined(
 /** How many devices of a source are not in the answer. */
 function restOf(page: LatestPage | undefined): number {
   return page === undefined ? 0 : page.totalElements - page.content.length;
+}
+
+// Live samples: what arrived since the page was opened, of the devices of a dashboard, in batches.
+
+/** A burst of samples is drawn in one turn. */
+const batchMs = 100;
+/** All devices join with one answer each; the gap is filled once. */
+const joinMs = 300;
+const keptMax = 500;
+/** Above this the newest values come with the next request. */
+const followedMax = 200;
+
+/** Samples of a topic of a device, oldest first. */
+type LiveSamples = ReadonlyMap<string, readonly LiveSample[]>;
+
+export const liveKey = (deviceId: string, topic: string): string => `${deviceId} ${topic}`;
+
+/** `joined` is called when nothing is missed from here on; earlier samples can be missing. */
+export function useLiveSamples(deviceIds: readonly string[], joined: () => void): LiveSamples {
+  const [samples, setSamples] = useState<LiveSamples>(new Map());
+  const latest = useRef(joined);
+  useEffect(() => {
+    latest.current = joined;
+  });
+  const names = deviceIds.slice(0, followedMax).join();
+  useEffect(() => {
+    if (names === '') return undefined;
+    const waiting: LiveSample[] = [];
+    let batch: ReturnType<typeof setTimeout> | undefined;
+    let join: ReturnType<typeof setTimeout> | undefined;
+    const flush = () => {
+      batch = undefined;
+      const arrived = waiting.splice(0);
+      setSamples((before) => withSamples(before, arrived));
+    };
+    const stops = names.split(',').map((assetId) =>
+      follow(
+        { assetId },
+        {
+          onJoin() {
+            clearTimeout(join);
+            join = setTimeout(() => latest.current(), joinMs);
+          },
+          onSample(sample) {
+            waiting.push(sample);
+            batch ??= setTimeout(flush, batchMs);
+          },
+        },
+      ),
+    );
+    return () => {
+      clearTimeout(batch);
+      clearTimeout(join);
+      for (const stop of stops) stop();
+    };
+  }, [names]);
+  return samples;
+}
+
+function withSamples(before: LiveSamples, arrived: readonly LiveSample[]): LiveSamples {
+  const after = new Map(before);
+  for (const sample of arrived) {
+    const key = liveKey(sample.deviceId, sample.topic);
+    after.set(key, [...(after.get(key) ?? []), sample].slice(-keptMax));
+  }
+  return after;
 }

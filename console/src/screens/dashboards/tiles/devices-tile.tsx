@@ -7,7 +7,7 @@ import { useReader } from '../dashboard-requests.ts';
 import { Spark } from '../../../ui/spark.tsx';
 import { colorIn } from '../../../../../src/dashboards/plot.ts';
 import { newestValue, sparkOf } from '../data/tile-values.ts';
-import { Shown } from './shown-value.tsx';
+import { Shown } from './value-tiles.tsx';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';

@@ -5,7 +5,7 @@ import { useFormats, useWords } from '../../../words/language.tsx';
 import { colorIn } from '../../../../../src/dashboards/plot.ts';
 import { newestValue } from '../data/tile-values.ts';
 import own from './gauge-tile.module.css';
-import { Shown, ThresholdChip } from './shown-value.tsx';
+import { Shown, ThresholdChip } from './value-tiles.tsx';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';

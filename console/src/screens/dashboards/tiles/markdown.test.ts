@@ -1,7 +1,7 @@
 // Markdown of text tiles: what is read, and that no link can run code.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Block, type Inline, readMarkdown } from './markdown.ts';
+import { type Block, type Inline, readMarkdown } from './text-tile.tsx';
 
 const text = (one: string): Inline => ({ kind: 'text', text: one });
 const paragraph = (...inlines: Inline[]): Block => ({ kind: 'paragraph', inlines });

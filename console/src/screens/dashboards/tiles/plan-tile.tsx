@@ -13,7 +13,7 @@ import { planDevicesOf } from '../../places/plan-data.ts';
 import { type Place, placeOf } from '../../places/place-requests.ts';
 import { useReader } from '../dashboard-requests.ts';
 import { valueAt } from '../../device/data/data-keys.ts';
-import { liveKey, useLiveSamples } from '../data/live-samples.ts';
+import { liveKey, useLiveSamples } from '../data/use-dashboard-data.ts';
 import { useTileFrame } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';

@@ -1,7 +1,6 @@
 // Records elsewhere: which records of another workspace are those that a tile names, found by their names.
 import { queryOptions } from '@tanstack/react-query';
-import { ask, platform } from '../../../api/platform.ts';
-import { Refusal } from '../../../api/refusal.ts';
+import { ask, platform, Refusal } from '../../../api/platform.ts';
 import type { NamedRecord, RecordKind } from './moved-tile.ts';
 
 export interface RecordElsewhere extends NamedRecord {

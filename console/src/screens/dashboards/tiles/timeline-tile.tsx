@@ -8,7 +8,7 @@ import { ask } from '../../../api/platform.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { valueAt } from '../../device/data/data-keys.ts';
 import { useReader } from '../dashboard-requests.ts';
-import { useShown } from './shown-value.tsx';
+import { useShown } from './value-tiles.tsx';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import own from './timeline-tile.module.css';

@@ -1,14 +1,17 @@
 // Tiles of newest values: one value, a table, and states as words.
 import { Ago } from '../../../ui/ago.tsx';
-import { Chip } from '../../../ui/chip.tsx';
+import { Chip, type Tone as ChipTone } from '../../../ui/chip.tsx';
 import { Spark } from '../../../ui/spark.tsx';
 import { Bone } from '../../../ui/states.tsx';
-import { useWords } from '../../../words/language.tsx';
-import { thresholdOf } from '../../../../../src/dashboards/configuration.ts';
+import { useFormats, useWords } from '../../../words/language.tsx';
+import {
+  type Threshold,
+  thresholdOf,
+  type Tone,
+} from '../../../../../src/dashboards/configuration.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { colorIn } from '../../../../../src/dashboards/plot.ts';
 import { newestValue, sparkOf } from '../data/tile-values.ts';
-import { Shown, ThresholdChip } from './shown-value.tsx';
 import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';
@@ -123,4 +126,32 @@ export function ValueTile({
       </span>
     </div>
   );
+}
+
+// Shown value: a value of any type in a word, and the chip of the threshold that it reached.
+
+export function Shown({ value }: { readonly value: unknown }) {
+  return useShown()(value);
+}
+
+/** The word of a value. */
+export function useShown(): (value: unknown) => string {
+  const words = useWords(tileWords);
+  const formats = useFormats();
+  return (value) => {
+    if (value === undefined || value === null) return words.none;
+    if (typeof value === 'number') return formats.value(value);
+    if (typeof value === 'boolean') return value ? words.isTrue : words.isFalse;
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  };
+}
+
+const tones: Readonly<Record<Tone, ChipTone>> = { OK: 'ok', WARNING: 'warn', BAD: 'bad' };
+
+export function ThresholdChip({ threshold }: { readonly threshold: Threshold | undefined }) {
+  const words = useWords(tileWords);
+  if (threshold === undefined) return null;
+  const { tone, label } = threshold;
+  const hasLabel = label !== null && label !== undefined && label !== '';
+  return <Chip tone={tones[tone]}>{hasLabel ? label : words.tones[tone]}</Chip>;
 }

@@ -202,7 +202,7 @@ function AboutDevice() {
 
 const DevicePlace = late(
   'DevicePlace',
-  async () => (await import('../../../map/device-place.tsx')).DevicePlace,
+  async () => (await import('../../../map/world-map.tsx')).DevicePlace,
 );
 
 interface StateProps {

@@ -7,7 +7,7 @@ import { Button } from '../../../ui/button.tsx';
 import { late } from '../../../ui/late.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { decodeFilter, type DeviceSearch, type FilterExpression } from '../device-search.ts';
-import { encodeFilter } from '../list-request.ts';
+import { encodeFilter } from '../device-list.ts';
 import { filterOptions, replacedAt, rootOf, sentenceOf } from './filter.ts';
 import { filterWords } from './filter-words.ts';
 import styles from './filter.module.css';

@@ -9,7 +9,7 @@ import { Bone, CodeBlock, Failure } from '../../../ui/states.tsx';
 import { useSettledValue } from '../../../ui/use-settled-value.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { instantOfLocal, localOf } from '../../../words/zone-times.ts';
-import { countDevices } from '../device-list.ts';
+import { countDevices, encodeFilter, listBody } from '../device-list.ts';
 import {
   decodeFilter,
   type DeviceSearch,
@@ -17,7 +17,6 @@ import {
   type FilterGroup,
   type FilterLeaf,
 } from '../device-search.ts';
-import { encodeFilter, listBody } from '../list-request.ts';
 import {
   countOf,
   expressionAt,

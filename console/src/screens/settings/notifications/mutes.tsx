@@ -20,7 +20,7 @@ import { useFormSave } from '../../../ui/use-form-save.ts';
 import { browserZone } from '../../../words/formats.ts';
 import { useFormats, useLanguage, useWords } from '../../../words/language.tsx';
 import { instantOf, localOf, weekdayNames, zoneNames } from '../../../words/zone-times.ts';
-import { NameField } from '../name-field.tsx';
+import { NameField } from '../../../ui/name-fields.tsx';
 import { useSettingsWorkspace } from '../settings-frame.tsx';
 import { settingsWords } from '../settings-words.ts';
 import { notificationWords } from './notification-words.ts';

@@ -16,7 +16,7 @@ import { useFormSave } from '../../../ui/use-form-save.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { browserZone } from '../../../words/formats.ts';
 import { instantOf, localOf, zoneNames } from '../../../words/zone-times.ts';
-import { NameField } from '../name-field.tsx';
+import { NameField } from '../../../ui/name-fields.tsx';
 import { settingsWords } from '../settings-words.ts';
 import { notificationWords } from './notification-words.ts';
 import styles from '../settings.module.css';
