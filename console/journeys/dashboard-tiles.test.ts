@@ -7,6 +7,7 @@ import { journey, type Stage } from './journey.ts';
 const hourMs = 3_600_000;
 let dashboardId = '';
 let wayId = '';
+let figuresId = '';
 let sumsId = '';
 
 journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
@@ -216,6 +217,45 @@ journey('tiles of dashboards', { start: startWorld, prepare }, (stage) => {
     await lines.getByRole('button', { name: 'Sum bar max 141' }).waitFor();
     expect(await lines.getByRole('button', { name: /^Pressure/ }).count()).toBe(0);
   });
+
+  test('contract 39: a value tile calculates with the last values, also behind a link', async () => {
+    const { page, world } = stage;
+    await stage.visit(`dashboards/${figuresId}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit Figures' }).click();
+    const form = page.getByRole('dialog', { name: 'Edit tile' });
+    await form.getByRole('button', { name: 'Add calculation' }).click();
+    const calculation = form.getByRole('group', { name: 'Calculation 1' });
+    await calculation.getByLabel('Label').fill('Sum');
+    await calculation.getByLabel('Formula', { exact: true }).fill('a + b');
+    await calculation.getByLabel('Unit').fill('bar');
+    await form.getByLabel('Visualization').selectOption('value');
+    expect(await form.getByLabel('Name in formulas').count()).toBe(2);
+    expect(await form.getByRole('checkbox', { name: 'Only for calculations' }).count()).toBe(0);
+    expect(await form.getByRole('button', { name: 'Add calculation' }).count()).toBe(0);
+    expect(await axeFindings(page)).toEqual([]);
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await page.keyboard.press('Control+s');
+    const stored = async () =>
+      (await world.must('GET', `/v3/dashboards/${figuresId}`)).configuration;
+    await expect.poll(stored).toMatchObject({
+      tiles: [
+        {
+          kind: 'value',
+          series: [{ ref: 'a' }, { ref: 'b' }],
+          calculations: [{ as: 'Sum', expression: 'a + b', unit: 'bar' }],
+        },
+      ],
+    });
+    await page.getByRole('button', { name: 'Done' }).click();
+    const tile = page.getByRole('region', { name: 'Figures' });
+    await tile.getByText('141').waitFor();
+    await tile.getByText('bar').waitFor();
+    const { url } = await world.must('POST', `/v3/dashboards/${figuresId}/share`);
+    const { pathname, hash } = new URL(url);
+    await page.goto(new URL(pathname + hash, page.url()).href);
+    await tile.getByText('141').waitFor();
+  });
 });
 
 /** Pixels in the color of the first track. */
@@ -311,6 +351,22 @@ async function prepare(world: World): Promise<void> {
     },
   });
   sumsId = sums.id;
+  const figures = await world.must('POST', '/v3/dashboards', {
+    workspaceId,
+    name: 'Figures',
+    configuration: {
+      schema: 'heliograph-dashboard',
+      version: 2,
+      range: { last: 'P3D' },
+      tiles: [
+        tile('f', 'line', 0, 0, {
+          title: 'Figures',
+          series: [...series, { deviceId, dataKey: 'level', unit: 'cm', label: 'Level' }],
+        }),
+      ],
+    },
+  });
+  figuresId = figures.id;
 
   const van = await world.device({ name: 'Van' });
   await world.must(

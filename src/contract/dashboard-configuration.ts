@@ -82,7 +82,8 @@ const series = namedObject('DashboardSeries', {
     Type.String({
       minLength: 1,
       maxLength: 2_000,
-      description: 'Formula in place of the data key. For value, line, and bar tiles.',
+      description:
+        'Formula in place of the data key. For value, gauge, state, table, line, and bar tiles.',
     }),
   ),
   accumulator: optional(
@@ -101,8 +102,7 @@ const series = namedObject('DashboardSeries', {
   ref: optional(
     Type.String({
       pattern: seriesRefPattern,
-      description:
-        'Name of the series in the calculations of its line or bar tile. Requires a single device.',
+      description: 'Name of the series in the calculations of its tile. Requires a single device.',
     }),
   ),
   hidden: optional(
@@ -197,7 +197,8 @@ const tile = namedObject('DashboardTile', {
   calculations: optional(
     Type.Array(calculation, {
       maxItems: calculationsMax,
-      description: 'Formulas over the series with a `ref`. For line and bar tiles.',
+      description:
+        'Formulas over the series with a `ref`. For value, gauge, state, table, line, and bar tiles. Value and gauge tiles have one. Lists and figures calculate with the last values of the range.',
     }),
   ),
   text: optional(

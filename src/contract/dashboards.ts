@@ -452,9 +452,11 @@ const renderedSeries = namedObject('RenderedSeries', {
 });
 
 const renderedValue = namedObject('RenderedValue', {
-  deviceId: Type.String(),
+  deviceId: orNull(
+    Type.String({ description: 'Service ID of the device. Null for a calculation.' }),
+  ),
   label,
-  topic: Type.String(),
+  topic: orNull(Type.String({ description: 'Topic. Null for a calculation.' })),
   dataKey: Type.String({ description: 'Data key, or the text of the expression.' }),
   timestamp: orNull(time),
   value: Type.Unknown({ description: 'Newest value. Null if the device has sent none.' }),

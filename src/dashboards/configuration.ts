@@ -149,8 +149,10 @@ export function titleOf(tile: Titled): string {
   const { title, kind } = tile;
   if (title !== null && title !== undefined && title !== '') return title;
   if (kind === 'table' || kind === 'map' || kind === 'devices') return '';
-  const shown = (tile.series ?? []).filter(({ hidden }) => hidden !== true);
-  const names = [...shown.map(labelOf), ...(tile.calculations ?? []).map(({ as }) => as)];
+  const calculations = tile.calculations ?? [];
+  const isOfCalculation = calculations.length > 0 && (kind === 'value' || kind === 'gauge');
+  const shown = (tile.series ?? []).filter(({ hidden }) => hidden !== true && !isOfCalculation);
+  const names = [...shown.map(labelOf), ...calculations.map(({ as }) => as)];
   return [...new Set(names)].slice(0, 3).join(', ');
 }
 

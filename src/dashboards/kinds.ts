@@ -8,6 +8,8 @@ interface KindOfTile {
   readonly series: 'NONE' | 'ONE' | 'MANY';
   /** Draws values over time, in buckets. */
   readonly isDrawn?: true;
+  /** Shows formulas, and calculations with its series: over time, or of newest values. */
+  readonly isCalculated?: true;
   /** Reads the newest values of its devices. */
   readonly isNewest?: true;
   /** Says what numbers mean. */
@@ -15,14 +17,20 @@ interface KindOfTile {
 }
 
 export const kinds: Readonly<Record<TileKind, KindOfTile>> = {
-  value: { size: [3, 2], series: 'ONE', isNewest: true, hasThresholds: true },
-  line: { size: [6, 5], series: 'MANY', isDrawn: true, hasThresholds: true },
-  bar: { size: [6, 5], series: 'MANY', isDrawn: true, hasThresholds: true },
-  state: { size: [3, 2], series: 'MANY', isNewest: true, hasThresholds: true },
+  value: {
+    size: [3, 2],
+    series: 'ONE',
+    isCalculated: true,
+    isNewest: true,
+    hasThresholds: true,
+  },
+  line: { size: [6, 5], series: 'MANY', isDrawn: true, isCalculated: true, hasThresholds: true },
+  bar: { size: [6, 5], series: 'MANY', isDrawn: true, isCalculated: true, hasThresholds: true },
+  state: { size: [3, 2], series: 'MANY', isCalculated: true, isNewest: true, hasThresholds: true },
   map: { size: [6, 5], series: 'MANY', isNewest: true },
-  table: { size: [6, 5], series: 'MANY', isNewest: true },
+  table: { size: [6, 5], series: 'MANY', isCalculated: true, isNewest: true },
   text: { size: [6, 2], series: 'NONE' },
-  gauge: { size: [3, 3], series: 'ONE', isNewest: true, hasThresholds: true },
+  gauge: { size: [3, 3], series: 'ONE', isCalculated: true, isNewest: true, hasThresholds: true },
   heatmap: { size: [12, 5], series: 'ONE' },
   timeline: { size: [12, 3], series: 'MANY' },
   histogram: { size: [6, 5], series: 'MANY' },

@@ -6,6 +6,7 @@ import { parseIsoDuration } from '../model/iso-duration.ts';
 import { barSeconds } from './bars.ts';
 import {
   type Bucket,
+  bucketFor,
   bucketLengths,
   bucketsFor,
   type Interval,
@@ -90,6 +91,8 @@ export interface DeviceSeries {
   readonly ref: string | undefined;
   /** Only read by calculations. */
   readonly isHidden: boolean;
+  /** Its answer is one value, of the whole range. */
+  readonly isOfRange: boolean;
 }
 
 /** Devices of sources by `sourceKey`; a source that is a device needs no entry. */
@@ -158,6 +161,7 @@ export function deviceSeriesOf(
       style: style ?? undefined,
       ref: ref ?? undefined,
       isHidden: hidden === true,
+      isOfRange: false,
     };
   });
 }
@@ -185,13 +189,19 @@ function readSeriesOf(tile: BoundTile, devices: SourceDevices): readonly DeviceS
   const all = tile.series.flatMap((series) => deviceSeriesOf(series, devices, group));
   if (tile.calculations.length === 0) return all;
   // One data key may have several names.
-  return all.map((one, at) => ({ ...one, key: JSON.stringify([group, at]) }));
+  const isOfRange = isCalculatedOnce(tile);
+  return all.map((one, at) => ({ ...one, key: JSON.stringify([group, at]), isOfRange }));
 }
 
-/** What a tile shows: its series, with those of many devices as one for each, then its calculations. */
+/**
+ * What a tile shows: its series, with those of many devices as one for each, then its calculations. A tile of one
+ * value shows the calculation of its series.
+ */
 export function tileSeriesOf(tile: BoundTile, devices: SourceDevices): readonly DeviceSeries[] {
+  const calculations = tile.calculations.map((one, at) => calculationOf(tile, one, at));
+  if (calculations.length > 0 && kinds[tile.kind].series === 'ONE') return calculations;
   const shown = readSeriesOf(tile, devices).filter(({ isHidden }) => !isHidden);
-  return [...shown, ...tile.calculations.map((one, at) => calculationOf(tile, one, at))];
+  return [...shown, ...calculations];
 }
 
 /** No name of a series is this. */
@@ -221,6 +231,7 @@ function calculationOf(
     style: style ?? undefined,
     ref: undefined,
     isHidden: false,
+    isOfRange: isCalculatedOnce(tile),
   };
 }
 
@@ -251,23 +262,42 @@ const calculated = 'VALUE';
 /** Bars are added up from finer buckets, so that all tiles share one request. */
 export function accumulatorsOf(tile: BoundTile, accumulator: string): readonly string[] {
   if (accumulator === calculated) return [calculated];
+  if (isCalculatedOnce(tile)) return ['LAST'];
   if (tile.kind === 'value') return ['AVG', 'LAST'];
   if (tile.kind === 'bar') return accumulator === 'AVG' ? ['AVG', 'COUNT'] : [accumulator];
   if (tile.kind === 'heatmap') return [accumulator];
   if (tile.kind === 'devices') return ['AVG'];
-  if (tile.kind === 'map') return ['LAST'];
+  if (lastOnly.has(tile.kind)) return ['LAST'];
   return accumulator === 'AVG' ? ['AVG', 'MIN', 'MAX'] : [accumulator];
 }
+
+/** Tiles that show the last value of a formula, or of a track. */
+const lastOnly: ReadonlySet<BoundTile['kind']> = new Set(['map', 'gauge', 'state', 'table']);
 
 /** Tiles whose values over time are read in buckets. */
 const drawn: ReadonlySet<BoundTile['kind']> = new Set(['value', 'line', 'bar', 'heatmap']);
 
 export const isDrawnOverTime = ({ kind }: Pick<BoundTile, 'kind'>): boolean => drawn.has(kind);
 
+/** Whether it calculates with the last values of the range, each of whatever time. */
+function isCalculatedOnce({ kind, calculations }: BoundTile): boolean {
+  return calculations.length > 0 && kinds[kind].isDrawn !== true;
+}
+
+/** Whether its values, or some, are of the range and not only the newest ones. */
+export function isReadOverTime(tile: BoundTile): boolean {
+  return isDrawnOverTime(tile) || tile.calculations.length > 0 || tile.series.some(isFormula);
+}
+
+const isFormula = ({ dataKey, expression }: BoundSeries): boolean =>
+  dataKey === undefined && typeof expression === 'string';
+
 /** Devices of a column that shows the course of its values. */
 const sparksMax = 100;
 /** Devices whose track a map draws. */
 export const tracksMax = 20;
+/** Formulas of a list of newest values. */
+const formulasMax = 200;
 const positionKeys = ['latitude', 'longitude'] as const;
 
 /** Series that a tile reads in buckets, at most so many of one that draws all of them. */
@@ -281,6 +311,10 @@ function seriesInBuckets(
     return tile.series
       .filter(({ isSpark }) => isSpark === true)
       .flatMap((series) => deviceSeriesOf(series, devices).slice(0, sparksMax));
+  if (kinds[tile.kind].isCalculated === true)
+    return tileSeriesOf(tile, devices)
+      .filter((one) => one.isFormula)
+      .slice(0, formulasMax);
   if (tile.kind !== 'map' || tile.track !== true) return [];
   const tracked = tileSeriesOf(tile, devices).slice(0, tracksMax);
   return tracked.flatMap((one) => positionKeys.map((key) => seriesOfDevice(one, key)));
@@ -339,7 +373,9 @@ function calculationRequests(
   linesOfTile: number,
 ): readonly Wanted[] {
   const all = readSeriesOf(tile, devices);
-  const shown = new Set(all.filter(({ isHidden }) => !isHidden).slice(0, linesOfTile));
+  const isOnce = isCalculatedOnce(tile);
+  const drawn = all.filter((one) => !one.isHidden && (!isOnce || one.isFormula));
+  const shown = new Set(drawn.slice(0, isOnce ? formulasMax : linesOfTile));
   const read = all.filter((one) => one.ref !== undefined || shown.has(one));
   if (read.length === 0) return [];
   const known = new Set(read.flatMap(({ ref }) => ref ?? []));
@@ -356,7 +392,7 @@ function calculationRequests(
     return known.has(name) ? freeName() : name;
   };
   const series = read.map((one) => {
-    const own = one.isHidden ? [one.accumulator] : accumulatorsOf(tile, one.accumulator);
+    const own = one.isHidden && !isOnce ? [one.accumulator] : accumulatorsOf(tile, one.accumulator);
     const ofRef = named.flatMap(({ ref, accumulator }) => (ref === one.ref ? accumulator : []));
     const ref = one.ref ?? freeName();
     keys.set(ref, one.key);
@@ -401,10 +437,17 @@ export function seriesPlan(
     const own = [named, bars].find(
       (one) => one !== undefined && lists.every((list) => isWithin(list, one, interval)),
     );
-    const bucket = own ?? sharedBucket(lists, interval);
+    const bucket = isCalculatedOnce(first)
+      ? wholeRange(interval)
+      : (own ?? sharedBucket(lists, interval));
     const isOwn = own !== undefined || bars !== undefined;
     return requests.map((wanted) => ({ ...wanted, group, bucket, isOwn }));
   });
+}
+
+/** One bucket for the range, read again as often as a chart of it. */
+function wholeRange(interval: Interval): Bucket {
+  return { ...bucketFor(interval), iso: 'P100Y' };
 }
 
 /** The shortest bucket that gives few enough bars: calculations cannot be added up from finer ones. */

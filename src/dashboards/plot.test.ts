@@ -33,6 +33,7 @@ function answered(
     group: '',
     ref: undefined,
     isHidden: false,
+    isOfRange: false,
   };
   const dataPoints = { LAST: values };
   return { series, label: 'Level', timestamps: starts(values.length), dataPoints, ...more };

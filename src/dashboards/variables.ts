@@ -199,7 +199,7 @@ function boundTile(tile: Tile, binding: Binding): BoundTile {
   const link = tile.link && { link: boundLink(tile.link, binding) };
   const sources = sourcesOf(tile, binding);
   const refs = seriesOf(tile).flatMap(({ ref }) => ref ?? []);
-  const calculations = drawnCalculations(tile).map((one) => ({
+  const calculations = shownCalculations(tile).map((one) => ({
     ...one,
     as: withValues(one.as, binding),
     refs: refsNamed(one.expression, refs),
@@ -211,9 +211,9 @@ function boundTile(tile: Tile, binding: Binding): BoundTile {
   return { ...bound, ...hourly, series };
 }
 
-/** None of tiles that draw no values over time. */
-function drawnCalculations({ kind, calculations }: Tile): readonly TileCalculation[] {
-  return kinds[kind].isDrawn === true ? (calculations ?? []) : [];
+/** None of kinds that show none. */
+function shownCalculations({ kind, calculations }: Tile): readonly TileCalculation[] {
+  return kinds[kind].isCalculated === true ? (calculations ?? []) : [];
 }
 
 /** A series for each column of each device; the devices of the workspace, where the tile names none. */

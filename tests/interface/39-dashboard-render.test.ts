@@ -310,6 +310,68 @@ test('contract 38: calculations between series are those of the query route, in 
   expect(lines).toHaveLength(6);
 });
 
+test('value, gauge, state and table tiles calculate with the last values of the range, and have formulas', async () => {
+  const [first, second] = rooms;
+  const series = [
+    { deviceId: first?.id, ...temperature, ref: 'a' },
+    { deviceId: second?.id, ...temperature, ref: 'b' },
+  ];
+  const calculations = [{ as: 'Difference', expression: 'b - a', unit: 'K' }];
+  const formula = { deviceId: first?.id, topic: 'default', expression: 'temperature * 2' };
+  const id = await stored({
+    tiles: [
+      tile({ id: 'now', kind: 'value', series, calculations }),
+      tile({ id: 'arc', y: 4, kind: 'gauge', min: -50, max: 50, series, calculations }),
+      tile({ id: 'rows', y: 8, kind: 'table', series: [...series, formula], calculations }),
+      tile({ id: 'states', y: 12, kind: 'state', series: [formula] }),
+    ],
+  });
+  const last = async (deviceId: string | undefined) => {
+    const { kpi } = await at.owner.must('POST', `/v3/devices/${deviceId}/query/raw/kpi`, {
+      topic: 'default',
+      dataKey: 'temperature',
+      accumulator: 'LAST',
+      interval: { from, to },
+    });
+    return kpi as number;
+  };
+  const [a, b] = [await last(first?.id), await last(second?.id)];
+  const {
+    tiles: [now, arc, rows, states],
+  } = await rendered(id, range);
+  const difference = {
+    deviceId: null,
+    topic: null,
+    label: 'Difference',
+    dataKey: 'b - a',
+    timestamp: new Date(to).toISOString(),
+    value: b - a,
+  };
+  expect(now).toMatchObject({ title: '', series: [], latest: [difference] });
+  expect(arc).toMatchObject({ series: [], latest: [difference] });
+  expect(rows.series).toEqual([]);
+  expect(rows.latest).toMatchObject([
+    { deviceId: first?.id, dataKey: 'temperature' },
+    { deviceId: second?.id, dataKey: 'temperature' },
+    { deviceId: first?.id, dataKey: 'temperature * 2', value: a * 2 },
+    difference,
+  ]);
+  expect(states).toMatchObject({
+    series: [],
+    latest: [{ dataKey: 'temperature * 2', value: a * 2 }],
+  });
+  expect(Date.parse(states.latest[0].timestamp)).toBeLessThan(Date.parse(to));
+  const csv = await fetch(`${base}/v3/dashboards/${id}/render?${range}&format=csv&tile=now`, {
+    headers: at.owner.headers,
+  });
+  expect((await csv.text()).split(/\r?\n/)[0]).toBe('time,Difference (K)');
+  const pdf = await fetch(`${base}/v3/dashboards/${id}/render?${range}&format=pdf`, {
+    headers: at.owner.headers,
+  });
+  const { pages } = await readPdf(await pdf.bytes());
+  expect(pages.map(({ text }) => text).join(' ')).toContain('Difference');
+});
+
 test('a calculation of a device that is gone is left out, and the other series stay', async () => {
   const gone = await at.world.device({});
   const id = await stored({

@@ -197,14 +197,27 @@ test.each<[string, JsonObject, RegExp]>([
     /series\.0\.expression: unusual can be used in conditions of rules only/,
   ],
   [
-    'a calculation of a figure',
-    second([calculating({ kind: 'value' })]),
-    /tiles\.0\.calculations: only line and bar tiles/,
+    'a calculation of a histogram',
+    second([calculating({ kind: 'histogram' })]),
+    /tiles\.0\.calculations: only value, line, bar, state, table, and gauge tiles/,
   ],
   [
-    'a named series of a state',
-    second([calculating({ kind: 'state', calculations: [] })]),
-    /tiles\.0\.series\.0\.ref: only series of line and bar tiles/,
+    'two calculations of one value',
+    second([
+      calculating({
+        kind: 'gauge',
+        calculations: [
+          { as: 'Sum', expression: 'a + b' },
+          { as: 'Difference', expression: 'a - b' },
+        ],
+      }),
+    ]),
+    /tiles\.0\.calculations\.1: gauge tiles show one calculation/,
+  ],
+  [
+    'a named series of a timeline',
+    second([calculating({ kind: 'timeline', calculations: [] })]),
+    /tiles\.0\.series\.0\.ref: only series of value, line, bar, state, table, and gauge tiles are named/,
   ],
   [
     'a hidden series without a name',

@@ -218,20 +218,25 @@ function durationFault(text: string): string | undefined {
 
 // Calculations: formulas over the series of a tile that have a name.
 
+const calculatedKinds = new Intl.ListFormat('en').format(
+  Object.entries(kinds).flatMap(([kind, { isCalculated }]) => (isCalculated === true ? kind : [])),
+);
 /** Accumulators of one series that calculations name besides its own. */
 const pointsMax = 8;
 
 function faultOfCalculations(tile: Tile, variables: Variables): string | undefined {
   const { kind, repeat } = tile;
   const calculations = tile.calculations ?? [];
-  const isChart = kinds[kind].isDrawn === true;
-  if (calculations.length > 0 && !isChart)
-    return '.calculations: only line and bar tiles draw calculations';
+  const isCalculated = kinds[kind].isCalculated === true;
+  if (calculations.length > 0 && !isCalculated)
+    return `.calculations: only ${calculatedKinds} tiles show calculations`;
+  if (calculations.length > 1 && kinds[kind].series === 'ONE')
+    return `.calculations.1: ${kind} tiles show one calculation`;
   const byRef = new Map<string, Series>();
   for (const [place, series] of (tile.series ?? []).entries()) {
     const { ref, hidden } = series;
     const fault = isSet(ref)
-      ? refFault(ref, series, { isChart, isTaken: byRef.has(ref), repeat, variables })
+      ? refFault(ref, series, { isCalculated, isTaken: byRef.has(ref), repeat, variables })
       : hidden === true
         ? '.hidden: requires ref, because only calculations read a hidden series'
         : undefined;
@@ -251,7 +256,7 @@ function faultOfCalculations(tile: Tile, variables: Variables): string | undefin
 }
 
 interface RefPlace {
-  readonly isChart: boolean;
+  readonly isCalculated: boolean;
   readonly isTaken: boolean;
   readonly repeat: string | null | undefined;
   readonly variables: Variables;
@@ -260,9 +265,9 @@ interface RefPlace {
 function refFault(
   ref: string,
   { deviceId, variable }: Series,
-  { isChart, isTaken, repeat, variables }: RefPlace,
+  { isCalculated, isTaken, repeat, variables }: RefPlace,
 ): string | undefined {
-  if (!isChart) return '.ref: only series of line and bar tiles are named';
+  if (!isCalculated) return `.ref: only series of ${calculatedKinds} tiles are named`;
   if (isTaken) return '.ref: must be unique in the tile';
   if (!isName(ref)) return `.ref: ${ref} has a meaning of its own in formulas`;
   const { kind, multiple } = variables.get(variable ?? '') ?? {};

@@ -19,6 +19,7 @@ import {
   groupOf,
   groupsOf,
   isDrawnOverTime,
+  isReadOverTime,
   latestBodies,
   seriesBody,
   seriesName,
@@ -301,7 +302,7 @@ export class DashboardReader {
       return found;
     };
     // Lists and maps show their newest values only.
-    const overTime = bound.filter((tile) => isDrawnOverTime(tile));
+    const overTime = bound.filter((tile) => isReadOverTime(tile));
     const requests = seriesPlan(overTime, noGroups, interval, seriesOfTileMax);
     for (const { group, bucket, isOwn } of requests)
       buckets.set(group, { seconds: bucket.seconds, isOwn });
@@ -333,7 +334,9 @@ export class DashboardReader {
     }
     return tiles.map(({ tile, rest }) => {
       const all = tileSeriesOf(tile, noGroups);
-      const series = all.flatMap((one): AnsweredSeries[] => {
+      // Formulas of lists, and what is of the whole range, are among the newest values.
+      const courses = isDrawnOverTime(tile) ? all.filter((one) => !one.isOfRange) : [];
+      const series = courses.flatMap((one): AnsweredSeries[] => {
         const { timestamps, dataPoints } = found.get(one.key) ?? {};
         if (timestamps === undefined || dataPoints === undefined) return [];
         const label = seriesName(one, deviceNames.get(one.deviceId), all);
@@ -366,7 +369,7 @@ export class DashboardReader {
         title: tile.title ?? '',
         series,
         samples: samples.get(tile) ?? [],
-        latest: latest.map((wanted) => newestOf(wanted, newest.get(wanted.deviceId), found)),
+        latest: latest.map((wanted) => newestOf(wanted, newest.get(wanted.deviceId), found, to)),
       };
     });
   }
@@ -517,6 +520,7 @@ function newestOf(
   { series, ...wanted }: WantedValue,
   latest: LatestOfDevice | undefined,
   found: ReadonlyMap<string, MetricSeries>,
+  to: EpochMs,
 ): ReadValue {
   const { topic, dataKey } = wanted;
   if (series?.isFormula !== true) {
@@ -530,7 +534,10 @@ function newestOf(
     if (last?.topic === topic) return { ...wanted, timestamp: last.timestamp, value: last.value };
   }
   const { timestamps = [], dataPoints } = (series && found.get(series.key)) ?? {};
-  const values = dataPoints?.['LAST'] ?? [];
+  const values = dataPoints?.['LAST'] ?? dataPoints?.['VALUE'] ?? [];
   const at = values.findLastIndex((value) => value !== null);
-  return { ...wanted, timestamp: timestamps[at] ?? null, value: values[at] ?? null };
+  const value = values[at] ?? null;
+  if (series?.isOfRange === true)
+    return { ...wanted, timestamp: value === null ? null : formatInstant(to), value };
+  return { ...wanted, timestamp: timestamps[at] ?? null, value };
 }

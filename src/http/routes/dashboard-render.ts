@@ -129,7 +129,9 @@ function renderedDashboard({ range, tiles }: ReadDashboard): RenderedDashboard {
         const names = { ...source, label, unit, dataKey };
         return { ...names, timestamps: [...timestamps], dataPoints };
       }),
-      latest: latest.map(({ unit: _, ...value }) => value),
+      latest: latest.map(({ unit: _, ...value }) =>
+        value.deviceId === '' ? { ...value, deviceId: null, topic: null } : value,
+      ),
     })),
   };
 }

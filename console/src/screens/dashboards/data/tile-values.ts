@@ -7,7 +7,8 @@ import { type DashboardData, liveKey } from './use-dashboard-data.ts';
 
 export interface NewestValue {
   readonly value: unknown;
-  readonly timestamp: string;
+  /** Undefined for a value of the whole range. */
+  readonly timestamp: string | undefined;
 }
 
 export function shownSeries(tile: BoundTile, data: DashboardData): readonly DeviceSeries[] {
@@ -42,10 +43,11 @@ export function newestValue(series: DeviceSeries, data: DashboardData): NewestVa
 /** The newest sample can lack the key. */
 function lastOfSeries(series: DeviceSeries, data: DashboardData): NewestValue | undefined {
   const found = data.series.get(series.key);
-  const values = found?.dataPoints['LAST'] ?? [];
+  const values = found?.dataPoints['LAST'] ?? found?.dataPoints['VALUE'] ?? [];
   const at = values.findLastIndex((value) => value !== null);
   const timestamp = found?.timestamps[at];
-  return timestamp === undefined ? undefined : { value: values[at], timestamp };
+  if (timestamp === undefined) return undefined;
+  return { value: values[at], timestamp: series.isOfRange ? undefined : timestamp };
 }
 
 /** The covered share of the buckets of some series; undefined for accumulators without it. */

@@ -1,4 +1,4 @@
-// Calculation fields: formulas over the values of a chart, by the names that these have.
+// Calculation fields: formulas over the values of a tile, by the names that these have.
 import { useQuery } from '@tanstack/react-query';
 import { ask, platform } from '../../../api/platform.ts';
 import { TextField } from '../../../ui/field.tsx';
@@ -18,7 +18,9 @@ import { FieldRows } from './field-rows.tsx';
 import { formWords } from './form-words.ts';
 import { LookFields } from './series-fields.tsx';
 
-const calculationsMax = 20;
+const calculationsMost = 20;
+/** Of a tile that shows one value. */
+const calculationsOfOne = 1;
 
 interface CalculationFieldsProps {
   readonly variables: readonly Variable[];
@@ -34,7 +36,7 @@ export function CalculationFields({ variables, tile, change }: CalculationFields
       legend={words.calculations}
       rows={tile.calculations ?? []}
       least={0}
-      most={calculationsMax}
+      most={kinds[tile.kind].series === 'ONE' ? calculationsOfOne : calculationsMost}
       addLabel={words.addCalculation}
       newRow={() => ({ as: '', expression: '' })}
       rowLabel={words.calculationNumber}
@@ -101,7 +103,7 @@ function CalculationInputs({ kind, refs, calculation, change }: CalculationInput
         value={unit ?? ''}
         onChange={({ target }) => change({ ...calculation, unit: target.value })}
       />
-      <LookFields kind={kind} look={calculation} change={change} />
+      {kinds[kind].isDrawn && <LookFields kind={kind} look={calculation} change={change} />}
     </>
   );
 }
@@ -142,7 +144,7 @@ function nextName(taken: ReadonlySet<string>): string {
 }
 
 export function hasCalculationsComplete(tile: Tile): boolean {
-  const calculations = drawnCalculations(tile);
+  const calculations = shownCalculations(tile);
   const refs = seriesOf(tile).flatMap(({ ref }) => ref || []);
   return (
     calculations.every(({ as, expression }) => as.trim() !== '' && expression.trim() !== '') &&
@@ -151,8 +153,12 @@ export function hasCalculationsComplete(tile: Tile): boolean {
   );
 }
 
-function drawnCalculations({ kind, calculations }: Tile): readonly TileCalculation[] {
-  return kinds[kind].isDrawn === true ? (calculations ?? []) : [];
+function shownCalculations({ kind, calculations }: Tile): readonly TileCalculation[] {
+  if (kinds[kind].isCalculated !== true) return [];
+  return (calculations ?? []).slice(
+    0,
+    kinds[kind].series === 'ONE' ? calculationsOfOne : calculationsMost,
+  );
 }
 
 /** Names belong to calculations, and hidden values too. */
@@ -160,7 +166,7 @@ export function calculatingPart(
   tile: Tile,
   variables: readonly Variable[],
 ): Required<Pick<Tile, 'series'>> & Pick<Tile, 'calculations'> {
-  const calculations = drawnCalculations(tile).map(({ unit, ...one }) => ({
+  const calculations = shownCalculations(tile).map(({ unit, ...one }) => ({
     ...one,
     ...(unit && { unit }),
   }));

@@ -36,11 +36,14 @@ interface SeriesFieldsProps {
   readonly series: readonly TileSeries[];
   /** Whether calculations of the tile can read the series by a name. */
   readonly isNamed: (series: TileSeries) => boolean;
+  /** Whether the tile has calculations. */
+  readonly isCalculating: boolean;
   readonly change: (series: readonly TileSeries[]) => void;
 }
 
 export function SeriesFields(props: SeriesFieldsProps) {
-  const { workspaceId, variables, kind, series, isNamed, change } = props;
+  const { workspaceId, variables, kind, series, isNamed, isCalculating, change } = props;
+  const isOne = kinds[kind].series === 'ONE';
   const words = useWords(formWords);
   const isMap = kind === 'map';
   return (
@@ -48,7 +51,7 @@ export function SeriesFields(props: SeriesFieldsProps) {
       legend={words.values}
       rows={series}
       least={1}
-      most={kinds[kind].series === 'ONE' ? 1 : seriesMax}
+      most={isOne && !isCalculating ? 1 : seriesMax}
       addLabel={isMap ? words.addDevice : words.addValue}
       newRow={() => nextOf(isMap ? undefined : series.at(-1))}
       rowLabel={words.valueNumber}
@@ -82,11 +85,13 @@ export function SeriesFields(props: SeriesFieldsProps) {
                 value={one.ref ?? ''}
                 onChange={({ target }) => put({ ...one, ref: target.value })}
               />
-              <CheckField
-                label={words.hidden}
-                isOn={one.hidden === true}
-                change={(hidden) => put({ ...one, hidden })}
-              />
+              {!isOne && (
+                <CheckField
+                  label={words.hidden}
+                  isOn={one.hidden === true}
+                  change={(hidden) => put({ ...one, hidden })}
+                />
+              )}
             </>
           )}
         </>
@@ -154,9 +159,7 @@ function KeyFields({ variables, kind, series, change }: KeyFieldsProps) {
             {one.unit === '' ? '' : ` (${one.unit})`}
           </option>
         ))}
-        {(kinds[kind].isDrawn || kind === 'value') && (
-          <option value={formulaName}>{words.typeFormula}</option>
-        )}
+        {kinds[kind].isCalculated && <option value={formulaName}>{words.typeFormula}</option>}
       </SelectField>
       {isFormula && (
         <SeriesFormula

@@ -100,6 +100,7 @@ export function TileForm(props: TileFormProps) {
           variables={variables}
           kind={edited.kind}
           series={seriesOf(edited)}
+          isCalculating={calculatingPart(edited, declared).calculations !== undefined}
           isNamed={(one) =>
             calculatingPart(edited, declared).calculations !== undefined &&
             isOfOneDevice(one, edited, declared)
@@ -107,7 +108,7 @@ export function TileForm(props: TileFormProps) {
           change={(series) => setEdited(withNames({ ...edited, series: [...series] }, declared))}
         />
       )}
-      {kinds[edited.kind].isDrawn === true && (
+      {kinds[edited.kind].isCalculated === true && (
         <CalculationFields variables={declared} tile={edited} change={setEdited} />
       )}
       <KindFields
@@ -154,7 +155,8 @@ function BasicFields({ tile, isNew, change }: BasicFieldsProps) {
     const kind = offeredKinds.find((one) => one === name) ?? tile.kind;
     const [width, height] = kinds[kind].size;
     const size = isNew ? { width, height, x: Math.min(tile.x, columns - width) } : {};
-    const series = kinds[kind].series === 'ONE' ? seriesOf(tile).slice(0, 1) : seriesOf(tile);
+    const isOne = kinds[kind].series === 'ONE' && (tile.calculations ?? []).length === 0;
+    const series = isOne ? seriesOf(tile).slice(0, 1) : seriesOf(tile);
     const rows = {
       ...(kind === 'devices' && !tile.columns && { columns: [{ dataKey: '' }] }),
       ...(kind === 'links' && !tile.links && { links: [{ label: '', url: '' }] }),

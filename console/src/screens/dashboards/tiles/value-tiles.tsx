@@ -45,7 +45,7 @@ export function TableTile({ tile }: { readonly tile: BoundTile }) {
                 <td className="num">
                   <Shown value={newest?.value} /> <span className="mute">{one.unit}</span>
                 </td>
-                <td className="mute">{newest !== undefined && <Ago at={newest.timestamp} />}</td>
+                <td className="mute">{newest?.timestamp && <Ago at={newest.timestamp} />}</td>
               </tr>
             );
           })}
@@ -121,9 +121,11 @@ export function ValueTile({
         )}
         <ThresholdChip threshold={thresholdOf(newest?.value, tile.thresholds)} />
       </p>
-      <span className={styles['spark']} data-stale={data.isStale}>
-        <Spark points={points} color={`var(${colorIn(first?.color, colorAt)})`} />
-      </span>
+      {!first.isOfRange && (
+        <span className={styles['spark']} data-stale={data.isStale}>
+          <Spark points={points} color={`var(${colorIn(first.color, colorAt)})`} />
+        </span>
+      )}
     </div>
   );
 }
