@@ -12,14 +12,12 @@ import { listSimulatedWorkspaces } from '../storage/records/rows/workspaces.ts';
 import { missing } from '../structures/missing.ts';
 import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
 
-interface ComposedDemos extends DemoWorkspaces {
+export function composeDemoWorkspaces(parts: Parts): DemoWorkspaces & {
   /** Call with the server before the first request. */
   readonly useServer: (server: FastifyInstance) => void;
   /** Continues the simulations of before the start, or of another node. */
   readonly begin: () => Promise<void>;
-}
-
-export function composeDemoWorkspaces(parts: Parts): ComposedDemos {
+} {
   const { now, telemetry, followChanges, records, store } = parts;
   let server: FastifyInstance | undefined;
   const demos = createDemoWorkspaces({

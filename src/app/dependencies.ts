@@ -61,7 +61,7 @@ import { type ComposedNode, composeNode } from './change-following.ts';
 import { actingRequests } from './shared-work.ts';
 import { openJournalCopy, refuseAdopted } from './journal-copies.ts';
 import { watchPostgres } from './outages.ts';
-import { createPublicAddress, type Parts } from './platform-parts.ts';
+import { PublicAddress, type Parts } from './platform-parts.ts';
 import { recordsPlaceOf } from './records.ts';
 import { samplePlaceOf, type SharedSamples } from './samples.ts';
 
@@ -97,7 +97,7 @@ export async function openParts(start: Start): Promise<Parts> {
   const failed = (error: unknown) => telemetry.backgroundFailed('writing refusals', error);
   const refusals = new Refusals(records, now, setTimer, failed);
   closers.push('refusals', () => refusals.close());
-  const address = createPublicAddress(config);
+  const address = new PublicAddress(config);
   const access = composeAccess(address.url, records, requests.actAs, now, {
     failed: telemetry.backgroundFailed,
     secure: config.publicUrl.startsWith('https:'),
@@ -274,13 +274,6 @@ async function openNode(
   return composed;
 }
 
-interface OpenedSamples {
-  readonly samples: Samples;
-  readonly log: EntryLog;
-  readonly shared: SharedSamples | undefined;
-  readonly journalCopy: JournalCopy | undefined;
-}
-
 /** With several nodes, the journal keeps nothing across a loss of leases, which exist later. */
 function leasesOfJournal(cluster: ClusterConfig | undefined) {
   const known: { continuity?: () => number } = {};
@@ -302,7 +295,12 @@ async function openSampleStore(
     readonly seen: RecordedPositions;
     readonly continuity: (() => number) | undefined;
   },
-): Promise<OpenedSamples> {
+): Promise<{
+  readonly samples: Samples;
+  readonly log: EntryLog;
+  readonly shared: SharedSamples | undefined;
+  readonly journalCopy: JournalCopy | undefined;
+}> {
   const journalCopy = openJournalCopy(config);
   const uplinksTo = await positionBehindUplinks(join(config.dataDirectory, 'uplinks'));
   const directory = join(config.dataDirectory, 'samples');
@@ -330,10 +328,6 @@ async function openSampleStore(
 
 // Connects operations: work on many devices that continues after the answer, as the actor who ordered it.
 
-interface Operations extends OperationRunner {
-  readonly recordChanged: (change: RecordChange) => void;
-}
-
 function composeOperations(parts: {
   readonly records: OpenRecords;
   readonly acting: AsyncLocalStorage<Actor | undefined>;
@@ -343,7 +337,9 @@ function composeOperations(parts: {
   readonly liveEvents: LiveEvents;
   /** Whether this node runs the operation. */
   readonly isOwn: (id: string) => boolean;
-}): Operations {
+}): OperationRunner & {
+  readonly recordChanged: (change: RecordChange) => void;
+} {
   const { records, acting, telemetry, networkServers } = parts;
   const show = async (id: string): Promise<void> => {
     if (!parts.liveEvents.wantsAny('OPERATION')) return;

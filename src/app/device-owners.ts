@@ -43,14 +43,6 @@ import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import type { KeptSamples } from '../model/kept-samples.ts';
 import type { Uplink } from '../model/uplink.ts';
 
-export interface RemoteStoring extends Required<Pick<BatchStages, 'storeElsewhere'>> {
-  readonly appendEntry: AppendEntry;
-  readonly listRawUplinks: RawUplinks['list'];
-  readonly sampleChanges: SampleChangesOfNode;
-  /** What other nodes ask this one to store. */
-  readonly handlers: CallHandlers;
-}
-
 type Stages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'calculate' | 'validate'> &
   Pick<RawUplinks, 'list'> & { readonly sampleChanges: SampleChangesOfNode };
 
@@ -58,7 +50,13 @@ export function composeRemoteStoring(
   { newId, node }: Parts,
   ownership: DeviceOwnership,
   { list, sampleChanges, ...stages }: Stages,
-): RemoteStoring {
+): Required<Pick<BatchStages, 'storeElsewhere'>> & {
+  readonly appendEntry: AppendEntry;
+  readonly listRawUplinks: RawUplinks['list'];
+  readonly sampleChanges: SampleChangesOfNode;
+  /** What other nodes ask this one to store. */
+  readonly handlers: CallHandlers;
+} {
   const { askOwners, heldFor } = ownership;
   const own = { ...stages, newId, heldFor };
   const owner = { heldFor, node: node?.id ?? '' };
@@ -78,20 +76,18 @@ export function composeRemoteStoring(
 
 // Connects reads with the open samples of other nodes: asks their owners, and answers what others ask.
 
-interface ReadsElsewhere {
-  /** See `OpenElsewhere`. */
-  readonly gained: () => void;
-  /** What other nodes can ask. */
-  readonly handlers: CallHandlers;
-}
-
 /** From now on, reads of this node merge what the others have. */
 export function readElsewhere(
   { sharedSamples }: Parts,
   leases: Leases,
   nodes: Nodes,
   deviceWorkspaces: DeviceWorkspaces,
-): ReadsElsewhere {
+): {
+  /** See `OpenElsewhere`. */
+  readonly gained: () => void;
+  /** What other nodes can ask. */
+  readonly handlers: CallHandlers;
+} {
   if (sharedSamples === undefined) return { gained: () => undefined, handlers: new Map() };
   const owners = ownersBy(leases, deviceWorkspaces);
   const call = (to: NodeAddress, name: string, request: unknown) =>

@@ -24,13 +24,15 @@ import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 
-interface Live extends Pick<DataStreams, 'close'> {
+/** Serves the data stream on the server's upgrades. */
+export function composeLive(
+  server: Server,
+  parts: Parts,
+  { settled }: Uplinks,
+): Pick<DataStreams, 'close'> & {
   /** Ends connections of API keys that expired; returns how many. */
   readonly endExpired: () => number;
-}
-
-/** Serves the data stream on the server's upgrades. */
-export function composeLive(server: Server, parts: Parts, { settled }: Uplinks): Live {
+} {
   const { log, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
   const { workspaceFanOut, liveEvents, alarmFeed } = parts;
   const nodes = parts.openLiveNodes?.();

@@ -64,15 +64,16 @@ export interface Lora {
   readonly close: () => Promise<void>;
 }
 
-/** What downlinks and webhooks are connected to. */
-interface LoraSources {
-  readonly uplinks: Uplinks;
-  readonly duplicates: DuplicateFilter;
-  readonly mqtt: Mqtt;
-  readonly egress: EgressGuard;
-}
-
-export async function composeLora(parts: Parts, sources: LoraSources): Promise<Lora> {
+export async function composeLora(
+  parts: Parts,
+  /** What downlinks and webhooks are connected to. */
+  sources: {
+    readonly uplinks: Uplinks;
+    readonly duplicates: DuplicateFilter;
+    readonly mqtt: Mqtt;
+    readonly egress: EgressGuard;
+  },
+): Promise<Lora> {
   const { records, directory, now, newId } = parts;
   const { uplinks, duplicates, mqtt, egress } = sources;
   const stopping = new AbortController();

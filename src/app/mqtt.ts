@@ -332,17 +332,15 @@ function composeSparkplug(
 
 const tickEveryMs = 10_000;
 
-interface MqttPorts {
-  readonly listen: (server: Server) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
 /** `tick` runs every ten seconds while the ports are open. */
 function composeMqttPorts(
   parts: Parts,
   { accept, close }: MqttBrokerOnDemand,
   tick: () => void,
-): MqttPorts {
+): {
+  readonly listen: (server: Server) => Promise<void>;
+  readonly close: () => Promise<void>;
+} {
   const { config, now } = parts;
   const { host, mqttPort, trustedProxies, publicUrl } = config;
   const closers: (() => unknown)[] = [];

@@ -103,7 +103,7 @@ export interface Cluster {
 /** How long workspaces wait for rules before they move. */
 const judgedMsMax = 2_000;
 
-export interface ServedNode {
+interface ServedNode {
   readonly server: Server;
   readonly routes: readonly Route[];
   readonly raw: Pick<RawUplinks, 'share'>;
@@ -345,13 +345,6 @@ function leave(leases: Leases, leaving: AbortController): Promise<void> {
   return leases.close();
 }
 
-interface OwnershipParts extends Pick<DeviceOwnership, 'deviceWorkspaces' | 'epochsOf'> {
-  readonly leases: Leases;
-  readonly nodes: Nodes;
-  readonly underWay: OwnedWork;
-  readonly leaving: AbortController;
-}
-
 function ownershipOver({
   leases,
   nodes,
@@ -359,7 +352,12 @@ function ownershipOver({
   leaving: { signal },
   deviceWorkspaces,
   epochsOf,
-}: OwnershipParts): DeviceOwnership {
+}: Pick<DeviceOwnership, 'deviceWorkspaces' | 'epochsOf'> & {
+  readonly leases: Leases;
+  readonly nodes: Nodes;
+  readonly underWay: OwnedWork;
+  readonly leaving: AbortController;
+}): DeviceOwnership {
   const ownershipOf = ownershipBy(leases);
   const search: OwnerSearch = {
     ...searchBy(leases),
@@ -628,15 +626,16 @@ function openLiveNodes(node: NodeOfLive): LiveNodes {
 
 // Connects messages between nodes: to the holder of a workspace, and to nodes, in batches.
 
-interface ComposedMessages extends NodeMessages {
+function composeNodeMessages(
+  leases: Leases,
+  nodes: Nodes,
+): NodeMessages & {
   /** What answers the messages of other nodes. */
   readonly calls: CallHandlers;
   /** Messages of this node without an answer. */
   readonly waiting: () => number;
   readonly close: () => void;
-}
-
-function composeNodeMessages(leases: Leases, nodes: Nodes): ComposedMessages {
+} {
   const { node } = leases;
   const handlers = new Map<string, MessageHandler>();
   const holds = (lease: string) => leases.held(lease as LeaseName) !== undefined;

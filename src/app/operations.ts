@@ -20,13 +20,14 @@ import type { Once } from '../uplinks/idempotency/idempotency.ts';
 import { freeBytesOf, SampleExports } from '../operations/sample-exports.ts';
 import { sampleExportRoutes } from '../http/routes/sample-exports.ts';
 
-interface ComposedSampleChanges {
+export function composeSampleChanges(
+  parts: Parts,
+  uplinks: Uplinks,
+): {
   readonly routes: readonly Route[];
   readonly resume: OperationRunner['resume'];
   readonly close: () => Promise<void>;
-}
-
-export function composeSampleChanges(parts: Parts, uplinks: Uplinks): ComposedSampleChanges {
+} {
   const { records, now, store, sharedWork, directory } = parts;
   const { once, sampleChanges, previewRecalculation: preview } = uplinks;
   const own = runnerOf(parts, sampleChanges);
@@ -78,15 +79,16 @@ function runnerOf(parts: Parts, sampleChanges: SampleChangesOfNode): OperationRu
 
 // Connects sample exports: their files in the data folder, the runner that writes them, and routes.
 
-interface ComposedExports {
+/** With a limit of 0 bytes, exports are refused. */
+export function composeExports(
+  parts: Parts,
+  once: Once,
+): {
   readonly routes: readonly Route[];
   readonly resume: OperationRunner['resume'];
   readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
-}
-
-/** With a limit of 0 bytes, exports are refused. */
-export function composeExports(parts: Parts, once: Once): ComposedExports {
+} {
   const { records, now } = parts;
   const routing = { records, now, once, authorize };
   if (parts.config.exportBytesMax === 0) {

@@ -146,22 +146,23 @@ export interface Parts {
 /** The URL of the settings while the system has not chosen the port. */
 const unbound = /^(https?):\/\/localhost:0$/;
 
-interface PublicAddress {
+export class PublicAddress {
+  readonly #publicUrl: string;
+  readonly #deviceAudience: string;
+  #bound: number | undefined;
   /** Without a slash at its end. */
-  readonly url: () => string;
+  readonly url = (): string => this.#known(this.#publicUrl);
   /** The `aud` of tokens of devices. */
-  readonly deviceAudience: () => string;
+  readonly deviceAudience = (): string => this.#known(this.#deviceAudience);
   /** With `PORT=0` the system chooses the port: call before the first request. */
-  readonly bound: (port: number) => void;
-}
+  readonly bound = (port: number): void => void (this.#bound = port);
 
-export function createPublicAddress({ publicUrl, deviceAudience }: Config): PublicAddress {
-  let bound: number | undefined;
-  const known = (url: string): string =>
-    bound === undefined ? url : url.replace(unbound, `$1://localhost:${bound}`);
-  return {
-    url: () => known(publicUrl),
-    deviceAudience: () => known(deviceAudience),
-    bound: (port) => void (bound = port),
-  };
+  constructor({ publicUrl, deviceAudience }: Config) {
+    this.#publicUrl = publicUrl;
+    this.#deviceAudience = deviceAudience;
+  }
+
+  #known(url: string): string {
+    return this.#bound === undefined ? url : url.replace(unbound, `$1://localhost:${this.#bound}`);
+  }
 }

@@ -21,7 +21,7 @@ import { tileOrigin } from '../model/map-tiles.ts';
 import { refusalLimits } from '../model/refused-uplink.ts';
 import { purgeDeletedDevices } from '../operations/deleted-devices.ts';
 import { dropExpired, hideExpired, Maintenance } from '../operations/maintenance.ts';
-import { createEgressGuard } from '../outputs/egress/guard.ts';
+import { EgressGuard } from '../outputs/egress/guard.ts';
 import type { OwnPlace } from '../outputs/egress/host-check.ts';
 import { createHttpThread } from '../outputs/egress/http-thread.ts';
 import { openPublicHolidays } from '../query/public-holidays.ts';
@@ -226,7 +226,7 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const { egressAllow: allow, egressOnlyAllowed: onlyAllowed } = parts.config;
   const limits = { allow, onlyAllowed, own: ownPlaces(parts.config) };
   const failed = (error: Error) => parts.telemetry.backgroundFailed('sending HTTP requests', error);
-  const egress = createEgressGuard(limits, createHttpThread({ ...limits, failed }));
+  const egress = new EgressGuard(limits, createHttpThread({ ...limits, failed }));
   closers.push('the egress guard', () => egress.close());
   const lora = await composeLora(parts, { uplinks, duplicates, mqtt, egress });
   closers.push('network servers', () => lora.close());
@@ -414,14 +414,12 @@ async function composeDuplicates(parts: Parts): Promise<DuplicateFilter> {
 
 // Connects the MCP server: its tools make requests to the server of this process.
 
-interface ComposedMcp {
+/** Without routes when it is switched off. */
+function composeMcp({ config, address, telemetry, turns }: Parts): {
   readonly routes: readonly Route[];
   /** Call with the server before the first request. */
   readonly useServer: (server: FastifyInstance) => void;
-}
-
-/** Without routes when it is switched off. */
-function composeMcp({ config, address, telemetry, turns }: Parts): ComposedMcp {
+} {
   let server: FastifyInstance | undefined;
   let handler: Promise<McpHandler> | undefined;
   const failed = (error: unknown) => telemetry.backgroundFailed('answering an assistant', error);
@@ -544,18 +542,17 @@ async function composeCoap(
 
 // Connects maintenance: each task runs once a minute and fails independently.
 
-/** Further tasks by the name under which a failure is reported. */
-interface FurtherTasks {
-  /** About what this node has in memory or on its disk. */
-  readonly ofNode: Readonly<Record<string, () => Promise<unknown>>>;
-  /** About the records, which one node does for all. */
-  readonly ofAll: Readonly<Record<string, () => Promise<unknown>>>;
-}
-
 function composeMaintenance(
   parts: Parts,
   { uplinks, deliveries }: { readonly uplinks: Uplinks; readonly deliveries: Deliveries },
-  further: FurtherTasks,
+
+  /** Further tasks by the name under which a failure is reported. */
+  further: {
+    /** About what this node has in memory or on its disk. */
+    readonly ofNode: Readonly<Record<string, () => Promise<unknown>>>;
+    /** About the records, which one node does for all. */
+    readonly ofAll: Readonly<Record<string, () => Promise<unknown>>>;
+  },
 ): Maintenance {
   const { access, telemetry, operations, records, store, now, node, sharedWork } = parts;
   const { db } = records;

@@ -10,20 +10,18 @@ import {
   verifySqlite,
 } from '../storage/records/sqlite/sqlite-engine.ts';
 
-interface RecordsPlace {
+/** `node` is the id of this node where several share the records. */
+export function recordsPlaceOf(
+  { recordsUrl, dataDirectory: directory }: Pick<Config, 'recordsUrl' | 'dataDirectory'>,
+  node?: string,
+): {
   /** Opens the database and creates what is missing. */
   readonly engine: OpenEngine;
   /** What a start would refuse, and what the records know of the journal. */
   readonly check: CheckRecords;
   /** Reads the whole database; `refusal` is why a start would refuse it. */
   readonly verify: (refusal: string | undefined) => Promise<RecordsFindings>;
-}
-
-/** `node` is the id of this node where several share the records. */
-export function recordsPlaceOf(
-  { recordsUrl, dataDirectory: directory }: Pick<Config, 'recordsUrl' | 'dataDirectory'>,
-  node?: string,
-): RecordsPlace {
+} {
   if (recordsUrl !== undefined) {
     const server = { url: recordsUrl, node };
     return {

@@ -51,12 +51,6 @@ interface SamplesOfNodes {
   readonly usageHere: ClickHouseStore['usageHere'];
 }
 
-interface SamplePlace {
-  readonly openStore: (surroundings: StoreSurroundings) => Promise<SampleStore>;
-  /** Undefined with samples in the data folder. */
-  readonly shared: SharedSamples | undefined;
-}
-
 /**
  * Throws ClickHouseStartError when the servers cannot be used, DataFolderError when the samples of
  * the folder are elsewhere.
@@ -71,7 +65,11 @@ export async function samplePlaceOf(parts: {
   readonly now: () => number;
   /** See `openStateFile`. */
   readonly stateReplaced?: ((contents: string) => Promise<void>) | undefined;
-}): Promise<SamplePlace> {
+}): Promise<{
+  readonly openStore: (surroundings: StoreSurroundings) => Promise<SampleStore>;
+  /** Undefined with samples in the data folder. */
+  readonly shared: SharedSamples | undefined;
+}> {
   const { config, directory, closers, telemetry, now, stateReplaced } = parts;
   const { samplesUrl } = config;
   refuseOtherPlace(directory, samplesUrl);

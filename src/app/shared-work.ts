@@ -232,7 +232,7 @@ export function shareChanges({ node, useChangeSharing }: Parts, work: SharedWork
 const entriesCall = 'ruleEntries';
 const runsCall = 'runsOfRule';
 
-export interface RuleWorkers {
+interface RuleWorkers {
   /** Called when rules came here: their scripts and timers begin. */
   readonly begin: () => Promise<void>;
   /** Resolves when what runs of rules that have left is saved. */

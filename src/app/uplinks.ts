@@ -9,7 +9,7 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import { parsedJson } from '../model/json-keys.ts';
+import { typedJson } from '../model/json-keys.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { keptOf, type KeptSamples } from '../model/kept-samples.ts';
 import type { Principal } from '../model/principal.ts';
@@ -325,8 +325,7 @@ function uplinkStagesOf(
     setState,
     isStateless,
     decode,
-    decodeEarly: (uplink, { entries }) =>
-      decodedOf(uplink, parsedJson(entries) as unknown as Emit[], stateBytes),
+    decodeEarly: (uplink, { entries }) => decodedOf(uplink, typedJson<Emit[]>(entries), stateBytes),
     passThrough,
     validate: (sample, receivedAt) => withTimeNote(validateSample(sample), now(), receivedAt),
     admit,
@@ -435,11 +434,6 @@ function replayStagesOf(
 
 // Connects Idempotency-Key: the records store keys and answers, the journal proves what was durable before a crash.
 
-interface Idempotency {
-  readonly once: Once;
-  readonly onceStreamed: OnceStreamed;
-}
-
 /** With several nodes, requests with one key arrive at each of them. */
 async function storedFor(parts: Parts): Promise<IdempotencyRecords> {
   const own = createIdempotencyRecords(parts);
@@ -450,7 +444,10 @@ async function storedFor(parts: Parts): Promise<IdempotencyRecords> {
   return createSharedIdempotency({ records, log, own, runBy: `${node.id}/${newId()}`, ...clock });
 }
 
-async function composeIdempotency(parts: Parts): Promise<Idempotency> {
+async function composeIdempotency(parts: Parts): Promise<{
+  readonly once: Once;
+  readonly onceStreamed: OnceStreamed;
+}> {
   const { records, log, now } = parts;
   await recoverDurableParts(records.db, log, now());
   const stored = await storedFor(parts);

@@ -231,13 +231,6 @@ interface Surroundings {
   readonly offsetAt: OffsetAt;
 }
 
-interface Calculated {
-  /** The same object when nothing was computed. */
-  readonly data: JsonObject;
-  /** Keys that the sample brought, and that are therefore not computed. */
-  readonly emitted: readonly string[];
-}
-
 /**
  * Computes the keys of one sample and remembers its values. Intake, preview and recalculation come
  * here, so that they give the same. `isOld` says which keys of stored data were computed before.
@@ -246,7 +239,12 @@ function calculatedSample(
   sample: Sample,
   surroundings: Surroundings,
   isOld: (key: string) => boolean = () => false,
-): Calculated {
+): {
+  /** The same object when nothing was computed. */
+  readonly data: JsonObject;
+  /** Keys that the sample brought, and that are therefore not computed. */
+  readonly emitted: readonly string[];
+} {
   const { topic, timestamp } = sample;
   const { history, fields, offsetAt } = surroundings;
   const { formulas } = history;

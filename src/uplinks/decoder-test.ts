@@ -199,13 +199,14 @@ export async function decodeAgain(
   };
 }
 
-interface ReadAgain {
+function readAgain(
+  uplink: RawUplink,
+  encoding: PayloadEncoding | null,
+): {
   readonly uplink: RawUplink;
   /** Present when its bytes cannot be read in the encoding. */
   readonly refusal?: Note;
-}
-
-function readAgain(uplink: RawUplink, encoding: PayloadEncoding | null): ReadAgain {
+} {
   const payloadHex = payloadHexOf(uplink.payload);
   if (encoding === null || payloadHex === null) return { uplink };
   const { encoding: _, payloadHex: __, body, ...rest } = uplink.payload;

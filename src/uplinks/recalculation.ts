@@ -58,17 +58,15 @@ export interface RecalculationReport {
   }[];
 }
 
-interface RecalculationStages {
-  readonly calculated: CalculatedKeys;
-  readonly exportSamples: Samples['exportSamples'];
-  readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
-  readonly now: () => EpochMs;
-}
-
 /** Stores nothing. Throws Problem 400 for an invalid time, 404 for an unknown device. */
 export async function previewRecalculation(
   request: RecalculationRequest,
-  on: RecalculationStages,
+  on: {
+    readonly calculated: CalculatedKeys;
+    readonly exportSamples: Samples['exportSamples'];
+    readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
+    readonly now: () => EpochMs;
+  },
 ): Promise<RecalculationReport> {
   const startedAt = on.now();
   const isTimeUp = (): boolean => on.now() - startedAt > durationMsMax;
@@ -103,7 +101,7 @@ interface ReadSamples {
 async function storedSamples(
   deviceId: string,
   { from, to }: RecalculationRequest,
-  { exportSamples }: RecalculationStages,
+  { exportSamples }: { readonly exportSamples: Samples['exportSamples'] },
 ): Promise<ReadSamples> {
   const range = {
     deviceId,
@@ -127,7 +125,7 @@ async function storedSamples(
 async function decodedSamples(
   deviceId: string,
   { code, from, to }: RecalculationRequest,
-  { replay }: RecalculationStages,
+  { replay }: { readonly replay: (request: ReplayRequest) => Promise<ReplayReport> },
 ): Promise<ReadSamples> {
   const { uplinksMax: limit } = replayLimits;
   const asked = { code, deviceIds: [deviceId], encoding: null, from, to, limit };

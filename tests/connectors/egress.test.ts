@@ -12,7 +12,7 @@ import { mqtt } from '../../src/outputs/connectors/mqtt/mqtt.ts';
 import { nats } from '../../src/outputs/connectors/nats/nats.ts';
 import { sql } from '../../src/outputs/connectors/sql/sql.ts';
 import { plainOptions, testServices } from '../../src/outputs/connectors/testing-services.ts';
-import { createEgressGuard } from '../../src/outputs/egress/guard.ts';
+import { EgressGuard } from '../../src/outputs/egress/guard.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { trySend } from '../../src/outputs/connectors/testing-targets.ts';
 import { serverThat } from './unreachable.ts';
@@ -175,7 +175,7 @@ describe('contract 35: every target again at each connection', () => {
   for (const [title, connector, propertiesAt] of targets) {
     test(`${title}: a name that passed before and leads inside now fails permanently`, async () => {
       const properties = propertiesAt(`rebound.example.com:${internal.port}`);
-      const egress = createEgressGuard({
+      const egress = new EgressGuard({
         allow: [],
         resolve: async () => [{ address: '127.0.0.1', family: 4 }],
       });

@@ -18,7 +18,7 @@ import { keptSecretsKey } from '../../storage/records/secret-encryption.ts';
 import { openSqliteCopy } from '../../storage/records/sqlite/sqlite-copy.ts';
 import { onStoppedFolder } from './stopped-folder.ts';
 
-export type RecordsEngineName = 'postgresql' | 'sqlite';
+type RecordsEngineName = 'postgresql' | 'sqlite';
 
 export interface RecordsMigration {
   readonly to: RecordsEngineName;

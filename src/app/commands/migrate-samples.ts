@@ -88,12 +88,6 @@ export interface MigratedSamples extends MovedCounts {
   readonly isDone: boolean;
 }
 
-/** What a test may replace. */
-export interface MigrationSurroundings {
-  readonly now?: () => EpochMs;
-  readonly progress: (progress: MoveProgress) => void;
-}
-
 /**
  * Moves, or continues an interrupted move, and compares both sides. Throws ConfigError,
  * DataFolderError and ClickHouseStartError with what to do; the source then is as it was.
@@ -101,7 +95,15 @@ export interface MigrationSurroundings {
 export async function migrateSamples(
   config: Config,
   { to, isDryRun }: SamplesMigration,
-  { now = Date.now, progress }: MigrationSurroundings,
+
+  /** What a test may replace. */
+  {
+    now = Date.now,
+    progress,
+  }: {
+    readonly now?: () => EpochMs;
+    readonly progress: (progress: MoveProgress) => void;
+  },
 ): Promise<MigratedSamples> {
   const { dataDirectory, samplesUrl, rawUplinkRetentionMs } = config;
   if (samplesUrl === undefined)
@@ -625,17 +627,15 @@ class ToFolder implements MoveDirection {
   }
 }
 
-interface OpenedSegments {
-  readonly store: EmbeddedStore;
-  /** Throws what background work has failed with. */
-  readonly check: () => void;
-}
-
 async function openSegments(
   samples: string,
   firstPosition: number,
   shapes: ShapeInterner,
-): Promise<OpenedSegments> {
+): Promise<{
+  readonly store: EmbeddedStore;
+  /** Throws what background work has failed with. */
+  readonly check: () => void;
+}> {
   const directory = join(samples, moveFolder, 'segments');
   await makeFolder(directory);
   if ((await readManifest(directory)) === 'missing')

@@ -10,7 +10,7 @@ const usage = `use: heliograph migrate records --to postgresql|sqlite [--dry-run
      heliograph migrate --to cluster|single [--dry-run] [--replace], which does both for the addresses that are set`;
 
 /** What is moved, samples first: they are continued after an interruption. */
-export interface Migration {
+interface Migration {
   readonly samples?: SamplesMigration;
   readonly records?: RecordsMigration;
 }

@@ -19,7 +19,7 @@ import { recordsPlaceOf } from '../records.ts';
 import { verifySamples } from '../samples.ts';
 import type { Config } from '../config/config.ts';
 
-export interface FolderFindings {
+interface FolderFindings {
   readonly directory: string;
   readonly store: StoreFindings;
   readonly rawUplinks: RawUplinkFindings;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
+import type { NamedIds } from '../../access/authorize.ts';
 import type { RequestLimit } from '../../access/token-buckets.ts';
 import { requireMfaSetup } from '../../access/second-factor.ts';
 import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';
@@ -28,7 +29,7 @@ export interface Guard {
    */
   authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void;
   /** The organization of what a request names; undefined when it names nothing that is there. */
-  readonly organizationOf?: ((named: NamedPlaces) => Promise<string | undefined>) | undefined;
+  readonly organizationOf?: ((named: NamedIds) => Promise<string | undefined>) | undefined;
   /** What is left of a credential's requests; absent when there is no limit. */
   readonly limit?: RequestLimit | undefined;
   /** Organizations take turns on the main thread; absent where none is shared. */
@@ -287,17 +288,11 @@ export function refuseUnshared(
 
 // Named resources: they decide in which organization a user of several acts (contract 36).
 
-/** Ids, as many as are looked at: the first that exists decides. */
-interface NamedPlaces {
-  readonly organizationId: string | undefined;
-  readonly workspaceIds: readonly string[];
-  readonly deviceIds: readonly string[];
-}
-
+/** Ids that are looked at: the first that exists decides. */
 const idsMax = 20;
 
 /** Of a query string or a body; the ids of a `filter` in a body count like its own. */
-function namedPlaces(sent: unknown): NamedPlaces {
+function namedPlaces(sent: unknown): NamedIds {
   const own = objectOf(sent);
   const members = { ...objectOf((own as { readonly filter?: unknown }).filter), ...own };
   const { organizationId } = members as { readonly organizationId?: unknown };

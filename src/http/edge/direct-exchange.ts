@@ -63,14 +63,6 @@ function readRest(raw: IncomingMessage, chunks: Buffer[]): Promise<Buffer> {
 
 // Direct request: a request that is served without the framework, as the edge reads it.
 
-/** What a direct request takes from its route. */
-interface DirectTarget {
-  readonly routeOptions: NonNullable<EdgeRequest['routeOptions']>;
-  readonly params: unknown;
-  readonly query: unknown;
-  readonly addressOf: (raw: IncomingMessage) => string;
-}
-
 // A class, because there is one for each request, and most of its getters are not read.
 export class DirectRequest implements EdgeRequest {
   readonly id: string;
@@ -80,16 +72,22 @@ export class DirectRequest implements EdgeRequest {
   readonly routeOptions: NonNullable<EdgeRequest['routeOptions']>;
   readonly edgeState: RequestState = { bodyBytes: 0 };
   body: unknown;
-  readonly #addressOf: DirectTarget['addressOf'];
+  readonly #addressOf: (raw: IncomingMessage) => string;
 
-  constructor(raw: IncomingMessage, target: DirectTarget) {
+  constructor(
+    raw: IncomingMessage,
+    routeOptions: NonNullable<EdgeRequest['routeOptions']>,
+    params: unknown,
+    query: unknown,
+    addressOf: (raw: IncomingMessage) => string,
+  ) {
     this.id = requestIdOf(raw.headers['x-request-id']);
     this.raw = raw;
-    this.params = target.params;
-    this.query = target.query;
-    this.routeOptions = target.routeOptions;
+    this.params = params;
+    this.query = query;
+    this.routeOptions = routeOptions;
     this.body = undefined;
-    this.#addressOf = target.addressOf;
+    this.#addressOf = addressOf;
   }
 
   get method(): string {

@@ -312,7 +312,7 @@ function directServing(parts: DirectParts): ServeDirectly {
     const bodyBytes = plainBodyBytes(raw, served.route);
     if (bodyBytes === undefined) return false;
     const query = parseQuery(queryAt === -1 ? '' : url.slice(queryAt + 1));
-    const request = new DirectRequest(raw, { params, query, routeOptions, addressOf });
+    const request = new DirectRequest(raw, routeOptions, params, query, addressOf);
     const reply = new DirectReply(request, response);
     // Its one listener costs less than a second one of 'finish', which comes a moment earlier.
     response.on('close', () => {

@@ -23,7 +23,7 @@ export interface ToolCaller {
   readonly organizationId: string;
 }
 
-export interface Tool {
+interface Tool {
   readonly name: string;
   readonly title: string;
   /** What it does and returns, for the model that chooses it. */

@@ -173,7 +173,7 @@ export function refusalWith(parts: {
   const addressOf = clientAddress(parts.trustedProxies);
   const report = answerReports(parts.events, parts.routes);
   return (raw: IncomingMessage, response: ServerResponse, why: Problem): void => {
-    const request = new DirectRequest(raw, { params: {}, query: {}, routeOptions: {}, addressOf });
+    const request = new DirectRequest(raw, {}, {}, {}, addressOf);
     const reply = new DirectReply(request, response);
     response.on('close', () => {
       if (response.writableFinished) report(request, reply);

@@ -255,17 +255,20 @@ function faultOfCalculations(tile: Tile, variables: Variables): string | undefin
   return undefined;
 }
 
-interface RefPlace {
-  readonly isCalculated: boolean;
-  readonly isTaken: boolean;
-  readonly repeat: string | null | undefined;
-  readonly variables: Variables;
-}
-
 function refFault(
   ref: string,
   { deviceId, variable }: Series,
-  { isCalculated, isTaken, repeat, variables }: RefPlace,
+  {
+    isCalculated,
+    isTaken,
+    repeat,
+    variables,
+  }: {
+    readonly isCalculated: boolean;
+    readonly isTaken: boolean;
+    readonly repeat: string | null | undefined;
+    readonly variables: Variables;
+  },
 ): string | undefined {
   if (!isCalculated) return `.ref: only series of ${calculatedKinds} tiles are named`;
   if (isTaken) return '.ref: must be unique in the tile';

@@ -49,13 +49,13 @@ export interface DashboardDocumentParts {
   readonly now: () => EpochMs;
 }
 
-interface DashboardRenderParts extends DashboardDocumentParts {
-  readonly reader: DashboardReader;
-  readonly slots: DocumentSlots;
-  readonly thread: DocumentThread;
-}
-
-export function dashboardRenderRoute(parts: DashboardRenderParts): Route {
+export function dashboardRenderRoute(
+  parts: DashboardDocumentParts & {
+    readonly reader: DashboardReader;
+    readonly slots: DocumentSlots;
+    readonly thread: DocumentThread;
+  },
+): Route {
   const { records, reader, slots, thread } = parts;
   return resourceRoute(
     dashboardRender.render,
@@ -162,12 +162,6 @@ export function csvColumns({ series, latest }: ReadTile): CsvColumn[] {
 
 // Document of a dashboard: what its tiles have read as charts, figures, lists, and texts of pages and mails (contract 39).
 
-/** Who makes the document, and when. */
-interface Made {
-  readonly by: string;
-  readonly at: EpochMs;
-}
-
 /** Open alarms of the workspace; null for a caller who may not read them. */
 type OpenAlarms = { readonly rows: readonly AlarmView[]; readonly total: number } | null;
 
@@ -175,7 +169,15 @@ type OpenAlarms = { readonly rows: readonly AlarmView[]; readonly total: number 
 function dashboardDocument(
   name: string,
   { range, variables, tiles, deviceNames }: ReadDashboard,
-  { by, at }: Made,
+
+  /** Who makes the document, and when. */
+  {
+    by,
+    at,
+  }: {
+    readonly by: string;
+    readonly at: EpochMs;
+  },
   zone: TimeZone,
   {
     alarms,
@@ -201,18 +203,16 @@ function dashboardDocument(
   };
 }
 
-interface Known {
-  readonly deviceNames: ReadonlyMap<string, string>;
-  readonly alarms: ReadonlyMap<string, OpenAlarms>;
-  readonly notes: ChartNotes;
-}
-
 /** Undefined for tiles that only a screen has. */
 function contentOf(
   read: ReadTile,
   range: DashboardRange,
   zone: TimeZone,
-  known: Known,
+  known: {
+    readonly deviceNames: ReadonlyMap<string, string>;
+    readonly alarms: ReadonlyMap<string, OpenAlarms>;
+    readonly notes: ChartNotes;
+  },
 ): TileContent | undefined {
   const { tile, latest } = read;
   switch (tile.kind) {

@@ -8,18 +8,11 @@ import {
   resendDelivery,
 } from '../../inventory/data-flows/deliveries.ts';
 import type { Principal } from '../../model/principal.ts';
+import type { previewTemplate, testConnector } from '../../outputs/deliveries/connector-test.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, type RecordParts } from './record-routes.ts';
 import type { JsonObject } from '../../model/json.ts';
-
-interface ConnectorTest {
-  readonly ok: boolean;
-  readonly answer: string | null;
-  readonly reason: string | null;
-  readonly payload: string | null;
-  readonly durationMs: number;
-}
 
 export function deliveryRoutes(
   parts: RecordParts & {
@@ -35,7 +28,7 @@ export function deliveryRoutes(
       deviceId: string | undefined,
       principal: Principal,
       signal: AbortSignal,
-    ) => Promise<ConnectorTest>;
+    ) => ReturnType<typeof testConnector>;
   },
 ): Route[] {
   const { records, book, vendorNames } = parts;
@@ -75,13 +68,6 @@ export function deliveryRoutes(
 
 // Route of template previews, with the last sample of a device (interface 2.11, contract 29).
 
-interface TemplatePreview {
-  readonly text: string;
-  readonly valid: boolean;
-  readonly reason: string | null;
-  readonly context: JsonObject;
-}
-
 export function templatePreviewRoute(
   parts: RecordParts & {
     /**
@@ -97,7 +83,7 @@ export function templatePreviewRoute(
         readonly context: JsonObject | undefined;
       },
       principal: Principal,
-    ) => Promise<TemplatePreview>;
+    ) => ReturnType<typeof previewTemplate>;
   },
 ): Route {
   return resourceRoute(templates.preview, byWorkspace(parts), ({ body }, principal) => {

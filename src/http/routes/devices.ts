@@ -48,16 +48,16 @@ import type { Inventory } from '../../inventory/record-crud.ts';
 
 const reasonMax = 500;
 
-interface DeviceParts extends RecordParts {
-  /** Deletes the samples of a deleted device. */
-  readonly dropSamples: (deviceId: string) => Promise<void>;
-  /** Who tells network servers; undefined until they are connected. */
-  readonly networkServers: () => TellNetworkServer | undefined;
-  /** Whether an answer to these headers is for clients of old (contract 34). */
-  readonly aliased: (headers: IncomingHttpHeaders) => boolean;
-}
-
-export function deviceRoutes(parts: DeviceParts): Route[] {
+export function deviceRoutes(
+  parts: RecordParts & {
+    /** Deletes the samples of a deleted device. */
+    readonly dropSamples: (deviceId: string) => Promise<void>;
+    /** Who tells network servers; undefined until they are connected. */
+    readonly networkServers: () => TellNetworkServer | undefined;
+    /** Whether an answer to these headers is for clients of old (contract 34). */
+    readonly aliased: (headers: IncomingHttpHeaders) => boolean;
+  },
+): Route[] {
   const { records } = parts;
   return [
     resourceRoute(devices.create, byWorkspace(parts), async (input, principal) => {
@@ -102,7 +102,7 @@ function deregistrationHeaders({ deregistered, reason }: Deregistration) {
 }
 
 function shown(
-  { aliased }: DeviceParts,
+  { aliased }: { readonly aliased: (headers: IncomingHttpHeaders) => boolean },
   headers: IncomingHttpHeaders,
   device: Awaited<ReturnType<typeof readDevice>>,
 ) {

@@ -47,20 +47,20 @@ function kindNamed(name: string): SearchKind {
 
 // Route of questions: what their words mean among the names and data keys of a workspace (contract 39.5).
 
-interface AskRouteParts extends Pick<AskParts, 'records' | 'now'> {
-  readonly store: ReadingStore;
-  /** The device types that devices of the workspace have. */
-  readonly typesOfWorkspace: (workspaceId: string, max: number) => Promise<readonly DeviceType[]>;
-  readonly typeOfDevice: (deviceId: string) => Promise<DeviceType | null>;
-  readonly calendarOf: CalendarOf;
-  readonly openZone: OpenZone;
-}
-
 /** Types of a workspace whose keys are known. */
 const typesMax = 200;
 const typesKept = 1_000;
 
-export function askRoute(parts: AskRouteParts): Route {
+export function askRoute(
+  parts: Pick<AskParts, 'records' | 'now'> & {
+    readonly store: ReadingStore;
+    /** The device types that devices of the workspace have. */
+    readonly typesOfWorkspace: (workspaceId: string, max: number) => Promise<readonly DeviceType[]>;
+    readonly typeOfDevice: (deviceId: string) => Promise<DeviceType | null>;
+    readonly calendarOf: CalendarOf;
+    readonly openZone: OpenZone;
+  },
+): Route {
   const { records, store, now, typesOfWorkspace, typeOfDevice } = parts;
   /** By type and version, because schemas are large. */
   const known = createBoundedMap<string, readonly AskedKey[]>(typesKept);

@@ -24,7 +24,7 @@ import type { User } from '../../model/user.ts';
 import { resourceRoute, route, type Route, type RouteInput } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-routes.ts';
 
-interface SecondFactorParts {
+export interface SecondFactorParts {
   readonly records: Inventory;
   readonly now: () => number;
   /** Limits of passwords, and the stricter ones of codes. */

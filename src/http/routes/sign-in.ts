@@ -56,7 +56,7 @@ import { formatInstant } from '../../model/instant.ts';
 import { endOwnSession, isRecentSession, listOwnSessions } from '../../access/own-sessions.ts';
 import { unpagedOf } from '../../model/page.ts';
 import type { FieldChange } from '../../model/audit-entry.ts';
-import { ownerOf } from './second-factor.ts';
+import { ownerOf, type SecondFactorParts } from './second-factor.ts';
 import { TokenBuckets } from '../../access/token-buckets.ts';
 import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
 import { admitPerson, userOfPerson } from '../../inventory/members/provider-members.ts';
@@ -159,16 +159,9 @@ async function auditLogout(
 
 // Routes of signing in with a password: one step, or two for a user with a second factor (contract 35).
 
-export interface LoginParts {
-  readonly records: Inventory;
-  readonly now: () => number;
-  readonly attempts: Attempts;
-  /** Stricter than those of passwords, because codes are short. */
-  readonly codeAttempts: Attempts;
+export interface LoginParts extends SecondFactorParts {
   /** Whether the platform is reached by https, so that cookies travel by nothing else. */
   readonly secure: boolean;
-  /** Whether passwords count. */
-  readonly localSignIn: boolean;
   readonly publicUrl: () => string;
 }
 
@@ -273,14 +266,6 @@ export async function signedIn(
 
 // Routes of the own sessions (contract 35).
 
-interface OwnSessionParts {
-  readonly records: Inventory;
-  readonly now: () => number;
-  readonly attempts: Attempts;
-  /** Whether passwords count. */
-  readonly localSignIn: boolean;
-}
-
 type Confirmed = Pick<RouteInput<unknown, unknown, unknown>, 'ip'> & {
   readonly body?: { readonly password?: string | null | undefined } | undefined;
 };
@@ -290,7 +275,7 @@ type Confirmed = Pick<RouteInput<unknown, unknown, unknown>, 'ip'> & {
  * password of the user, 401 for a wrong one.
  */
 async function confirmEnding(
-  parts: OwnSessionParts,
+  parts: SecondFactorParts,
   { ip, body }: Confirmed,
   principal: Principal,
 ): Promise<void> {
@@ -300,7 +285,7 @@ async function confirmEnding(
   await ownerOf(parts, ip, principal, password);
 }
 
-export function ownSessionRoutes(parts: OwnSessionParts): Route[] {
+export function ownSessionRoutes(parts: SecondFactorParts): Route[] {
   const { records, now } = parts;
   return [
     route(ownSessions.list, async (_input, principal) =>

@@ -37,7 +37,7 @@ import {
   type ToEdge,
 } from './edge-messages.ts';
 
-export interface EdgesParts {
+interface EdgesParts {
   readonly threads: number;
   readonly host: string;
   /** 0 for any that is free. */

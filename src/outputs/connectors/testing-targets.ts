@@ -3,7 +3,8 @@ import type { ConnectorServices } from './connector-services.ts';
 import type { ConnectorType } from './connector-type.ts';
 import type { OutboundMessage, SendOutcome, Target } from './target.ts';
 import { plainOptions, testServices } from './testing-services.ts';
-import { createEgressGuard, type EgressGuard } from '../egress/guard.ts';
+import { EgressGuard } from '../egress/guard.ts';
+import type { HttpAnswer, HttpCall } from '../egress/http-exchange.ts';
 import type { JsonObject } from '../../model/json.ts';
 
 const sample = {
@@ -35,12 +36,22 @@ const open: { close(): Promise<void> }[] = [];
  * Targets of tests are on this machine, which no connector may reach unless the operator allows it.
  */
 export function localEgress(certificates: { readonly ca?: string } = {}): EgressGuard {
-  const guard = createEgressGuard({ allow: ['127.0.0.0/8', '::1/128'] });
+  const guard = new LocalEgress(certificates);
   open.push(guard);
-  return {
-    ...guard,
-    request: (call, signal) => guard.request({ ...certificates, ...call }, signal),
-  };
+  return guard;
+}
+
+class LocalEgress extends EgressGuard {
+  readonly #certificates: { readonly ca?: string };
+
+  constructor(certificates: { readonly ca?: string }) {
+    super({ allow: ['127.0.0.0/8', '::1/128'] });
+    this.#certificates = certificates;
+  }
+
+  override request(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
+    return super.request({ ...this.#certificates, ...call }, signal);
+  }
 }
 
 /**

@@ -14,14 +14,6 @@ import type { RecordsDb } from '../../storage/records/records.ts';
 import { findUplinkMetrics } from '../../storage/records/rows/device-status.ts';
 import type { Samples } from '../../storage/samples/samples.ts';
 
-interface ConnectorTestResult {
-  readonly ok: boolean;
-  readonly answer: string | null;
-  readonly reason: string | null;
-  readonly payload: string | null;
-  readonly durationMs: number;
-}
-
 /**
  * Resolves with the outcome of one attempt, or with its time limit. Throws the errors of
  * `previewContext`.
@@ -43,7 +35,13 @@ export async function testConnector(
     readonly targets: Pick<OpenTargets, 'test'>;
     readonly newId: () => string;
   },
-): Promise<ConnectorTestResult> {
+): Promise<{
+  readonly ok: boolean;
+  readonly answer: string | null;
+  readonly reason: string | null;
+  readonly payload: string | null;
+  readonly durationMs: number;
+}> {
   const context = await previewContext({ deviceId, topic: undefined }, principal, parts);
   const startedAt = performance.now();
   const ends = AbortSignal.any([signal, AbortSignal.timeout(delivererLimits.tryMsMax)]);
@@ -78,14 +76,6 @@ async function timedOut(signal: AbortSignal) {
 
 // Template preview: renders a template with the context of a device, partly replaced by the caller (interface 2.11).
 
-interface Preview {
-  readonly text: string;
-  readonly valid: boolean;
-  /** Why the text cannot be used; null when it is valid. */
-  readonly reason: string | null;
-  readonly context: JsonObject;
-}
-
 /** Throws `templateInvalid` for a broken template, and the errors of `previewContext`. */
 export async function previewTemplate(
   request: ContextChoice & {
@@ -96,7 +86,13 @@ export async function previewTemplate(
   },
   principal: Principal,
   sources: ContextSources,
-): Promise<Preview> {
+): Promise<{
+  readonly text: string;
+  readonly valid: boolean;
+  /** Why the text cannot be used; null when it is valid. */
+  readonly reason: string | null;
+  readonly context: JsonObject;
+}> {
   const { template, place } = request;
   const parsed = parseTemplate(template, place, 'body template');
   const known = await previewContext(request, principal, sources);

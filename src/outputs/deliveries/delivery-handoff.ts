@@ -41,7 +41,7 @@ interface DeliveryHandoverParts {
   readonly setTimer: SetTimer;
 }
 
-interface DeliveryHandover {
+export async function createDeliveryHandover(parts: DeliveryHandoverParts): Promise<{
   /**
    * Resolves when the deliveries are in the records. Those with a known key are ignored. `step` is
    * the transaction of the caller: the deliveries are committed or rolled back with it.
@@ -50,11 +50,7 @@ interface DeliveryHandover {
   /** Moves what is in the records. Resolves when it waits for its turn, or an attempt failed. */
   move(): Promise<void>;
   close(): Promise<void>;
-}
-
-export async function createDeliveryHandover(
-  parts: DeliveryHandoverParts,
-): Promise<DeliveryHandover> {
+}> {
   const { records, newId, now, failed, setTimer } = parts;
   const left = await countDeliveriesOnTheirWay(records.db);
   // What is there at the start is older than everything that the journal will give, and newer than

@@ -186,13 +186,6 @@ function release(state: State, waiting: WaitingDelivery): void {
 
 // Delivery recovery: the deliveries that the last process left waiting in the log.
 
-interface RecoveredDeliveries {
-  /** In the order of making. */
-  readonly waiting: readonly WaitingDelivery[];
-  /** Ids of the deliveries of the journal from the position on that the log has. */
-  readonly known: Set<string>;
-}
-
 /** `from` is the journal position that is followed next. Deliveries of deleted connectors end. */
 export async function recoverDeliveries(
   log: DeliveryLog,
@@ -204,7 +197,12 @@ export async function recoverDeliveries(
     /** Those of the connectors that exist. */
     readonly existing: (connectorIds: readonly string[]) => Promise<ReadonlySet<string>>;
   },
-): Promise<RecoveredDeliveries> {
+): Promise<{
+  /** In the order of making. */
+  readonly waiting: readonly WaitingDelivery[];
+  /** Ids of the deliveries of the journal from the position on that the log has. */
+  readonly known: Set<string>;
+}> {
   const { pending, known } = await log.recover(from);
   const connectors = await existing([...new Set(pending.map(({ connectorId }) => connectorId))]);
   const waiting = pending

@@ -4,10 +4,10 @@ import { type AddressInfo, connect as netConnect } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Problem } from '../../model/problem.ts';
-import { createEgressGuard } from './guard.ts';
+import { EgressGuard } from './guard.ts';
 import {
   addressCheck,
-  createHostCheck,
+  HostCheck,
   EgressRefused,
   type HostCheckOptions,
   isLocalName,
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 function guard(options: Partial<HostCheckOptions> = {}) {
-  const made = createEgressGuard({ allow: [], ...options });
+  const made = new EgressGuard({ allow: [], ...options });
   cleanups.push(() => made.close());
   return made;
 }
@@ -315,11 +315,11 @@ describe('architecture 7: forbidden literals are refused with 400 when they are 
     expect(new Set(refused).size).toBeGreaterThanOrEqual(150));
   for (const host of new Set(refused)) {
     test(`${JSON.stringify(host)} is refused`, async () => {
-      const { checkLiteral, connect } = guard({
+      const egress = guard({
         resolve: async () => [{ address: '8.8.8.8', family: 4 }],
       });
-      expect(() => checkLiteral(host)).toThrow(Problem);
-      await expect(connect({ host, port: 1 })).rejects.toBeInstanceOf(EgressRefused);
+      expect(() => egress.checkLiteral(host)).toThrow(Problem);
+      await expect(egress.connect({ host, port: 1 })).rejects.toBeInstanceOf(EgressRefused);
     });
   }
 });
@@ -357,13 +357,13 @@ for (const host of [...publicHosts, ...publicMore, ...publicV6])
 test('whatever a name resolves to, one forbidden address among them refuses all', async () => {
   for (const address of [...v4, ...v6.filter((one) => !one.startsWith('['))]) {
     const family = address.includes(':') ? 6 : 4;
-    const { connect } = guard({
+    const egress = guard({
       resolve: async () => [
         { address: '8.8.8.8', family: 4 },
         { address, family },
       ],
     });
-    await expect(connect({ host: 'example.com', port: 9 }), address).rejects.toBeInstanceOf(
+    await expect(egress.connect({ host: 'example.com', port: 9 }), address).rejects.toBeInstanceOf(
       EgressRefused,
     );
   }
@@ -388,21 +388,21 @@ test('DNS rebinding: the connection goes to the address that was checked, howeve
   const answers = ['203.0.114.1', '127.0.0.1', '127.0.0.1'];
   let asked = 0;
   const resolve = async () => [{ address: answers[Math.min(asked++, 2)]!, family: 4 }];
-  const { connect, request, lookup } = guard({ resolve });
-  const first = connect({
+  const egress = guard({ resolve });
+  const first = egress.connect({
     host: 'rebind.example',
     port: inside.port,
     signal: AbortSignal.timeout(150),
   });
   await expect(first).rejects.toThrow();
   expect(asked).toBe(1);
-  await expect(connect({ host: 'rebind.example', port: inside.port })).rejects.toBeInstanceOf(
-    EgressRefused,
-  );
-  await expect(request(get(`http://rebind.example:${inside.port}/`), never)).rejects.toBeInstanceOf(
-    EgressRefused,
-  );
-  const socket = netConnect({ host: 'rebind.example', port: inside.port, lookup });
+  await expect(
+    egress.connect({ host: 'rebind.example', port: inside.port }),
+  ).rejects.toBeInstanceOf(EgressRefused);
+  await expect(
+    egress.request(get(`http://rebind.example:${inside.port}/`), never),
+  ).rejects.toBeInstanceOf(EgressRefused);
+  const socket = netConnect({ host: 'rebind.example', port: inside.port, lookup: egress.lookup });
   const failure = await new Promise((done) => socket.once('error', done));
   expect(failure).toBeInstanceOf(EgressRefused);
   expect(inside.seen).toEqual([]);
@@ -413,8 +413,8 @@ test('a name is resolved once for each connection and its address is never asked
   let asked = 0;
   // The second answer would be refused, so a second question would fail the request.
   const resolve = async () => [{ address: asked++ === 0 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
-  const { request } = guard({ allow: ['127.0.0.1'], resolve });
-  const answer = await request(get(`http://rebind.example:${inside.port}/x`), never);
+  const egress = guard({ allow: ['127.0.0.1'], resolve });
+  const answer = await egress.request(get(`http://rebind.example:${inside.port}/x`), never);
   expect([answer.status, asked, inside.seen]).toEqual([
     200,
     1,
@@ -428,8 +428,8 @@ for (const status of [301, 302, 303, 307, 308]) {
       status: url === '/from' ? status : 200,
       headers: { location: '/to' },
     }));
-    const { request } = guard({ allow: ['127.0.0.0/8'] });
-    const answer = await request(get(`http://127.0.0.1:${inside.port}/from`), never);
+    const egress = guard({ allow: ['127.0.0.0/8'] });
+    const answer = await egress.request(get(`http://127.0.0.1:${inside.port}/from`), never);
     expect([answer.status, answer.location]).toEqual([status, '/to']);
     expect(inside.seen).toHaveLength(1);
   });
@@ -437,16 +437,16 @@ for (const status of [301, 302, 303, 307, 308]) {
 
 test('EGRESS_ALLOW opens exactly its ranges, for literals, names and local names', async () => {
   const inside = await serve(() => ({ status: 200 }));
-  const { checkLiteral, request } = guard({ allow: ['127.0.0.0/8', '10.1.0.0/16', 'fd00::/8'] });
+  const egress = guard({ allow: ['127.0.0.0/8', '10.1.0.0/16', 'fd00::/8'] });
   for (const host of ['127.0.0.1', 'localhost', '10.1.2.3', 'fd00::1', '::ffff:10.1.2.3'])
-    checkLiteral(host);
+    egress.checkLiteral(host);
   for (const host of ['10.2.0.1', '::1', 'fc00::1', '169.254.169.254'])
-    expect(() => checkLiteral(host)).toThrow(Problem);
-  expect((await request(get(`http://127.0.0.1:${inside.port}/`), never)).status).toBe(200);
+    expect(() => egress.checkLiteral(host)).toThrow(Problem);
+  expect((await egress.request(get(`http://127.0.0.1:${inside.port}/`), never)).status).toBe(200);
 });
 
 test('URLs: only http and https, no user and password, the host checked as written', () => {
-  const { checkUrl } = guard();
+  const egress = guard();
   const bad = [
     'ftp://example.com',
     'file:///etc/passwd',
@@ -465,14 +465,14 @@ test('URLs: only http and https, no user and password, the host checked as writt
   ];
   for (const url of [...bad, ...more])
     expect(() => guard().checkUrl(url, 'uri'), url).toThrow(Problem);
-  expect(() => checkUrl('https://example.com/a?b=c', 'uri')).not.toThrow();
+  expect(() => egress.checkUrl('https://example.com/a?b=c', 'uri')).not.toThrow();
   expect(isLocalName('mylocalhost')).toBe(false);
 });
 
 test('the lookup of other clients answers in both forms and refuses with EgressRefused', async () => {
-  const { lookup } = guard({ resolve: async () => [{ address: '8.8.8.8', family: 4 }] });
+  const egress = guard({ resolve: async () => [{ address: '8.8.8.8', family: 4 }] });
   const ask = (host: string, options: object) =>
-    new Promise((done) => lookup(host, options, (...answer) => done(answer)));
+    new Promise((done) => egress.lookup(host, options, (...answer) => done(answer)));
   expect(await ask('example.com', {})).toEqual([null, '8.8.8.8', 4]);
   expect(await ask('example.com', { all: true })).toEqual([
     null,
@@ -490,7 +490,7 @@ describe('security 9, ASVS 1.3.6: what is the platform itself is not reached, wh
     { host: 'db.internal', port: 5432 },
     { host: '10.0.0.7', port: 7070 },
   ];
-  const { placesOf } = createHostCheck({ allow: ['10.0.0.0/8', '127.0.0.0/8'], own, resolve });
+  const hosts = new HostCheck({ allow: ['10.0.0.0/8', '127.0.0.0/8'], own, resolve });
 
   test.each([
     ['127.0.0.1', 8080],
@@ -500,7 +500,7 @@ describe('security 9, ASVS 1.3.6: what is the platform itself is not reached, wh
     ['db.internal', 5432],
     ['10.0.0.7', 7070],
   ])('%s at %d', async (host, port) => {
-    await expect(placesOf(host, port)).rejects.toThrow("platform's own");
+    await expect(hosts.placesOf(host, port)).rejects.toThrow("platform's own");
   });
 
   test.each([
@@ -508,11 +508,11 @@ describe('security 9, ASVS 1.3.6: what is the platform itself is not reached, wh
     ['10.0.0.9', 5433],
     ['10.0.0.8', 7070],
   ])('but %s at %d', async (host, port) => {
-    expect(await placesOf(host, port)).toHaveLength(1);
+    expect(await hosts.placesOf(host, port)).toHaveLength(1);
   });
 
   test('ASVS 13.2.4 and 13.2.5: with only what is allowed, public addresses are refused', async () => {
-    const strict = createHostCheck({ allow: ['198.51.100.7'], onlyAllowed: true });
+    const strict = new HostCheck({ allow: ['198.51.100.7'], onlyAllowed: true });
     for (const host of ['8.8.8.8', '2606:4700::1111'])
       await expect(strict.addressesOf(host)).rejects.toThrow('not an allowed address');
     expect(await strict.addressesOf('198.51.100.7')).toHaveLength(1);

@@ -4,11 +4,9 @@ import type { LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import { problem } from '../../model/problem.ts';
 import {
-  createGuardedConnections,
-  createHostCheck,
   EgressRefused,
-  type GuardedConnections,
-  type HostCheck,
+  GuardedConnections,
+  HostCheck,
   type HostCheckOptions,
   readHttpUrl,
 } from './host-check.ts';
@@ -19,68 +17,68 @@ import {
   type HttpExchange,
 } from './http-exchange.ts';
 
-export interface EgressGuard extends GuardedConnections {
-  /**
-   * Throws Problem `egressRefused` (400) for a host that is a forbidden address in any notation, a
-   * local name, or no host.
-   */
-  checkLiteral(host: string): void;
-  /**
-   * The same for the host of an http or https URL; throws Problem `invalidRequest` for what is no
-   * such URL.
-   */
-  checkUrl(url: string, where: string): void;
-  /** Rejects with EgressRefused for a port of the platform itself; for clients that connect alone. */
-  refuseOwn(host: string, port: number): Promise<void>;
+export class EgressGuard extends GuardedConnections {
+  readonly #hosts: HostCheck;
+  readonly #http: HttpExchange;
   /**
    * In place of `dns.lookup`; fails with EgressRefused. Not called by net.connect for numeric
    * hosts: check those first.
    */
   readonly lookup: LookupFunction;
+
+  /** `http` sends the requests; it is closed with the guard. */
+  constructor(options: HostCheckOptions, http: HttpExchange = createHttpExchange(options)) {
+    const hosts = new HostCheck(options);
+    super(hosts);
+    this.#hosts = hosts;
+    this.#http = http;
+    this.lookup = createLookup(hosts);
+  }
+
   /**
-   * Sends the request and reads the beginning of its answer. A redirect is an answer like any other
-   * and is not followed. Rejects with EgressRefused, a network error, or the reason of the signal when
-   * that ends the request.
+   * Throws Problem `egressRefused` (400) for a host that is a forbidden address in any notation, a
+   * local name, or no host.
    */
-  request(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer>;
-  close(): Promise<void>;
-}
-
-/** `http` sends the requests; it is closed with the guard. */
-export function createEgressGuard(
-  options: HostCheckOptions,
-  http: HttpExchange = createHttpExchange(options),
-): EgressGuard {
-  const hosts = createHostCheck(options);
-
-  function checkLiteral(host: string): void {
+  checkLiteral(host: string): void {
     try {
-      hosts.checkedHost(host);
+      this.#hosts.checkedHost(host);
     } catch (error) {
       if (!(error instanceof EgressRefused)) throw error;
       throw problem('egressRefused', { host: error.host, reason: error.reason });
     }
   }
 
-  return {
-    ...createGuardedConnections(hosts),
-    checkLiteral,
-    checkUrl(url, where) {
-      const parsed = readHttpUrl(url);
-      if (parsed === undefined) {
-        throw problem('invalidRequest', {
-          reason: `body ${where}: must be an http or https URL without credentials`,
-        });
-      }
-      checkLiteral(parsed.hostname);
-    },
-    async refuseOwn(host, port) {
-      await hosts.placesOf(host, port);
-    },
-    lookup: createLookup(hosts),
-    request: (call, signal) => requestBy(http, call, signal),
-    close: () => http.close(),
-  };
+  /**
+   * The same for the host of an http or https URL; throws Problem `invalidRequest` for what is no
+   * such URL.
+   */
+  checkUrl(url: string, where: string): void {
+    const parsed = readHttpUrl(url);
+    if (parsed === undefined) {
+      throw problem('invalidRequest', {
+        reason: `body ${where}: must be an http or https URL without credentials`,
+      });
+    }
+    this.checkLiteral(parsed.hostname);
+  }
+
+  /** Rejects with EgressRefused for a port of the platform itself; for clients that connect alone. */
+  async refuseOwn(host: string, port: number): Promise<void> {
+    await this.#hosts.placesOf(host, port);
+  }
+
+  /**
+   * Sends the request and reads the beginning of its answer. A redirect is an answer like any other
+   * and is not followed. Rejects with EgressRefused, a network error, or the reason of the signal when
+   * that ends the request.
+   */
+  request(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
+    return requestBy(this.#http, call, signal);
+  }
+
+  close(): Promise<void> {
+    return this.#http.close();
+  }
 }
 
 function requestBy(http: HttpExchange, call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
@@ -99,8 +97,8 @@ function requestBy(http: HttpExchange, call: HttpCall, signal: AbortSignal): Pro
   });
 }
 
-function createLookup({ addressesOf }: HostCheck): LookupFunction {
-  const askAddresses = callbackify(addressesOf);
+function createLookup(hosts: HostCheck): LookupFunction {
+  const askAddresses = callbackify((host: string) => hosts.addressesOf(host));
   return (hostname, options, callback) => {
     askAddresses(hostname, (error, addresses) => {
       if (error !== null) return callback(error, '', 0);
@@ -124,14 +122,15 @@ function familyOf(asked: unknown): 4 | 6 | undefined {
 
 // Guarded fetch: requests of libraries that expect `fetch`, sent through the egress guard.
 
-interface FetchInit {
-  readonly method?: string | undefined;
-  readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
-  readonly body?: unknown;
-  readonly signal?: AbortSignal | null | undefined;
-}
-
-type GuardedFetch = (url: string, init: FetchInit) => Promise<Response>;
+type GuardedFetch = (
+  url: string,
+  init: {
+    readonly method?: string | undefined;
+    readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
+    readonly body?: unknown;
+    readonly signal?: AbortSignal | null | undefined;
+  },
+) => Promise<Response>;
 
 const fetchLimits = { answerBytesMax: 256 * 1024, waitMs: 10_000 } as const;
 /** A `Response` of these has no body. */
@@ -141,11 +140,11 @@ const bodiless = new Set([204, 205, 304]);
  * The guard does not check addresses of the origin that the operator trusts. Redirects are answers
  * like any other.
  */
-export function createGuardedFetch({ request }: EgressGuard, trustedUrl: string): GuardedFetch {
+export function createGuardedFetch(egress: EgressGuard, trustedUrl: string): GuardedFetch {
   const { origin } = new URL(trustedUrl);
   return async (url, { method = 'GET', headers = {}, body, signal }) => {
     const late = AbortSignal.timeout(fetchLimits.waitMs);
-    const answer = await request(
+    const answer = await egress.request(
       {
         method,
         url,

@@ -130,19 +130,6 @@ export interface OwnPlace {
   readonly port: number;
 }
 
-/** All methods fail with EgressRefused. */
-export interface HostCheck {
-  /** Checks everything that can be checked without a name lookup. */
-  checkedHost(text: string): Host;
-  /**
-   * All addresses of the host, after each of them is checked: one forbidden address refuses the
-   * host.
-   */
-  addressesOf(text: string): Promise<readonly ResolvedAddress[]>;
-  /** The same for a port, which is refused where it is one of the platform's own. */
-  placesOf(text: string, port: number): Promise<readonly ResolvedAddress[]>;
-}
-
 export interface HostCheckOptions {
   /** CIDR ranges that may be reached although they are not public (`EGRESS_ALLOW`). */
   readonly allow: readonly string[];
@@ -153,56 +140,67 @@ export interface HostCheckOptions {
   readonly resolve?: Resolve;
 }
 
-export function createHostCheck({
-  allow,
-  onlyAllowed = false,
-  own = [],
-  resolve = resolveBySystem,
-}: HostCheckOptions): HostCheck {
-  const check = addressCheck(allow, onlyAllowed);
+/** All methods fail with EgressRefused. */
+export class HostCheck {
+  /** Why an address is forbidden; undefined for an allowed one. */
+  readonly #reasonOf: (address: string) => string | undefined;
+  readonly #own: readonly OwnPlace[];
+  readonly #resolve: Resolve;
 
-  function checkAddress(address: string, host: string): void {
-    const reason = check(address);
-    if (reason !== undefined) throw new EgressRefused(host, reason);
+  constructor({
+    allow,
+    onlyAllowed = false,
+    own = [],
+    resolve = resolveBySystem,
+  }: HostCheckOptions) {
+    this.#reasonOf = addressCheck(allow, onlyAllowed);
+    this.#own = own;
+    this.#resolve = resolve;
   }
 
-  function checkedHost(text: string): Host {
+  /** Checks everything that can be checked without a name lookup. */
+  checkedHost(text: string): Host {
     const host = readHost(text);
     if (host === undefined) throw new EgressRefused(text, 'unreadable');
-    if (host.isAddress) checkAddress(host.name, host.name);
-    else if (isLocalName(host.name)) checkAddress('127.0.0.1', host.name);
+    if (host.isAddress) this.#checkAddress(host.name, host.name);
+    else if (isLocalName(host.name)) this.#checkAddress('127.0.0.1', host.name);
     return host;
   }
 
-  async function refuseOwn(host: string, port: number, addresses: readonly ResolvedAddress[]) {
-    for (const place of own) {
+  /**
+   * All addresses of the host, after each of them is checked: one forbidden address refuses the
+   * host.
+   */
+  async addressesOf(text: string): Promise<readonly ResolvedAddress[]> {
+    const host = this.checkedHost(text);
+    if (host.isAddress) return [{ address: host.name, family: isIP(host.name) }];
+    const found = await this.#resolve(host.name);
+    if (found.length === 0) throw new Error(`${host.name} could not be resolved`);
+    for (const { address } of found) this.#checkAddress(address, host.name);
+    return found;
+  }
+
+  /** The same for a port, which is refused where it is one of the platform's own. */
+  async placesOf(text: string, port: number): Promise<readonly ResolvedAddress[]> {
+    const found = await this.addressesOf(text);
+    await this.#refuseOwn(text, port, found);
+    return found;
+  }
+
+  #checkAddress(address: string, host: string): void {
+    const reason = this.#reasonOf(address);
+    if (reason !== undefined) throw new EgressRefused(host, reason);
+  }
+
+  async #refuseOwn(host: string, port: number, addresses: readonly ResolvedAddress[]) {
+    for (const place of this.#own) {
       if (place.port !== port) continue;
-      const known = place.host === undefined ? [] : await knownAddresses(place.host, resolve);
+      const known = place.host === undefined ? [] : await knownAddresses(place.host, this.#resolve);
       const isOwn = ({ address }: ResolvedAddress) =>
         place.host === undefined ? isOfThisMachine(address) : known.includes(plainOf(address));
       if (addresses.some(isOwn)) throw new EgressRefused(`${host}:${port}`, "the platform's own");
     }
   }
-
-  const addresses = {
-    checkedHost,
-    async addressesOf(text: string) {
-      const host = checkedHost(text);
-      if (host.isAddress) return [{ address: host.name, family: isIP(host.name) }];
-      const found = await resolve(host.name);
-      if (found.length === 0) throw new Error(`${host.name} could not be resolved`);
-      for (const { address } of found) checkAddress(address, host.name);
-      return found;
-    },
-  };
-  return {
-    ...addresses,
-    async placesOf(text, port) {
-      const found = await addresses.addressesOf(text);
-      await refuseOwn(text, port, found);
-      return found;
-    },
-  };
 }
 
 const loopback = new BlockList();
@@ -308,17 +306,17 @@ interface EgressTarget {
   readonly signal?: AbortSignal;
 }
 
-export interface GuardedConnections {
-  /** A connected socket to a checked address; rejects with EgressRefused or the network's error. */
-  connect(target: EgressTarget): Promise<Socket>;
-  /** The same with TLS on top: the certificate is checked for `servername`, by default the host. */
-  connectTls(target: EgressTarget, tls?: ConnectionOptions): Promise<TLSSocket>;
-}
+export class GuardedConnections {
+  readonly #hosts: HostCheck;
 
-export function createGuardedConnections({ placesOf }: HostCheck): GuardedConnections {
-  async function connect({ host, port, signal }: EgressTarget): Promise<Socket> {
+  constructor(hosts: HostCheck) {
+    this.#hosts = hosts;
+  }
+
+  /** A connected socket to a checked address; rejects with EgressRefused or the network's error. */
+  async connect({ host, port, signal }: EgressTarget): Promise<Socket> {
     const ends = withTimeout(signal);
-    const addresses = await until(ends, placesOf(host, port));
+    const addresses = await until(ends, this.#hosts.placesOf(host, port));
     let failure: unknown;
     for (const { address } of addresses.slice(0, connectionLimits.addressesTriedMax)) {
       try {
@@ -331,14 +329,13 @@ export function createGuardedConnections({ placesOf }: HostCheck): GuardedConnec
     throw failure;
   }
 
-  async function connectTls(target: EgressTarget, tls: ConnectionOptions = {}): Promise<TLSSocket> {
-    const socket = await connect(target);
+  /** The same with TLS on top: the certificate is checked for `servername`, by default the host. */
+  async connectTls(target: EgressTarget, tls: ConnectionOptions = {}): Promise<TLSSocket> {
+    const socket = await this.connect(target);
     const ends = withTimeout(target.signal);
     const secured = tlsConnect({ ...tlsHost(target.host), ...tls, socket });
     return connected(secured, 'secureConnect', ends);
   }
-
-  return { connect, connectTls };
 }
 
 /** Addresses have no server name indication. */

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import { EgressRefused } from './host-check.ts';
-import { createEgressGuard, type EgressGuard } from './guard.ts';
+import { EgressGuard } from './guard.ts';
 import { createHttpExchange } from './http-exchange.ts';
 import { createHttpThread } from './http-thread.ts';
 
@@ -25,7 +25,7 @@ function guardBy(
   open: (typeof exchanges)[keyof typeof exchanges],
   allow: readonly string[] = ['127.0.0.0/8'],
 ): EgressGuard {
-  const guard = createEgressGuard({ allow }, open(allow));
+  const guard = new EgressGuard({ allow }, open(allow));
   cleanups.push(() => guard.close());
   return guard;
 }
@@ -51,12 +51,12 @@ const soon = () => AbortSignal.timeout(5_000);
 for (const [where, open] of Object.entries(exchanges)) {
   describe(where, () => {
     test('requests and answers arrive whole, many in one turn', async () => {
-      const { request } = guardBy(open);
+      const guard = guardBy(open);
       const url = await serve(echo);
       const bodies = Array.from({ length: 40 }, (_, i) => `"ü😀\u2028${i}"${'x'.repeat(i * 100)}`);
       const answers = await Promise.all(
         bodies.map((body, i) =>
-          request(
+          guard.request(
             { method: 'PUT', url: `${url}a?b=${i}`, headers: { 'X-Name': `n${i}` }, body },
             soon(),
           ),
@@ -68,14 +68,14 @@ for (const [where, open] of Object.entries(exchanges)) {
     });
 
     test('of a long answer 16 KiB are kept, and one without an end does not hold the request', async () => {
-      const { request } = guardBy(open);
+      const guard = guardBy(open);
       const url = await serve((_request, response) => {
         response.writeHead(200);
         for (let i = 0; i < 8; i++) response.write('x'.repeat(64 * 1024));
       });
-      const { status, text } = await request(post(url), soon());
+      const { status, text } = await guard.request(post(url), soon());
       expect([status, text.length]).toEqual([200, 16 * 1024]);
-      const more = await request({ ...post(url), answerBytesMax: 70_000 }, soon());
+      const more = await guard.request({ ...post(url), answerBytesMax: 70_000 }, soon());
       expect(more.text.length).toBe(70_000);
     });
 
@@ -83,40 +83,40 @@ for (const [where, open] of Object.entries(exchanges)) {
       const stop = new AbortController();
       let ended: (() => void) | undefined;
       const isEnded = new Promise<void>((resolve) => (ended = resolve));
-      const { request } = guardBy(open);
+      const guard = guardBy(open);
       const url = await serve((incoming) => {
         incoming.socket.once('close', () => ended?.());
         stop.abort(new Error('enough'));
       });
-      await expect(request(post(url), stop.signal)).rejects.toThrow('enough');
-      await expect(request(post(url), stop.signal)).rejects.toThrow('enough');
+      await expect(guard.request(post(url), stop.signal)).rejects.toThrow('enough');
+      await expect(guard.request(post(url), stop.signal)).rejects.toThrow('enough');
       await isEnded;
     });
 
     test('a connection that ends in the middle of an answer is a failure', async () => {
-      const { request } = guardBy(open);
+      const guard = guardBy(open);
       const url = await serve((_request, response) => {
         response.writeHead(200, { 'content-length': '10' }).write('half');
         setImmediate(() => response.destroy());
       });
-      await expect(request(post(url), soon())).rejects.toThrow();
+      await expect(guard.request(post(url), soon())).rejects.toThrow();
     });
 
     test('a forbidden address is refused, except for a target of the operator', async () => {
-      const { request } = guardBy(open, []);
+      const guard = guardBy(open, []);
       const url = await serve(echo);
-      const refusal = await request(post(url), soon()).catch((error: unknown) => error);
+      const refusal = await guard.request(post(url), soon()).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(EgressRefused);
       expect(refusal).toMatchObject({ host: '127.0.0.1', reason: 'loopback' });
-      const { status } = await request({ ...post(url), isOperators: true }, soon());
+      const { status } = await guard.request({ ...post(url), isOperators: true }, soon());
       expect(status).toBe(207);
     });
 
     test('errors keep their message and code', async () => {
-      const { request } = guardBy(open);
+      const guard = guardBy(open);
       const url = await serve(echo);
       const errorOf = (call: Parameters<EgressGuard['request']>[0]) =>
-        request(call, soon()).catch((error: unknown) => error);
+        guard.request(call, soon()).catch((error: unknown) => error);
       const invalid = { code: 'UND_ERR_INVALID_ARG' };
       expect(await errorOf(post('ftp://127.0.0.1/'))).toMatchObject({
         ...invalid,
@@ -144,14 +144,14 @@ test('when the thread ends, its requests fail, the failure is reported, and the 
   const note = (worker: Worker): void => void threads.push(worker);
   process.on('worker', note);
   cleanups.push(() => process.off('worker', note));
-  const { request } = guardBy(exchanges['on another thread']);
+  const guard = guardBy(exchanges['on another thread']);
   let hold = true;
   const { promise: arrived, resolve } = Promise.withResolvers<void>();
   const url = await serve((incoming, response) => {
     if (hold) resolve();
     else echo(incoming, response);
   });
-  const answer = request(post(url), soon()).catch((error: unknown) => error);
+  const answer = guard.request(post(url), soon()).catch((error: unknown) => error);
   await arrived;
   hold = false;
   failures.length = 0;
@@ -159,6 +159,6 @@ test('when the thread ends, its requests fail, the failure is reported, and the 
   const ended = 'The worker thread that sends HTTP requests exited';
   expect(await answer).toMatchObject({ message: ended });
   expect(failures).toEqual([expect.objectContaining({ message: ended })]);
-  expect((await request(post(url), soon())).status).toBe(207);
+  expect((await guard.request(post(url), soon())).status).toBe(207);
   expect(threads).toHaveLength(2);
 });

@@ -6,12 +6,7 @@ import { callbackify } from 'node:util';
 import type * as Undici from 'undici';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
-import {
-  createGuardedConnections,
-  createHostCheck,
-  type GuardedConnections,
-  type HostCheckOptions,
-} from './host-check.ts';
+import { GuardedConnections, HostCheck, type HostCheckOptions } from './host-check.ts';
 
 // HTTP pools: kept connections of the HTTP client, guarded ones per set of certificates.
 
@@ -74,14 +69,15 @@ class HttpPools {
 }
 
 function createConnector(
-  { connect, connectTls }: GuardedConnections,
+  connections: GuardedConnections,
   tls: ConnectionOptions,
 ): buildConnector.connector {
   const open = callbackify(
     async ({ hostname, protocol, port }: buildConnector.Options): Promise<Socket> => {
-      if (protocol !== 'https:') return connect({ host: hostname, port: Number(port) || 80 });
+      if (protocol !== 'https:')
+        return connections.connect({ host: hostname, port: Number(port) || 80 });
       const target = { host: hostname, port: Number(port) || 443 };
-      return connectTls(target, { ALPNProtocols: ['http/1.1'], ...tls });
+      return connections.connectTls(target, { ALPNProtocols: ['http/1.1'], ...tls });
     },
   );
   return (options, done) => {
@@ -140,7 +136,7 @@ export interface HttpExchange {
 
 /** An exchange in this thread. It follows no redirect, so an answer cannot lead to another target. */
 export function createHttpExchange(options: HostCheckOptions): HttpExchange {
-  const pools = new HttpPools(createGuardedConnections(createHostCheck(options)), httpClient);
+  const pools = new HttpPools(new GuardedConnections(new HostCheck(options)), httpClient);
   const addresses = createBoundedMap<string, Address>(addressesMax);
 
   function addressOf(url: string): Address {

@@ -35,15 +35,16 @@ const devicePaths: ReadonlySet<string> = new Set([
   'akenzaDeviceId',
 ]);
 
-interface RenderedAlarm {
+/** Long names and keys are cut. Throws Problem `templateTooLarge`. */
+export function renderAlarm(
+  templates: AlarmTemplates,
+  context: TemplateContext,
+): {
   readonly name: string;
   readonly key: string;
   /** Undefined for a timed run that reads several devices, or none. */
   readonly device: AlarmDevice | undefined;
-}
-
-/** Long names and keys are cut. Throws Problem `templateTooLarge`. */
-export function renderAlarm(templates: AlarmTemplates, context: TemplateContext): RenderedAlarm {
+} {
   const device = context.device ?? onlyDevice(context);
   const { rule } = context;
   const own = {

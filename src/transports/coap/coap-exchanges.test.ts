@@ -1,11 +1,11 @@
 // CoAP exchanges: one organization's many requests leave the memory of others.
 import { expect, test } from 'vitest';
-import { createExchanges } from './coap-server.ts';
+import { Exchanges } from './coap-server.ts';
 
 const limits = { acceptedMax: 100, acceptedBytesMax: 100 * 400, refusedMax: 50 };
 
 test('review security 2: who remembers most exchanges gives way first, by organization and by address', () => {
-  const exchanges = createExchanges(limits);
+  const exchanges = new Exchanges(limits);
   const answer = Buffer.from('done');
   const end = (key: string, owner: string, kind: 'accepted' | 'refused') => {
     expect(exchanges.begin(key, 1, 0)).toBe('new');
@@ -24,7 +24,7 @@ test('review security 2: who remembers most exchanges gives way first, by organi
 });
 
 test('large answers count by their bytes', () => {
-  const exchanges = createExchanges(limits);
+  const exchanges = new Exchanges(limits);
   for (let i = 0; i < 100; i++) {
     exchanges.begin(String(i), 1, 0);
     exchanges.accepted(String(i), Buffer.alloc(1_000), 'one');

@@ -68,56 +68,61 @@ interface Exchange {
   readonly answer: string;
 }
 
-interface Exchanges {
+export class Exchanges {
+  readonly #underWay = new Map<string, Omit<Exchange, 'answer'>>();
+  readonly #accepted: Memory;
+  readonly #refused: Memory;
+
+  /** Who calls bounds what is under way. */
+  constructor(limits: ExchangeLimits) {
+    this.#accepted = new Memory(limits.acceptedMax, limits.acceptedBytesMax);
+    this.#refused = new Memory(limits.refusedMax, Number.POSITIVE_INFINITY);
+  }
+
+  #end(memory: Memory, key: string, answer: Buffer, owner: string): void {
+    const exchange = this.#underWay.get(key);
+    if (exchange === undefined) return;
+    this.#underWay.delete(key);
+    memory.add(key, { ...exchange, answer: answer.toString('latin1') }, owner);
+  }
+
   /**
    * Begins the exchange of a datagram: `new` is to be done; of one that was seen, `underWay` or the
    * answer it got. `key` names the address, the message id and the contents: an id that comes again
    * with others is a sender that was restarted.
    */
-  begin(key: string, port: number, now: EpochMs): 'new' | 'underWay' | Buffer;
+  begin(key: string, port: number, now: EpochMs): 'new' | 'underWay' | Buffer {
+    // It was sent only once, whatever the port.
+    if (this.#underWay.has(key)) return 'underWay';
+    const before = this.#accepted.find(key, port, now) ?? this.#refused.find(key, port, now);
+    if (before !== undefined) return before;
+    this.#underWay.set(key, { port, begunAt: now });
+    return 'new';
+  }
+
   /** Ends an exchange of the owner; an empty answer says that the sender wanted none. */
-  accepted(key: string, answer: Buffer, owner: string): void;
-  refused(key: string, answer: Buffer, owner: string): void;
+  accepted(key: string, answer: Buffer, owner: string): void {
+    this.#end(this.#accepted, key, answer, owner);
+  }
+
+  refused(key: string, answer: Buffer, owner: string): void {
+    this.#end(this.#refused, key, answer, owner);
+  }
+
   /** Ends an exchange without a memory, so that a repetition is tried anew. */
-  forget(key: string): void;
+  forget(key: string): void {
+    this.#underWay.delete(key);
+  }
+
   /** Under way. */
-  readonly open: number;
+  get open(): number {
+    return this.#underWay.size;
+  }
+
   /** Remembered. */
-  readonly size: number;
-}
-
-/** Who calls bounds what is under way. */
-export function createExchanges(limits: ExchangeLimits): Exchanges {
-  const underWay = new Map<string, Omit<Exchange, 'answer'>>();
-  const accepted = new Memory(limits.acceptedMax, limits.acceptedBytesMax);
-  const refused = new Memory(limits.refusedMax, Number.POSITIVE_INFINITY);
-
-  const end = (memory: Memory, key: string, answer: Buffer, owner: string): void => {
-    const exchange = underWay.get(key);
-    if (exchange === undefined) return;
-    underWay.delete(key);
-    memory.add(key, { ...exchange, answer: answer.toString('latin1') }, owner);
-  };
-
-  return {
-    begin(key, port, now) {
-      // It was sent only once, whatever the port.
-      if (underWay.has(key)) return 'underWay';
-      const before = accepted.find(key, port, now) ?? refused.find(key, port, now);
-      if (before !== undefined) return before;
-      underWay.set(key, { port, begunAt: now });
-      return 'new';
-    },
-    accepted: (key, answer, owner) => end(accepted, key, answer, owner),
-    refused: (key, answer, owner) => end(refused, key, answer, owner),
-    forget: (key) => void underWay.delete(key),
-    get open() {
-      return underWay.size;
-    },
-    get size() {
-      return accepted.size() + refused.size();
-    },
-  };
+  get size(): number {
+    return this.#accepted.size() + this.#refused.size();
+  }
 }
 
 class Memory {
@@ -172,7 +177,8 @@ const receiveBufferBytes = 4 * 1024 * 1024;
 const openMax = 2_048;
 const limits = { ...exchangeLimits, openMax };
 
-interface CoapServerParts {
+/** Resolves when the port is bound; rejects with the system's error when it cannot be. */
+export async function startCoapServer(parts: {
   readonly host: string;
   /** 0 is any free one. */
   readonly port: number;
@@ -183,18 +189,13 @@ interface CoapServerParts {
   ) => Promise<CoapAnswer>;
   readonly events: CoapEvents;
   readonly now: () => EpochMs;
-}
-
-interface CoapServer {
+}): Promise<{
   readonly port: number;
   readonly open: () => number;
   readonly remembered: () => number;
   /** Takes no more requests; resolves when those under way are answered. */
   close(): Promise<void>;
-}
-
-/** Resolves when the port is bound; rejects with the system's error when it cannot be. */
-export async function startCoapServer(parts: CoapServerParts): Promise<CoapServer> {
+}> {
   const { events, handle, now } = parts;
   const socket = createSocket({
     type: isIPv6(parts.host) ? 'udp6' : 'udp4',
@@ -228,7 +229,10 @@ export async function startCoapServer(parts: CoapServerParts): Promise<CoapServe
   };
 }
 
-async function bound(socket: Socket, { host, port }: CoapServerParts): Promise<void> {
+async function bound(
+  socket: Socket,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
     socket.bind({ port, address: host, exclusive: true }, () => {
@@ -247,58 +251,61 @@ const repeatsMax = 4;
 /** Answers that wait for their acknowledgement; beyond it they are sent once. */
 const waitingMax = 2_048;
 
-interface SeparateResponses {
-  /** Sends the message made for a fresh id; `mustArrive` repeats it. Returns its bytes. */
-  send(make: (id: number) => Buffer, sender: CoapSender, mustArrive: boolean): Buffer;
-  /** The receiver has it, or does not want it. */
-  settle(sender: CoapSender, id: number): void;
-  close(): void;
-}
+class SeparateResponses {
+  readonly #send: (datagram: Buffer, sender: CoapSender) => void;
+  readonly #schedule: SetTimer;
+  readonly #waiting = new Map<string, () => void>();
+  #lastId = 0;
 
-function createSeparateResponses({
-  send,
-  schedule,
-}: {
-  readonly send: (datagram: Buffer, sender: CoapSender) => void;
-  readonly schedule: SetTimer;
-}): SeparateResponses {
-  const waiting = new Map<string, () => void>();
-  let lastId = 0;
+  constructor({
+    send,
+    schedule,
+  }: {
+    readonly send: (datagram: Buffer, sender: CoapSender) => void;
+    readonly schedule: SetTimer;
+  }) {
+    this.#send = send;
+    this.#schedule = schedule;
+  }
 
-  const keyOf = ({ address, port }: CoapSender, id: number): string => `${address} ${port} ${id}`;
+  #keyOf({ address, port }: CoapSender, id: number): string {
+    return `${address} ${port} ${id}`;
+  }
 
-  const repeat = (key: string, datagram: Buffer, sender: CoapSender, count: number): void => {
-    const callOff = schedule(
+  #repeat(key: string, datagram: Buffer, sender: CoapSender, count: number): void {
+    const callOff = this.#schedule(
       () => {
-        if (count === repeatsMax) return void waiting.delete(key);
-        send(datagram, sender);
-        repeat(key, datagram, sender, count + 1);
+        if (count === repeatsMax) return void this.#waiting.delete(key);
+        this.#send(datagram, sender);
+        this.#repeat(key, datagram, sender, count + 1);
       },
       firstRepeatMs * 2 ** count,
     );
-    waiting.set(key, callOff);
-  };
+    this.#waiting.set(key, callOff);
+  }
 
-  return {
-    send(make, sender, mustArrive) {
-      lastId = (lastId + 1) % 0x1_0000;
-      const datagram = make(lastId);
-      send(datagram, sender);
-      const key = keyOf(sender, lastId);
-      if (mustArrive && waiting.size < waitingMax && !waiting.has(key))
-        repeat(key, datagram, sender, 0);
-      return datagram;
-    },
-    settle(sender, id) {
-      const key = keyOf(sender, id);
-      waiting.get(key)?.();
-      waiting.delete(key);
-    },
-    close() {
-      for (const callOff of waiting.values()) callOff();
-      waiting.clear();
-    },
-  };
+  /** Sends the message made for a fresh id; `mustArrive` repeats it. Returns its bytes. */
+  send(make: (id: number) => Buffer, sender: CoapSender, mustArrive: boolean): Buffer {
+    this.#lastId = (this.#lastId + 1) % 0x1_0000;
+    const datagram = make(this.#lastId);
+    this.#send(datagram, sender);
+    const key = this.#keyOf(sender, this.#lastId);
+    if (mustArrive && this.#waiting.size < waitingMax && !this.#waiting.has(key))
+      this.#repeat(key, datagram, sender, 0);
+    return datagram;
+  }
+
+  /** The receiver has it, or does not want it. */
+  settle(sender: CoapSender, id: number): void {
+    const key = this.#keyOf(sender, id);
+    this.#waiting.get(key)?.();
+    this.#waiting.delete(key);
+  }
+
+  close(): void {
+    for (const callOff of this.#waiting.values()) callOff();
+    this.#waiting.clear();
+  }
 }
 
 export interface CoapLimits extends ExchangeLimits {
@@ -342,8 +349,8 @@ interface Asked {
 
 interface EndpointState {
   readonly parts: CoapEndpointParts;
-  readonly exchanges: ReturnType<typeof createExchanges>;
-  readonly separate: ReturnType<typeof createSeparateResponses>;
+  readonly exchanges: Exchanges;
+  readonly separate: SeparateResponses;
   readonly inProgress: Set<Promise<void>>;
 }
 
@@ -354,8 +361,8 @@ export class CoapEndpoint {
   readonly #state: EndpointState;
 
   constructor(parts: CoapEndpointParts) {
-    this.#exchanges = createExchanges(parts.limits);
-    this.#separate = createSeparateResponses(parts);
+    this.#exchanges = new Exchanges(parts.limits);
+    this.#separate = new SeparateResponses(parts);
     this.#state = {
       parts,
       exchanges: this.#exchanges,

@@ -77,19 +77,17 @@ export async function* jsonLineGroups(
   yield* readGroups(new LineReader(limits, start), chunks, inTurn);
 }
 
-interface GroupReader {
-  /** Bytes that it holds and has not given out. */
-  readonly heldBytes: number;
-  add(chunk: Uint8Array): void;
-  /** The next group; undefined when more bytes are needed. */
-  next(): Json[] | undefined;
-  /** The next group of a body that has ended; undefined when nothing is left. */
-  end(): Json[] | undefined;
-}
-
 /** In slices, but for a short body. */
 async function* readGroups(
-  reader: GroupReader,
+  reader: {
+    /** Bytes that it holds and has not given out. */
+    readonly heldBytes: number;
+    add(chunk: Uint8Array): void;
+    /** The next group; undefined when more bytes are needed. */
+    next(): Json[] | undefined;
+    /** The next group of a body that has ended; undefined when nothing is left. */
+    end(): Json[] | undefined;
+  },
   chunks: AsyncIterable<Uint8Array>,
   inTurn: InTurn,
 ): AsyncGenerator<readonly Json[]> {

@@ -8,7 +8,14 @@ import {
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 
-interface MqttListener {
+const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 } as const;
+
+/** Listens; rejects when the port cannot be had. With a certificate it speaks TLS. */
+export async function listenMqtt(
+  where: { readonly host: string; readonly port: number },
+  certificate: Certificate | undefined,
+  accept: (socket: Socket, address: string) => void,
+): Promise<{
   readonly port: number;
   /**
    * New connections get this certificate. Throws, and changes nothing, when it cannot be used. Only
@@ -17,16 +24,7 @@ interface MqttListener {
   renew(certificate: Certificate): void;
   /** Takes no more connections; those that are open are left alone. */
   close(): void;
-}
-
-const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 } as const;
-
-/** Listens; rejects when the port cannot be had. With a certificate it speaks TLS. */
-export async function listenMqtt(
-  where: { readonly host: string; readonly port: number },
-  certificate: Certificate | undefined,
-  accept: (socket: Socket, address: string) => void,
-): Promise<MqttListener> {
+}> {
   const taken = (socket: Socket) => {
     // Until somebody reads it, a reset must not be a fault of the process.
     socket.on('error', () => undefined);

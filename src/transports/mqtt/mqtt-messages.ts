@@ -7,7 +7,7 @@ import type { Retained, RetainedMessage } from './mqtt-retained.ts';
 import type { DeliveryOutcome, DeviceSubscription, MqttSession } from './mqtt-session.ts';
 import { levelsMatch, topicText } from './mqtt-topic.ts';
 
-export interface OutboundMessage {
+interface OutboundMessage {
   readonly levels: readonly string[];
   readonly payload: Buffer;
   readonly qos: 0 | 1;

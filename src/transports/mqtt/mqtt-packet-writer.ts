@@ -60,17 +60,6 @@ export type ConnackProperties = NonNullable<IConnackPacket['properties']>;
 
 const pingResponse = Buffer.from([0xd0, 0]);
 
-interface OutboundPublish {
-  readonly topic: string;
-  readonly payload: Buffer;
-  readonly qos: 0 | 1;
-  readonly retain: boolean;
-  /** With QoS 1. */
-  readonly messageId?: number;
-  /** Only MQTT 5 sends them. */
-  readonly properties?: MessageProperties | undefined;
-}
-
 /** Bytes of one version of MQTT. */
 class PacketWriter {
   readonly #protocolVersion: ProtocolLevel;
@@ -128,7 +117,19 @@ class PacketWriter {
     return pingResponse;
   }
 
-  publish({ properties, ...message }: OutboundPublish): Buffer {
+  publish({
+    properties,
+    ...message
+  }: {
+    readonly topic: string;
+    readonly payload: Buffer;
+    readonly qos: 0 | 1;
+    readonly retain: boolean;
+    /** With QoS 1. */
+    readonly messageId?: number;
+    /** Only MQTT 5 sends them. */
+    readonly properties?: MessageProperties | undefined;
+  }): Buffer {
     return this.#bytesOf({
       cmd: 'publish',
       dup: false,
@@ -150,13 +151,6 @@ export function packetWriter(level: ProtocolLevel): PacketWriter {
 
 // MQTT message writer: sends one message to one session, and waits for its acknowledgement (MQTT 4.3).
 
-interface WrittenMessage {
-  readonly payload: Buffer;
-  readonly qos: 0 | 1;
-  readonly retain: boolean;
-  readonly properties?: MessageProperties | undefined;
-}
-
 /**
  * Resolves with `offline` when the connection is closed, or when too many messages or bytes wait
  * for the client.
@@ -164,7 +158,12 @@ interface WrittenMessage {
 export type WriteMessage = (
   session: MqttSession,
   topic: string,
-  message: WrittenMessage,
+  message: {
+    readonly payload: Buffer;
+    readonly qos: 0 | 1;
+    readonly retain: boolean;
+    readonly properties?: MessageProperties | undefined;
+  },
 ) => Promise<DeliveryOutcome>;
 
 /** MQTT 1.5.3. */

@@ -211,7 +211,12 @@ function refusalOf<R extends RoutedDevice>(
   session: MqttSession,
   qos: number,
   error: unknown,
-  { hints, ...sent }: RefusedPayload,
+  {
+    hints,
+    ...sent
+  }: Pick<DroppedPublish, 'deviceId' | 'bytes' | 'payload'> & {
+    readonly hints?: () => SentHints;
+  },
   parts: PublishParts<R>,
 ): Error | 'done' {
   const { address, clientId, identity } = session;
@@ -229,10 +234,6 @@ function refusalOf<R extends RoutedDevice>(
     });
   if (isForeign) return new FailedPublish(reason, reasonCodes.notAuthorized);
   return new RefusedPublish(reason, lastingCodeOf(failure));
-}
-
-interface RefusedPayload extends Pick<DroppedPublish, 'deviceId' | 'bytes' | 'payload'> {
-  readonly hints?: () => SentHints;
 }
 
 function sentHintsOf(levels: readonly string[], properties: Incoming['properties']): SentHints {

@@ -64,16 +64,6 @@ export type WebhookQuery = Readonly<Record<string, unknown>>;
 /** The settings of an integration, secrets in clear. */
 export type ServerProperties = Readonly<Record<string, string>>;
 
-/** A downlink as servers take it. */
-interface ServerDownlink {
-  readonly id: string;
-  readonly port: number;
-  readonly confirmed: boolean;
-  readonly payloadHex: string;
-  /** It replaces the downlinks that wait at the server. */
-  readonly replaces: boolean;
-}
-
 /** A device, as it is registered at servers. */
 export interface ServerDevice {
   /** 16 hexadecimal digits in lower case. */
@@ -100,7 +90,15 @@ export interface DownlinkApi {
    * signatures.
    */
   readonly calls: (
-    downlink: ServerDownlink,
+    /** A downlink as servers take it. */
+    downlink: {
+      readonly id: string;
+      readonly port: number;
+      readonly confirmed: boolean;
+      readonly payloadHex: string;
+      /** It replaces the downlinks that wait at the server. */
+      readonly replaces: boolean;
+    },
     device: ServerDevice,
     properties: ServerProperties,
     now: EpochMs,

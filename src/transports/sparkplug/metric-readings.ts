@@ -21,12 +21,6 @@ export interface Reading {
   readonly isTransient: boolean;
 }
 
-interface MessageReadings {
-  readonly readings: readonly Reading[];
-  /** Why births are needed again; undefined when all metrics are known. */
-  readonly unknown: string | undefined;
-}
-
 /** Values of unknown aliases are lost, until the births come again. */
 export function readingsOf(parts: {
   readonly payload: Payload;
@@ -34,7 +28,11 @@ export function readingsOf(parts: {
   /** The time of values without one. */
   readonly receivedAt: EpochMs;
   readonly fault: (fault: string) => void;
-}): MessageReadings {
+}): {
+  readonly readings: readonly Reading[];
+  /** Why births are needed again; undefined when all metrics are known. */
+  readonly unknown: string | undefined;
+} {
   const { payload, birth, receivedAt, fault } = parts;
   const sentAt = sentTimeOf(payload.timestamp) ?? receivedAt;
   if (payload.timestamp !== undefined && sentTimeOf(payload.timestamp) === undefined)

@@ -341,14 +341,13 @@ interface ColumnStages
   extends Pick<BatchStages, 'validate' | 'admit' | 'announce' | 'heldFor' | 'turns'> {
   readonly announceRows: (rows: DurableRows) => void;
   /** Undefined, and nothing is stored, when columns do not take the data. */
-  readonly appendColumns: (entries: ColumnsToStore) => Promise<PlacedParts | undefined>;
-}
-
-interface ColumnsToStore
-  extends Pick<SampleColumns, 'timestamps' | 'columns' | 'texts' | 'example'> {
-  readonly receivedAt: EpochMs;
-  /** The rows of each device. */
-  readonly parts: readonly PartToStore[];
+  readonly appendColumns: (
+    entries: Pick<SampleColumns, 'timestamps' | 'columns' | 'texts' | 'example'> & {
+      readonly receivedAt: EpochMs;
+      /** The rows of each device. */
+      readonly parts: readonly PartToStore[];
+    },
+  ) => Promise<PlacedParts | undefined>;
 }
 
 type HeadToStore = BackfillDevice['origin'] & {
@@ -381,22 +380,26 @@ interface StoredColumns {
   readonly left: readonly number[];
 }
 
-interface ColumnsOfDevices extends Pick<PartPlace, 'groupStart'> {
-  readonly samples: SampleColumns;
-  /** Samples without a device are skipped. */
-  readonly devices: RowDevices;
-  readonly receivedAt: EpochMs;
-  /** Of a request with an Idempotency-Key: the samples have the bytes that they were read from. */
-  readonly attempt?: Attempt | undefined;
-}
-
 /**
  * Begins to store the samples. Those of a device are left when one of them is not later than the one
  * before or than all that is stored, when the device does not take their topic and keys, when it is
  * of another node, or when an earlier try of the request stored them. Undefined, and nothing is stored, when one of the samples would be changed or noted.
  */
 async function storeColumns(
-  { samples, devices, receivedAt, groupStart, attempt }: ColumnsOfDevices,
+  {
+    samples,
+    devices,
+    receivedAt,
+    groupStart,
+    attempt,
+  }: Pick<PartPlace, 'groupStart'> & {
+    readonly samples: SampleColumns;
+    /** Samples without a device are skipped. */
+    readonly devices: RowDevices;
+    readonly receivedAt: EpochMs;
+    /** Of a request with an Idempotency-Key: the samples have the bytes that they were read from. */
+    readonly attempt?: Attempt | undefined;
+  },
   progress: BackfillProgress,
   on: ColumnStages,
 ): Promise<StoredColumns | undefined> {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../model/json.ts';
 import { problem } from '../../../model/problem.ts';
-import { createEgressGuard } from '../../egress/guard.ts';
+import { EgressGuard } from '../../egress/guard.ts';
 import type { DownlinkOrder } from '../connector-services.ts';
 import { propertyReader } from '../property-parser.ts';
 import { plainOptions, testServices } from '../testing-services.ts';
@@ -24,7 +24,7 @@ async function sent({ hasCustomPayload = false, ...properties }: JsonObject, fai
     if (failing !== undefined) throw failing;
     orders.push(order);
   };
-  const services = testServices(createEgressGuard({ allow: [] }), { orderDownlink });
+  const services = testServices(new EgressGuard({ allow: [] }), { orderDownlink });
   const options = { ...plainOptions, hasCustomPayload: hasCustomPayload === true };
   const target = downlink.open(parse(properties), services, options);
   return { outcome: await target.send(message, new AbortController().signal), orders };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { plainOptions, testServices } from '../testing-services.ts';
-import { createEgressGuard } from '../../egress/guard.ts';
+import { EgressGuard } from '../../egress/guard.ts';
 import { kafka, type KafkaProperties } from './kafka.ts';
 import { makeCertificate, type TestCertificate } from '../../../../tests/servers/certificate.ts';
 import {
@@ -164,7 +164,7 @@ describe('output to Kafka', () => {
       { host: 'localhost', port: internal.port },
     ]) {
       const started = await broker({ advertised });
-      const egress = createEgressGuard({
+      const egress = new EgressGuard({
         allow: ['127.0.0.1/32'],
         resolve: () => Promise.resolve([{ address: '127.0.0.2', family: 4 }]),
       });
@@ -187,7 +187,7 @@ describe('output to Kafka', () => {
     const secured = { securityProtocol: 'SSL', caCertificate: certificate.cert } as const;
     for (const host of ['127.0.0.2', 'broker.example.com', '127.2', '2130706434']) {
       const started = await broker({ tls: certificate, advertised: { host, port: internal.port } });
-      const egress = createEgressGuard({
+      const egress = new EgressGuard({
         allow: ['127.0.0.1/32'],
         // The bootstrap server is allowed, and every other name leads to the forbidden address.
         resolve: (name) =>

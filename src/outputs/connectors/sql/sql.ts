@@ -262,15 +262,13 @@ interface SqlSession {
   destroy(): void;
 }
 
-interface SqlTarget {
-  readonly properties: SqlProperties;
-  readonly address: SqlAddress;
-  readonly egress: EgressGuard;
-}
-
 /** Opens a session; see `ConnectionKind.open` for `lost` and `signal`. */
 type OpenSession = (
-  target: SqlTarget,
+  target: {
+    readonly properties: SqlProperties;
+    readonly address: SqlAddress;
+    readonly egress: EgressGuard;
+  },
   lost: (reason: Error) => void,
   signal: AbortSignal,
 ) => Promise<SqlSession>;

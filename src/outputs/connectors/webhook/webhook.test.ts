@@ -8,7 +8,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { OutboundMessage } from '../target.ts';
 import { plainOptions, testServices } from '../testing-services.ts';
 import { webhook } from './webhook.ts';
-import { createEgressGuard } from '../../egress/guard.ts';
+import { EgressGuard } from '../../egress/guard.ts';
 import { createHttpThread } from '../../egress/http-thread.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import { makeCertificate } from '../../../../tests/servers/certificate.ts';
@@ -51,7 +51,7 @@ async function receiver() {
 }
 
 function send(properties: JsonObject, timeoutMs = 5_000, allow = ['127.0.0.0/8']) {
-  const egress = createEgressGuard({ allow });
+  const egress = new EgressGuard({ allow });
   const target = webhook.open(properties, testServices(egress), plainOptions);
   cleanups.push(
     () => egress.close(),
@@ -104,7 +104,7 @@ test('an attempt fails for the time being when the thread of the HTTP client end
   const note = (thread: Worker): void => void threads.push(thread);
   process.on('worker', note);
   const http = createHttpThread({ allow: ['127.0.0.0/8'], failed: () => undefined });
-  const egress = createEgressGuard({ allow: [] }, http);
+  const egress = new EgressGuard({ allow: [] }, http);
   cleanups.push(
     () => egress.close(),
     () => process.off('worker', note),

@@ -189,11 +189,6 @@ const tokenLimits = {
   charactersMax: 8_192,
 } as const;
 
-interface IssuedToken {
-  readonly token: string;
-  readonly lifetimeMs: number;
-}
-
 class TokenSource {
   readonly #credentials: ClientCredentials;
   readonly #egress: EgressGuard;
@@ -241,7 +236,10 @@ function tokenRequest({ tokenUrl, clientId, clientSecret, scope }: ClientCredent
 /**
  * Throws `PermanentRefusal` for an answer 4xx, else an Error, when the answer has no usable token.
  */
-function issuedToken({ status, text }: HttpAnswer): IssuedToken {
+function issuedToken({ status, text }: HttpAnswer): {
+  readonly token: string;
+  readonly lifetimeMs: number;
+} {
   const { access_token: token, expires_in: seconds } = parseJsonObject(text) ?? {};
   if (status === 200 && typeof token === 'string' && token.length <= tokenLimits.charactersMax) {
     if (typeof seconds !== 'number') return { token, lifetimeMs: tokenLimits.lifetimeMsDefault };

@@ -39,29 +39,17 @@ export interface DeviceQueue<D extends PendingDelivery = PendingDelivery> {
   state: 'inProgress' | 'later' | 'ready';
 }
 
-interface ConnectorQueue<D extends PendingDelivery = PendingDelivery> {
-  readonly devices: Map<string, DeviceQueue<D>>;
+class ConnectorQueue<D extends PendingDelivery = PendingDelivery> {
+  readonly devices: Map<string, DeviceQueue<D>> = new Map();
   /** Ready queues, oldest first, whose first delivery was not attempted yet. */
-  readonly fresh: Set<DeviceQueue<D>>;
+  readonly fresh: Set<DeviceQueue<D>> = new Set();
   /** Ready queues, oldest first, whose first delivery has failed before. */
-  readonly retried: Set<DeviceQueue<D>>;
+  readonly retried: Set<DeviceQueue<D>> = new Set();
   /** All queues whose first delivery has failed before. */
-  readonly failing: Set<DeviceQueue<D>>;
-  inProgress: number;
-  consecutiveFailures: number;
-  size: number;
-}
-
-function createConnectorQueue<D extends PendingDelivery>(): ConnectorQueue<D> {
-  return {
-    devices: new Map(),
-    fresh: new Set(),
-    retried: new Set(),
-    failing: new Set(),
-    inProgress: 0,
-    consecutiveFailures: 0,
-    size: 0,
-  };
+  readonly failing: Set<DeviceQueue<D>> = new Set();
+  inProgress: number = 0;
+  consecutiveFailures: number = 0;
+  size: number = 0;
 }
 
 function isBroken({ consecutiveFailures }: ConnectorQueue): boolean {
@@ -234,7 +222,7 @@ function connectorOf<D extends PendingDelivery>(
   { connectors }: State<D>,
   key: string,
 ): ConnectorQueue<D> {
-  const known = connectors.get(key) ?? createConnectorQueue<D>();
+  const known = connectors.get(key) ?? new ConnectorQueue<D>();
   connectors.set(key, known);
   return known;
 }
@@ -282,7 +270,7 @@ function* start<D extends PendingDelivery>(
     if (queue.state === 'later') place(state, queue, now);
   }
   for (const key of [...state.changed]) {
-    const connector = state.connectors.get(key) ?? createConnectorQueue<D>();
+    const connector = state.connectors.get(key) ?? new ConnectorQueue<D>();
     for (let queue = nextReady(connector); queue !== undefined; queue = nextReady(connector)) {
       connector.retried.delete(queue);
       connector.fresh.delete(queue);

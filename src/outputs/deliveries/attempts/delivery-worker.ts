@@ -616,12 +616,6 @@ const jitterShare = 0.2;
 /** The longest pause that a target can request, and the longest of all. */
 const retryMsMax = dayMs;
 
-interface Planned {
-  readonly state: DeliveryState;
-  /** When it is due again; `now` if it needs no other attempt. */
-  readonly nextAt: EpochMs;
-}
-
 /** Returns the next state of a delivery after the outcome of an attempt. */
 export function planAfter(
   outcome: SendOutcome,
@@ -634,7 +628,11 @@ export function planAfter(
     readonly now: EpochMs;
     readonly random: number;
   },
-): Planned {
+): {
+  readonly state: DeliveryState;
+  /** When it is due again; `now` if it needs no other attempt. */
+  readonly nextAt: EpochMs;
+} {
   if (outcome.ok) return { state: 'DELIVERED', nextAt: now };
   const delaysMs = outcome.retry === 'HOURS' ? hoursDelaysMs : retryDelaysMs;
   const delayMs = delaysMs[tries - 1];

@@ -1,11 +1,11 @@
 // Target cache: one open target per connector, replaced when the connector changes, also while it is being read.
 import { afterEach, expect, test } from 'vitest';
-import { createEgressGuard } from '../../egress/guard.ts';
+import { EgressGuard } from '../../egress/guard.ts';
 import { testServices } from '../../connectors/testing-services.ts';
 import type { OutputConnector } from '../../../model/connector.ts';
 import { TargetCache, type OpenTarget } from './open-targets.ts';
 
-const egress = createEgressGuard({ allow: [] });
+const egress = new EgressGuard({ allow: [] });
 afterEach(() => egress.close());
 
 function connector(type: string, more: Partial<OutputConnector> = {}): OutputConnector {
