@@ -293,6 +293,8 @@ export class LeafValues {
   numbers: Float64Array;
   readonly texts: string[] = [];
   length = 0;
+  /** Characters of all texts that were ever added. */
+  chars = 0;
 
   /** Memory for `capacity` values is allocated immediately, and more when needed. */
   constructor(capacity = 0) {
@@ -305,6 +307,7 @@ export class LeafValues {
   }
 
   addText(text: string): void {
+    this.chars += text.length;
     this.addNumber(this.texts.push(text) - 1);
   }
 

@@ -292,8 +292,9 @@ function rowColumnsOf(
 
 // Row splitter: takes the data of samples apart, into shapes and lists of values that entries share.
 
-/** A list of more values is not continued, because it lives until its last entry is durable. */
+/** A list of more values or characters is not continued: it lives until its last entry is durable. */
 const sharedValuesMax = 4_096;
+const sharedCharsMax = 64 * 1024;
 
 type RowSplitter = (samples: EntryRows['samples']) => EntryRows;
 
@@ -320,7 +321,8 @@ function createRowSplitter(interner: ShapeInterner): RowSplitter {
   }
 
   return (samples) => {
-    if (values.length >= sharedValuesMax) values = new LeafValues();
+    if (values.length >= sharedValuesMax || values.chars >= sharedCharsMax)
+      values = new LeafValues();
     const valuesAt = values.length;
     return { samples, shapes: shapesOf(samples), values, valuesAt };
   };

@@ -109,6 +109,19 @@ test('10,000 shapes take little memory when they are sealed, and after the next 
   expect(await allSamples(store, 'w1-7')).toHaveLength(500);
 });
 
+test('long strings are not kept in memory after they are stored', async () => {
+  const before = heapUsed();
+  const long = (i: number) => ({ text: `${i} `.padEnd(200_000, 'x') });
+  for (let i = 0; i < 200; i += 2) {
+    const samples = [i, i + 1].map((n) => ({ at: start + n, data: long(n) }));
+    await store.append(entryOf('d1', samples));
+  }
+  await store.sealAll();
+  await store.idle();
+  // They are 40 MB.
+  expect(heapUsed() - before).toBeLessThan(10e6);
+});
+
 /** Chunks of devices with those names; rows in runs are in none. */
 async function chunksOf(prefix: string): Promise<number> {
   const registry = new SeriesRegistry(storeLimits);
