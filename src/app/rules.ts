@@ -53,6 +53,7 @@ import { leaseOfWorkspace } from '../cluster/leases/leases.ts';
 import type { PreviewCalculation } from '../http/routes/calculations.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
+import { countedRows } from '../uplinks/bulk/device-rows.ts';
 
 const entriesWaitMs = 500;
 const scriptsWaitMs = 1_500;
@@ -398,9 +399,11 @@ export function composeCalculations(
   const registry = new CalculationRegistry(db, (calculation) => zoneOf(calculation, zones));
   followChanges(registry);
   const stopping = new AbortController();
-  const late = new LateSamples(db, registry.ofWorkspace, store, now, stopping.signal);
+  const late = new LateSamples(db, registry, store, now, stopping.signal);
   const follower = followers.start('calculations', {
     handle: late.handle,
+    keep: late.keep,
+    keepRows: (rows) => (registry.mayHave(rows.summary.workspaceId) ? rows : countedRows(rows, 0)),
     batchWaitMs,
     failed(error) {
       if (stopping.signal.aborted) return;

@@ -112,6 +112,10 @@ export class CalculationRegistry implements ChangeFollower {
   readonly ofWorkspace = async (workspaceId: string): Promise<readonly KnownCalculation[]> =>
     (await this.all()).get(workspaceId) ?? [];
 
+  /** Whether the workspace has calculations; true while it is not known. */
+  readonly mayHave = (workspaceId: string): boolean =>
+    this.#known?.revision !== this.#revision || this.#known.byWorkspace.has(workspaceId);
+
   async #load(): Promise<ByWorkspace> {
     const revision = this.#revision;
     const known: KnownCalculation[] = [];

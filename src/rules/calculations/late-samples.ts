@@ -9,20 +9,25 @@ import {
 } from '../../model/calculation.ts';
 import { dayMs, type EpochMs, hourMs } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { type DurableEntry, summaryOf } from '../../model/journal-entry.ts';
+import type { StoredSample } from '../../model/sample.ts';
 import type { ReadingStore } from '../../query/accumulation.ts';
 import { accumulatorNamed } from '../../query/summaries/accumulators.ts';
 import { type RecordsDb, transaction } from '../../storage/records/records.ts';
 import { calculationRows } from '../../storage/records/rows/calculations.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
-import type { KnownCalculation } from './calculation-registry.ts';
+import type { CalculationRegistry, KnownCalculation } from './calculation-registry.ts';
 
 /** Devices of one statement. */
 const devicesACall = 500;
 /** Next values that one batch looks for in the store; behind, everything until now is marked. */
 const searchesMax = 1_000;
 const maxGapStandardMs = 2 * dayMs;
+
+const nothing: readonly never[] = Object.freeze([]);
+const noData: JsonObject = Object.freeze({});
 
 /** Times of samples that came or went, both inclusive. */
 interface Range {
@@ -32,8 +37,7 @@ interface Range {
 
 export class LateSamples {
   readonly #db: RecordsDb;
-  /** Those of the workspace, whether active or not. */
-  readonly #calculationsOf: (workspaceId: string) => Promise<readonly KnownCalculation[]>;
+  readonly #registry: CalculationRegistry;
   /** Of devices of this node. */
   readonly #store: ReadingStore;
   readonly #now: () => EpochMs;
@@ -42,26 +46,39 @@ export class LateSamples {
   /** Once `stopped` is aborted, what is being handled is left to the next start. */
   constructor(
     db: RecordsDb,
-    calculationsOf: (workspaceId: string) => Promise<readonly KnownCalculation[]>,
+    registry: CalculationRegistry,
     store: ReadingStore,
     now: () => EpochMs,
     stopped: AbortSignal,
   ) {
     this.#db = db;
-    this.#calculationsOf = calculationsOf;
+    this.#registry = registry;
     this.#store = store;
     this.#now = now;
     this.#stopped = stopped;
   }
 
+  /**
+   * What is kept of an entry until it is handled: what waits for a moment is copied by the garbage
+   * collector. A calculation that is made later computes from all that is stored by then.
+   */
+  readonly keep = (entry: DurableEntry): DurableEntry => {
+    const { position, deviceId, receivedAt, replaces } = entry;
+    const kept = { position, deviceId, receivedAt, notes: nothing, duplicates: 0 };
+    if (!this.#registry.mayHave(workspaceOf(entry))) return { ...kept, samples: nothing };
+    // Its samples are made when they are read.
+    if (entry.summary !== undefined) return entry;
+    const samples = entry.samples.map(withoutData);
+    return replaces === undefined ? { ...kept, samples } : { ...kept, samples, replaces };
+  };
+
   /** Resolves when the marks are durable. The same entries again do no harm. */
   readonly handle = async (entries: readonly DurableEntry[]): Promise<void> => {
     const db = this.#db;
-    const calculationsOf = this.#calculationsOf;
     const marks = new Marks();
     const byWorkspace = Map.groupBy(entries, workspaceOf);
     for (const [workspaceId, own] of byWorkspace) {
-      const calculations = workspaceId === '' ? [] : await calculationsOf(workspaceId);
+      const calculations = workspaceId === '' ? [] : await this.#registry.ofWorkspace(workspaceId);
       if (calculations.length > 0) await this.#mark(calculations, own, marks);
     }
     const found = marks.all();
@@ -150,6 +167,10 @@ export class LateSamples {
       for (const time of timestamps) next = Math.max(next, time + 1);
     return next;
   }
+}
+
+function withoutData({ meta: _, ...sample }: StoredSample): StoredSample {
+  return { ...sample, data: noData };
 }
 
 function workspaceOf(entry: DurableEntry): string {
