@@ -149,8 +149,9 @@ const keysOfLarge = new WeakMap<object, readonly string[]>();
 let areAny = false;
 const noKeys: readonly string[] = Object.freeze([]);
 
-/** Members that are written in one step, in a fraction of a millisecond. */
-const membersPerStep = 1_000;
+/** What is written in one step, in a fraction of a millisecond: strings, and characters of them. */
+const piecesPerStep = 1_000;
+const pieceChars = 32 * 1024;
 
 /** The value is large, or contains one that is. It must not change any more. */
 export function rememberLarge(value: object, keys: readonly string[] = noKeys): void {
@@ -167,39 +168,78 @@ function isLarge(value: Json): value is Json & object {
   return typeof value === 'object' && value !== null && keysOfKnown(value) !== undefined;
 }
 
-/** What `JSON.stringify` makes of the value, in steps for one that is known to be large. */
-export function* jsonInSteps(value: Json): Generator<undefined, string> {
-  if (!isLarge(value)) return JSON.stringify(value);
-  const parts: string[] = [];
-  // What is joined soon is collected as garbage while it is young.
-  let recent: string[] = [];
+/**
+ * JSON in pieces. One string of it would be a large object of the heap, which only a major collection
+ * of garbage frees; pieces are collected while they are young.
+ */
+class JsonPieces {
+  readonly done: string[] = [];
+  #recent: string[] = [];
+  #chars = 0;
+
+  /** Whether it is time for a step. */
+  get isFull(): boolean {
+    return this.#recent.length >= piecesPerStep || this.#chars >= pieceChars;
+  }
+
+  add(text: string): void {
+    this.#recent.push(text);
+    this.#chars += text.length;
+  }
+
+  end(): void {
+    if (this.#recent.length > 0) this.done.push(this.#recent.join(''));
+    this.#recent = [];
+    this.#chars = 0;
+  }
+}
+
+/** What `JSON.stringify` makes of the value, cut into pieces, in steps for one that is known to be large. */
+export function* jsonInSteps(value: Json): Generator<undefined, readonly string[]> {
+  const pieces = new JsonPieces();
+  yield* writeInSteps(value, pieces);
+  pieces.end();
+  return pieces.done;
+}
+
+function* writeInSteps(value: Json, to: JsonPieces): Generator<undefined, void> {
+  if (!isLarge(value)) {
+    to.add(JSON.stringify(value));
+    return;
+  }
   if (Array.isArray(value)) {
-    for (const element of value as readonly Json[]) {
-      recent.push(isLarge(element) ? yield* jsonInSteps(element) : JSON.stringify(element));
-      if (recent.length < membersPerStep) continue;
-      parts.push(recent.join(','));
-      recent = [];
+    const elements = value as readonly Json[];
+    to.add('[');
+    for (let at = 0; at < elements.length; at++) {
+      if (at > 0) to.add(',');
+      yield* writeInSteps(elements[at] ?? null, to);
+      if (!to.isFull) continue;
+      to.end();
       yield;
     }
-    return `[${[...parts, ...recent].join(',')}]`;
+    to.add(']');
+    return;
   }
   const object = value as Readonly<Record<string, Json>>;
   const keys = keysOfKnown(value) ?? noKeys;
+  to.add('{');
   // By place: in a generator, an iterator makes an object for each of thousands.
   for (let at = 0; at < keys.length; at++) {
     const key = keys[at] ?? '';
     const member = object[key] ?? null;
-    const json = isLarge(member) ? yield* jsonInSteps(member) : JSON.stringify(member);
-    recent.push(`${JSON.stringify(key)}:${json}`);
-    if (recent.length < membersPerStep) continue;
-    parts.push(recent.join(','));
-    recent = [];
+    const name = `${at > 0 ? ',' : ''}${JSON.stringify(key)}:`;
+    if (isLarge(member)) {
+      to.add(name);
+      yield* writeInSteps(member, to);
+    } else to.add(name + JSON.stringify(member));
+    if (!to.isFull) continue;
+    to.end();
     yield;
   }
-  return `{${[...parts, ...recent].join(',')}}`;
+  to.add('}');
 }
 
-const knownJson = new WeakMap<object, string>();
+const knownJson = new WeakMap<object, readonly string[]>();
 
 /**
  * Makes the JSON of a large value once, in steps: journal and raw uplinks need it, and it takes
@@ -209,7 +249,12 @@ export function* rememberJson(value: JsonObject | readonly Json[]): Generator<un
   if (!knownJson.has(value)) knownJson.set(value, yield* jsonInSteps(value));
 }
 
+/** What `JSON.stringify` makes of the value, of a large one in pieces. */
+export function jsonPiecesOf(value: JsonObject | readonly Json[]): readonly string[] {
+  return knownJson.get(value) ?? [JSON.stringify(value)];
+}
+
 /** What `JSON.stringify` makes of the value. */
 export function jsonOf(value: JsonObject | readonly Json[]): string {
-  return knownJson.get(value) ?? JSON.stringify(value);
+  return knownJson.get(value)?.join('') ?? JSON.stringify(value);
 }

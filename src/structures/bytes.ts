@@ -98,6 +98,16 @@ export class ByteWriter {
     this.length += bytes;
   }
 
+  /** As `string`, for one that is cut into pieces. */
+  pieces(pieces: readonly string[], before = 0): void {
+    const [text = ''] = pieces;
+    if (pieces.length <= 1) return this.string(text, before);
+    const bytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+    this.varint(bytes + before);
+    this.#reserve(bytes);
+    for (const piece of pieces) this.length += this.#buffer.write(piece, this.length);
+  }
+
   /** False, and nothing is written, when the string has other characters. */
   #ascii(text: string, before: number): boolean {
     const start = this.length;

@@ -2,7 +2,7 @@
 import type { EntryTrace, ProcessingTimes, RawPayload } from '../../model/entry-trace.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { jsonOf } from '../../model/json-keys.ts';
+import { jsonPiecesOf } from '../../model/json-keys.ts';
 import type { ReadEncoding } from '../../model/payload.ts';
 import type { RadioMetrics, UplinkMetrics } from '../../model/uplink-metrics.ts';
 import type { ByteReader, ByteWriter } from '../../structures/bytes.ts';
@@ -133,7 +133,7 @@ const asFirstRow = 0;
 const bodyCodec: Codec<JsonObject | readonly Json[]> = {
   write(to, body, { data }) {
     if (body === data) to.byte(asFirstRow);
-    else to.string(jsonOf(body), firstLength);
+    else to.pieces(jsonPiecesOf(body), firstLength);
   },
   read(from, { data }) {
     const code = from.varint();

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import type { RawUplink } from '../../model/uplink.ts';
 import type { RawPayload } from '../../model/entry-trace.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { jsonOf, keysOfKnown } from '../../model/json-keys.ts';
+import { jsonPiecesOf, keysOfKnown } from '../../model/json-keys.ts';
 import type { ReadEncoding } from '../../model/payload.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { RadioMetrics } from '../../model/uplink-metrics.ts';
@@ -99,20 +99,26 @@ type Line = readonly [
 ];
 type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, meta?: JsonObject];
 
-/**
- * The line of an uplink. It omits the decoder's result when that takes more than `bytesMax`.
- */
+/** The line of an uplink. It omits the decoder's result when that takes more than `bytesMax`. */
 export function lineOf(uplink: RawUplink, bytesMax: number): string {
+  return linePartsOf(uplink, bytesMax).join('');
+}
+
+/**
+ * The same in parts, for who writes them one after the other: a long body would be copied to be part
+ * of a longer string.
+ */
+export function linePartsOf(uplink: RawUplink, bytesMax: number): readonly string[] {
   const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;
   const { topic, timestamp, body, bodyBytes } = payload;
-  const bodyJson = jsonOf(body);
+  const bodyJson = jsonPiecesOf(body);
   const ids = `${JSON.stringify(deviceId)},${JSON.stringify(id)},${position},${receivedAt}`;
-  const sent = `${JSON.stringify(topic)},${timestamp},${bodyBytes},${bodyJson}`;
+  const head = `[${ids},${JSON.stringify(topic)},${timestamp},${bodyBytes},`;
   const outcome = samples === null ? undefined : itemsOf(samples, body, bodyJson, bytesMax);
   const items = outcome === undefined || outcome.length > bytesMax ? 'null' : outcome;
   const left = state === undefined ? 'null' : JSON.stringify(state);
   const keptState = left.length <= bytesMax ? left : 'null';
-  return `[${ids},${sent},${duplicates},${items},${keptState}${lastItems(payload)}]`;
+  return [head, ...bodyJson, `,${duplicates},${items},${keptState}${lastItems(payload)}]`];
 }
 
 /** What few uplinks have, from the first that is absent on without the rest. */
@@ -129,22 +135,28 @@ function lastItems({ metrics, encoding, payloadHex }: RawPayload): string {
 function itemsOf(
   samples: readonly Sample[],
   body: Line[7],
-  bodyJson: string,
+  bodyJson: readonly string[],
   bytesMax: number,
 ): string | undefined {
   const [sample] = samples;
   if (samples.length === 1 && sample?.data === body && sample.meta === undefined)
-    return `[[${JSON.stringify(sample.topic)},${sample.timestamp},${bodyJson}]]`;
+    return isLonger(bodyJson, bytesMax)
+      ? undefined
+      : `[[${JSON.stringify(sample.topic)},${sample.timestamp},${bodyJson.join('')}]]`;
   const items: string[] = [];
   let bytes = 0;
   for (const one of samples) {
-    if (keysOfKnown(one.data) && jsonOf(one.data).length > bytesMax) return undefined;
+    if (keysOfKnown(one.data) && isLonger(jsonPiecesOf(one.data), bytesMax)) return undefined;
     const item = JSON.stringify(sampleItem(one));
     bytes += item.length;
     if (bytes > bytesMax) return undefined;
     items.push(item);
   }
   return `[${items.join(',')}]`;
+}
+
+function isLonger(pieces: readonly string[], charsMax: number): boolean {
+  return pieces.reduce((sum, { length }) => sum + length, 0) > charsMax;
 }
 
 function sampleItem({ topic, timestamp, data, meta }: Sample): SampleItem {

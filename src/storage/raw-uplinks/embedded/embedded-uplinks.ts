@@ -16,7 +16,7 @@ import { type Disk, makeFolder, realDisk } from '../../log/durable-file.ts';
 import {
   deviceOfLine,
   isLineOf,
-  lineOf,
+  linePartsOf,
   outcomeBytesMax,
   type RawUplinkPage,
   type RawUplinkRange,
@@ -108,11 +108,18 @@ class LineBytes {
     return this.#end === 0 ? [] : this.bytes.toString('utf8').split('\n');
   }
 
-  add(line: string): void {
-    const isShort = line.length <= shortLineMax;
-    this.#makeRoom(1 + (isShort ? line.length * 3 : Buffer.byteLength(line)));
+  /** Adds a line, which is given in parts. Says how many characters it has. */
+  add(line: readonly string[]): number {
+    const chars = line.reduce((sum, { length }) => sum + length, 0);
+    const isShort = chars <= shortLineMax;
+    const parts = isShort ? [line.join('')] : line;
+    const bytesMax = isShort
+      ? chars * 3
+      : parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+    this.#makeRoom(1 + bytesMax);
     if (this.#end > 0) this.#block[this.#end++] = lineFeed;
-    this.#end += this.#block.write(line, this.#end, 'utf8');
+    for (const part of parts) this.#end += this.#block.write(part, this.#end, 'utf8');
+    return chars;
   }
 
   clear(): void {
@@ -213,9 +220,7 @@ class SegmentWriter {
         await nextTurn();
         chars = 0;
       }
-      const line = lineOf(uplink, this.#limits.outcomeBytesMax);
-      chars += line.length;
-      this.#lines.add(line);
+      chars += this.#lines.add(linePartsOf(uplink, this.#limits.outcomeBytesMax));
       this.#heads.push({ deviceId: uplink.deviceId, receivedAt: uplink.receivedAt });
       this.#lastPosition = uplink.position;
       this.#newest.position = uplink.position;
