@@ -46,7 +46,7 @@ import { createNamedDevices, type NamedDeviceStages } from './named-devices.ts';
 export const backfillLimits = {
   /** Samples of one request. */
   samplesMax: 100_000,
-  /** Groups of one request on their way to the disk: one is synced while the next is read. */
+  /** Groups of one request, or parts of them, on their way to the disk: one is synced while the next is read. */
   groupsUnderWayMax: 2,
   /** Requests in progress. Further requests get 503 with Retry-After. */
   requestsMax: 100,
@@ -158,10 +158,11 @@ export async function storeGroups(
     notes: new Map(),
   };
   const underWay: Promise<void>[] = [];
-  const begin = (stored: Promise<void>): void => {
+  const begin: Begin = async (stored) => {
     // A failure is handled where it is awaited.
     stored.catch(() => undefined);
     underWay.push(stored);
+    while (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
   };
   let failure: unknown;
   try {
@@ -172,7 +173,6 @@ export async function storeGroups(
       await inPlace(on, of, progress, begin, (beginHere) =>
         storeGroup({ ...input, group, begin: beginHere }, of, progress, on),
       );
-      while (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
       // The journal is busy with one group while the next is prepared, at the turn of the organization.
       await (progress.read < largeSamplesMin
         ? on.turns?.wait(of.organizationId)
@@ -188,7 +188,8 @@ export async function storeGroups(
   return outcomeOf(progress);
 }
 
-type Begin = (stored: Promise<void>) => void;
+/** Takes what is on its way to the disk; resolves when there is room for more. */
+type Begin = (stored: Promise<void>) => Promise<void>;
 
 /**
  * Few groups of large requests of an organization are stored at once: more would not be faster, and
@@ -207,7 +208,7 @@ async function inPlace(
   try {
     await store((stored) => {
       begun.push(stored);
-      begin(stored);
+      return begin(stored);
     });
   } finally {
     void Promise.allSettled(begun).then(end);
@@ -223,8 +224,7 @@ function notAllRejected(receipt: BackfillReceipt): BackfillReceipt {
 
 interface GroupToStore extends Pick<SampleGroups, 'receivedAt' | 'attempt'> {
   readonly group: SampleGroup;
-  /** Takes what is on its way to the disk. */
-  readonly begin: (stored: Promise<void>) => void;
+  readonly begin: Begin;
 }
 
 async function storeGroup(
@@ -237,10 +237,7 @@ async function storeGroup(
   const groupStart = progress.read;
   const devices = isColumns(group) ? await of.ofColumns(group) : undefined;
   if (isColumns(group) && devices !== undefined) {
-    const found = { ...input, groupStart, samples: group, devices };
-    const left = await storeFound(found, progress, on);
-    if (left === undefined) return;
-    await storeElements({ ...input, groupStart, ...left }, progress, on);
+    await storeFound({ ...input, groupStart, samples: group, devices }, progress, on);
     return;
   }
   const elements = isColumns(group) ? elementsOf(group) : group;
@@ -250,39 +247,42 @@ async function storeGroup(
 
 type ElementGroup = Parameters<typeof batchesOf>[0];
 
-/** Begins to store the samples; returns those that must be handled as elements. */
+/** Begins to store the samples: those that columns do not take as elements, some at a time. */
 async function storeFound(
-  {
-    begin,
-    ...found
-  }: Pick<GroupToStore, 'receivedAt' | 'attempt' | 'begin'> &
+  found: Omit<GroupToStore, 'group'> &
     Pick<ElementGroup, 'groupStart'> & {
       readonly samples: SampleColumns;
       readonly devices: RowDevices;
     },
   progress: BackfillProgress,
   on: BackfillStages,
-): Promise<
-  | {
-      readonly elements: readonly Json[];
-      readonly devices: readonly FoundDevice[];
-      readonly indices?: readonly number[];
-    }
-  | undefined
-> {
-  const { samples, devices, groupStart } = found;
+): Promise<void> {
+  const { begin, samples, devices, groupStart, attempt } = found;
   const stored = await storeColumns(found, progress, on);
   if (stored !== undefined) {
-    begin(stored.done);
     progress.read += samples.length;
     for (const [row, refusal] of refusalsOf(devices))
       progress.rejected.push({ index: groupStart + row, ...refusal });
-    if (stored.left.length === 0) return undefined;
+    await begin(stored.done);
   }
-  const rows = stored?.left ?? [...samples.timestamps.keys()];
-  const ofRows = rows.map((row) => deviceOfRow(devices, row));
-  const indices = stored && rows.map((row) => groupStart + row);
-  return { elements: elementsOf(samples, rows), devices: ofRows, ...(indices && { indices }) };
+  const left = stored?.left ?? [...samples.timestamps.keys()];
+  // Elements of the whole group would live until its last one is stored.
+  const step = stepOf(attempt, left);
+  for (let from = 0; from < left.length; from += step) {
+    const rows = left.slice(from, from + step);
+    const some = {
+      ...found,
+      elements: elementsOf(samples, rows),
+      devices: rows.map((row) => deviceOfRow(devices, row)),
+    };
+    const indices = stored && rows.map((row) => groupStart + row);
+    await storeElements(indices === undefined ? some : { ...some, indices }, progress, on);
+  }
+}
+
+/** A part of a request with an Idempotency-Key is named by its whole group. */
+function stepOf(attempt: Attempt | undefined, all: readonly unknown[]): number {
+  return attempt === undefined ? elementsPerTurn : all.length;
 }
 
 /** Begins to store the elements that are not rejected. */
@@ -292,15 +292,14 @@ async function storeElements(
   on: BackfillStages,
 ): Promise<void> {
   const { elements, devices, indices, attempt } = group;
-  // A part of a request with an Idempotency-Key is named by its whole group.
-  const step = attempt === undefined ? elementsPerTurn : elements.length;
+  const step = stepOf(attempt, elements);
   for (let from = 0; from < elements.length; from += step) {
     const to = from + step;
     const some = { ...group, elements: elements.slice(from, to), devices: devices.slice(from, to) };
     const places = indices && { indices: indices.slice(from, to) };
     const batches = await batchesOf({ ...some, ...places }, progress, on);
     const { own, elsewhere } = batches;
-    if (own.length + elsewhere.length > 0) begin(storeBatches(batches, progress, on));
+    if (own.length + elsewhere.length > 0) await begin(storeBatches(batches, progress, on));
   }
 }
 
