@@ -317,10 +317,9 @@ function admitOne(
 interface Admission {
   readonly validated: Validated;
   readonly topic: string;
-  readonly refused: ReadonlySet<string>;
+  /** The paths of the topic, without those that are refused; undefined when none is. */
+  readonly admitted: ReadonlySet<string> | undefined;
 }
-
-const nothingRefused: ReadonlySet<string> = new Set();
 
 /** Undefined when the exact names are needed. */
 function admissionOf(
@@ -332,7 +331,7 @@ function admissionOf(
   const slot = counts.find(deviceId);
   if (slot === undefined) return undefined;
   const { topic } = validated.sample;
-  const complete = { validated, topic, refused: nothingRefused };
+  const complete = { validated, topic, admitted: undefined };
   if (counts.hasRecent(slot, signature)) return complete;
   const exact = state.near.get(deviceId);
   if (exact !== undefined)
@@ -347,8 +346,8 @@ function admissionOf(
   return complete;
 }
 
-function isComplete({ validated, topic, refused }: Admission): boolean {
-  return topic === validated.sample.topic && refused.size === 0;
+function isComplete({ validated, topic, admitted }: Admission): boolean {
+  return topic === validated.sample.topic && admitted === undefined;
 }
 
 function finished(admission: Admission, limits: Limits): Validated {
@@ -366,10 +365,11 @@ function admitExactly(
   const storedTopic = permittedTopic(validated.sample.topic, exact.byTopic, limits);
   const names = exact.byTopic.get(storedTopic) ?? new Set<string>();
   exact.byTopic.set(storedTopic, names);
-  const refused = new Set<string>();
+  // A set of the refused ones could be a hundred times as large.
+  let isRefused = false;
   for (const path of paths) {
     if (names.has(path)) continue;
-    if (exact.count >= limits.dataKeys) refused.add(path);
+    if (exact.count >= limits.dataKeys) isRefused = true;
     else {
       names.add(path);
       exact.count += 1;
@@ -378,7 +378,11 @@ function admitExactly(
   }
   const topics = exact.byTopic.size;
   counts.setCounts(slot, topics, exact.count);
-  const admission = { validated, topic: storedTopic, refused };
+  const admission = {
+    validated,
+    topic: storedTopic,
+    admitted: isRefused ? names : undefined,
+  };
   if (isComplete(admission)) counts.addRecent(slot, signature);
   if (exact.count <= limits.dataKeys * restartPart && topics <= limits.topics * restartPart)
     evictExact(state, deviceId);
@@ -428,7 +432,7 @@ function inLaterTurn<T>(work: () => T): Promise<Awaited<T>> {
  * the notes.
  */
 function* cutDown(
-  { validated, topic, refused }: Admission,
+  { validated, topic, admitted }: Admission,
   limits: Limits,
 ): Generator<undefined, Validated> {
   const { sample, notes: before, metrics } = validated;
@@ -446,7 +450,7 @@ function* cutDown(
   const message = `beyond the ${limits.dataKeys} ${quotaTable.dataKeys.what} that a device may have (limit dataKeys)`;
   const { data, removed, removedMore } = yield* withoutKeys(
     sample.data,
-    refused,
+    admitted,
     message,
     keysPerTurn,
   );
@@ -467,12 +471,12 @@ interface ReducedData {
 }
 
 /**
- * A copy of the data without the values at these paths; objects that lose all their keys go with
- * them. Steps of so many values.
+ * A copy of the data with the values at these paths only; objects that lose all their keys go with
+ * the others. All of it without a set. Steps of so many values.
  */
 function* withoutKeys(
   data: JsonObject,
-  refused: ReadonlySet<string>,
+  admitted: ReadonlySet<string> | undefined,
   message: string,
   step: number,
 ): Generator<undefined, ReducedData> {
@@ -499,7 +503,7 @@ function* withoutKeys(
         continue;
       }
       if (++values % step === 0) yield;
-      if (!refused.has(path)) {
+      if (admitted?.has(path) !== false) {
         kept[key] = value;
         keptKeys.push(key);
         isEmpty = false;
@@ -509,7 +513,7 @@ function* withoutKeys(
     if (known !== undefined) rememberLarge(kept, keptKeys);
     return isEmpty ? undefined : kept;
   }
-  if (refused.size === 0) return { data, removed, removedMore };
+  if (admitted === undefined) return { data, removed, removedMore };
   const kept = yield* reduced(data, '');
   return { data: kept ?? {}, removed, removedMore };
 }
