@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSession } from '../src/access/sign-in.ts';
 import { authorize } from '../src/access/authorize.ts';
-import { identify, type RequestHeaders } from '../src/access/authenticator.ts';
+import { identify, type RequestHeaders } from '../src/access/authenticators.ts';
 import { bootstrap } from '../src/access/bootstrap.ts';
 import { composeAccess } from '../src/app/access.ts';
 import { readConfig } from '../src/app/config/config.ts';
@@ -14,7 +14,7 @@ import {
   createOAuthClient,
   deleteApiKey,
 } from '../src/inventory/members/machine-credentials.ts';
-import { everyPermission } from '../src/model/permission.ts';
+import { everyPermission } from '../src/model/principal.ts';
 import type { RecordChange } from '../src/model/record.ts';
 import { openRecords } from '../src/storage/records/records.ts';
 import { sqliteEngine } from '../src/storage/records/sqlite/sqlite-engine.ts';

@@ -12,8 +12,7 @@ import { Deliverer } from '../src/outputs/deliveries/attempts/delivery-worker.ts
 import { DeliveryIntake } from '../src/outputs/deliveries/delivery-intake.ts';
 import { queueOutputs } from '../src/outputs/deliveries/outputs.ts';
 import type { UplinkRoute } from '../src/inventory/devices/uplink-route-cache.ts';
-import { cursorAt } from '../src/model/cursor.ts';
-import type { DurableEntry } from '../src/model/journal-entry.ts';
+import { cursorAt, type DurableEntry } from '../src/model/journal-entry.ts';
 import { defaultPayload } from '../src/model/template-context.ts';
 import { setTimer } from '../src/structures/timers.ts';
 import { figure, publish } from './load/measure.ts';

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import process from 'node:process';
 import { gzipSync } from 'node:zlib';
 import { missing } from '../src/structures/missing.ts';
-import { everyPermission } from '../src/model/permission.ts';
+import { everyPermission } from '../src/model/principal.ts';
 import {
   besidesPlatform,
   makeKey,

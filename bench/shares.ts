@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { generate, type IConnectPacket } from 'mqtt-packet';
 import { blockOption, encodeMessage, optionNumbers } from '../src/transports/coap/coap-message.ts';
 import { mqttLimits } from '../src/transports/mqtt/mqtt-limits.ts';
-import { everyPermission } from '../src/model/permission.ts';
+import { everyPermission } from '../src/model/principal.ts';
 import { askCoap, freeUdpPort } from '../tests/world/coap-device.ts';
 import {
   createMqttDevice,

@@ -10,10 +10,9 @@ import { startPlatform } from './app/platform.ts';
 import type { RecordsMigration } from './app/commands/migrate-records.ts';
 import type { SamplesMigration } from './app/commands/migrate-samples.ts';
 import type { Platform } from './app/platform-parts.ts';
-import { OtherFormatError } from './model/errors.ts';
+import { OtherFormatError, Problem } from './model/problem.ts';
 import { startText } from './app/start-message.ts';
 import { DataFolderError } from './storage/data-folder/data-folder.ts';
-import { Problem } from './model/problem.ts';
 import { watchWrapper } from './app/wrapper-watch.ts';
 import { setRepeatingTimer } from './structures/timers.ts';
 

@@ -1,6 +1,6 @@
 // CSV sample: columns `timestamp`, `topic`, `deviceId` and `meta`; every other column is a data key, nested by dots.
 import { originalText } from '../../src/structures/csv.ts';
-import { parseReadings } from '../../src/model/exact-json.ts';
+import { parseReadings } from '../../src/model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 
 const ownColumns = new Set(['timestamp', 'topic', 'deviceId', 'meta', 'otherData']);

@@ -1,9 +1,8 @@
 // File backfill: loads samples window by window; saves its position after each acknowledged window.
 import { createHash } from 'node:crypto';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { parseReadings } from '../../src/model/exact-json.ts';
-import type { Json, JsonObject } from '../../src/model/json.ts';
-import { isJsonObject } from '../../src/model/json.ts';
+import { parseReadings } from '../../src/model/json-keys.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { csvCells, separatorOf } from '../../src/structures/csv.ts';
 import { type BackfillSample, type Client, HeliographError } from '../typescript/client.ts';
 import { csvSample } from './csv-sample.ts';

@@ -1,5 +1,5 @@
 // Custom field values: attributes and variables of other platforms in the types of custom fields.
-import type { CustomFieldType } from '../../src/model/device-fields.ts';
+import type { CustomFieldType } from '../../src/model/device.ts';
 import type { Json } from '../../src/model/json.ts';
 
 export type FieldType = CustomFieldType;

@@ -1,9 +1,8 @@
 // Authorization: one rule for every route, and the organization in which a user of several acts (interface 2.7, 5; contract 35).
-import type { Scope, Verb } from '../model/permission.ts';
-import { holds, isClosed, type Principal } from '../model/principal.ts';
+import { holds, isClosed, type Principal, type Scope, type Verb } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Place } from '../model/record.ts';
-import type { SharedDashboard } from '../model/shared-dashboard.ts';
+import type { SharedDashboard } from '../model/dashboard.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { findPlace } from '../storage/records/rows/search.ts';
 

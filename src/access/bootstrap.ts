@@ -5,15 +5,14 @@ import { emailAddressOf } from '../model/user.ts';
 import { databaseConnectorId, mailConnectorId, newId } from '../model/ids.ts';
 import type { OutputConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { everyPermission } from '../model/permission.ts';
+import { everyPermission } from '../model/principal.ts';
 import { type Records, type RecordsDb, transaction } from '../storage/records/records.ts';
 import { apiKeyRows } from '../storage/records/rows/credentials.ts';
 import { insertOrganizationMember, userRows } from '../storage/records/rows/users.ts';
 import { organizationRows, workspaceRows } from '../storage/records/rows/workspaces.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { secretHash, secretPrefix } from '../storage/records/secret-encryption.ts';
-import { passwordWeakness } from './password-rules.ts';
-import { hashPassword } from './password.ts';
+import { hashPassword, passwordWeakness } from './password.ts';
 
 const passwordBytes = 18;
 

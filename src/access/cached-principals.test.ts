@@ -4,14 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RecordChange } from '../model/record.ts';
-import { type OpenRecords, openRecords } from '../storage/records/records.ts';
+import { openRecords, type OpenRecords } from '../storage/records/records.ts';
 import { oauthClientRows } from '../storage/records/rows/credentials.ts';
 import { userRows } from '../storage/records/rows/users.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
-import type { Authenticator } from './authenticator.ts';
-import { ApiKeyAuthenticator, BearerAuthenticator } from './machine-authenticators.ts';
+import {
+  ApiKeyAuthenticator,
+  type Authenticator,
+  BearerAuthenticator,
+  cookieNames,
+  SessionAuthenticator,
+} from './authenticators.ts';
 import { bootstrap, type Bootstrapped } from './bootstrap.ts';
-import { cookieNames, SessionAuthenticator } from './session-authenticator.ts';
 import { startSession } from './sign-in.ts';
 
 const secret = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';

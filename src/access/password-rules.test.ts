@@ -1,6 +1,6 @@
 // What is guessed first is refused, and nothing else.
 import { describe, expect, test } from 'vitest';
-import { passwordWeakness } from './password-rules.ts';
+import { passwordWeakness } from './password.ts';
 
 const email = 'ada.lovelace@engines.example';
 

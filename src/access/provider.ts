@@ -2,10 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose';
 import type * as OpenId from 'openid-client';
-import { emailAddressOf } from '../model/user.ts';
+import {
+  emailAddressOf,
+  type ProvenPerson,
+  type ProviderFailure,
+  type SignInProvider,
+} from '../model/user.ts';
 import { type EpochMs, isWithin } from '../model/instant.ts';
 import { Problem, type ProblemName } from '../model/problem.ts';
-import type { ProvenPerson, ProviderFailure, SignInProvider } from '../model/sign-in-provider.ts';
 import type { Records } from '../storage/records/records.ts';
 import { sessionRows } from '../storage/records/rows/sign-in.ts';
 import { userRows } from '../storage/records/rows/users.ts';

@@ -1,6 +1,6 @@
 // Checks of passwords are slowed down for who guesses, and for nobody else.
 import { describe, expect, test } from 'vitest';
-import { Attempts, networkOf, siteOf } from './sign-in-throttle.ts';
+import { Attempts, networkOf, siteOf } from './rate-limits.ts';
 
 const wrong = async () => false;
 const right = async () => true;

@@ -1,7 +1,7 @@
 // Stream revocation: ends live connections whose credential is revoked or loses permissions (contract 36).
 import type { Principal } from '../model/principal.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
-import type { SessionAuthenticator } from './session-authenticator.ts';
+import type { SessionAuthenticator } from './authenticators.ts';
 
 /** Sessions that are read in parallel; those of the first are ended before the next are read. */
 const readsAtOnce = 32;

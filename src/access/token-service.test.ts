@@ -11,7 +11,7 @@ import { type OpenRecords, openRecords } from '../storage/records/records.ts';
 import { listSigningKeys, oauthClientRows } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
-import { BearerAuthenticator } from './machine-authenticators.ts';
+import { BearerAuthenticator } from './authenticators.ts';
 import { bootstrap } from './bootstrap.ts';
 import { createSigningKeys, TokenService } from './token-service.ts';
 

@@ -1,18 +1,21 @@
 // Connects access: authenticators, token service, signing keys and the limits of sign-in.
-import { type Authenticator, identify } from '../access/authenticator.ts';
+import {
+  ApiKeyAuthenticator,
+  type Authenticator,
+  BearerAuthenticator,
+  identify,
+  SessionAuthenticator,
+  ShareAuthenticator,
+} from '../access/authenticators.ts';
 import { authorize, type NamedIds, namedOrganization } from '../access/authorize.ts';
-import { ApiKeyAuthenticator, BearerAuthenticator } from '../access/machine-authenticators.ts';
-import { ShareAuthenticator } from '../access/dashboard-shares.ts';
 import { endSessionsById } from '../access/own-sessions.ts';
-import { SessionAuthenticator } from '../access/session-authenticator.ts';
-import { codeLimits, Attempts } from '../access/sign-in-throttle.ts';
-import { createRequestLimit } from '../access/token-buckets.ts';
+import { Attempts, codeLimits, createRequestLimit } from '../access/rate-limits.ts';
 import {
   clockSkewSeconds,
   createSigningKeys,
-  TokenService,
   type SigningKeys,
   tokenLifetimeSeconds,
+  TokenService,
 } from '../access/token-service.ts';
 import type { Config } from './config/config.ts';
 import type { Guard } from '../http/edge/admission.ts';

@@ -15,7 +15,7 @@ import {
   readOperation,
   runOperationChunk,
 } from '../inventory/operations/operations.ts';
-import { QuotaUse } from '../inventory/workspaces/usage.ts';
+import { QuotaUse } from '../inventory/workspaces/organizations.ts';
 import { type EventAudience, LiveEvents } from '../live/live-events.ts';
 import { createWorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
 import type { Actor } from '../model/principal.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { setImmediate as pause } from 'node:timers/promises';
-import { identify } from '../access/authenticator.ts';
+import { identify } from '../access/authenticators.ts';
 import { requireMfaSetup } from '../access/second-factor.ts';
 import { createStreamRevocation } from '../access/stream-revocation.ts';
 import type { LiveNodes } from '../cluster/node-streams.ts';

@@ -1,6 +1,6 @@
 // Connects MQTT: logins, uplinks, messages to devices, configurations, revocation and the ports.
 import type { Server } from 'node:http';
-import { Attempts, networkOf, secretLimits } from '../access/sign-in-throttle.ts';
+import { Attempts, networkOf, secretLimits } from '../access/rate-limits.ts';
 import {
   createConfigurationPush,
   createMqttTransport,
@@ -8,7 +8,7 @@ import {
 } from '../downlinks/mqtt-transport.ts';
 import type { SendDownlink } from '../downlinks/downlink-transport.ts';
 import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
-import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
+import { createDeviceCreation } from '../inventory/devices/device-batch.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import {

@@ -11,7 +11,7 @@ import type { LiveNodes } from '../cluster/node-streams.ts';
 import type { ForwardedClients } from '../cluster/forwarded-clients.ts';
 import type { DeviceOwnership } from '../cluster/owned-devices.ts';
 import type { OperationRunner } from '../operations/operation-runner.ts';
-import type { QuotaUse } from '../inventory/workspaces/usage.ts';
+import type { QuotaUse } from '../inventory/workspaces/organizations.ts';
 import type { Refusals } from '../uplinks/refusals.ts';
 import type { ReportOutcomes } from '../reports/report-runs.ts';
 import type { OpenCounts } from '../model/quota.ts';

@@ -16,11 +16,16 @@ import { createServer, renewCertificate, stopServer } from '../http/edge/server.
 import type { Edges } from '../http/threads/edges.ts';
 import type { McpHandler } from '../http/mcp/mcp-handler.ts';
 import { mcpRoutes } from '../http/routes/mcp.ts';
-import { isDiskFull } from '../model/errors.ts';
+import { isDiskFull } from '../model/problem.ts';
 import { tileOrigin } from '../model/map-tiles.ts';
-import { refusalLimits } from '../model/refused-uplink.ts';
-import { purgeDeletedDevices } from '../operations/deleted-devices.ts';
-import { dropExpired, hideExpired, Maintenance } from '../operations/maintenance.ts';
+import { refusalLimits } from '../model/uplink.ts';
+import {
+  purgeDeletedDevices,
+  dropExpired,
+  hideExpired,
+  Maintenance,
+} from '../operations/maintenance.ts';
+
 import { EgressGuard } from '../outputs/egress/guard.ts';
 import type { OwnPlace } from '../outputs/egress/host-check.ts';
 import { createHttpThread } from '../outputs/egress/http-thread.ts';

@@ -1,6 +1,6 @@
 // Connects documents of dashboards, and reports: the clock that sends those that are due, and the routes.
 import { join } from 'node:path';
-import { storedPrincipal } from '../access/machine-authenticators.ts';
+import { storedPrincipal } from '../access/authenticators.ts';
 import type { Route } from '../http/edge/route.ts';
 import { reportContent, reportRoutes } from '../http/routes/reports.ts';
 import { mailConnectorId } from '../model/ids.ts';

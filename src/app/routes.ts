@@ -1,6 +1,6 @@
 // Connects the routes: each gets only the functions that it uses.
 import { join } from 'node:path';
-import { isIdentified } from '../access/authenticator.ts';
+import { isIdentified } from '../access/authenticators.ts';
 import { relyingPartyOf } from '../access/passkey-proof.ts';
 import type { Config } from './config/config.ts';
 import { type Route, settledRoute } from '../http/edge/route.ts';
@@ -64,7 +64,7 @@ import { viewRoutes } from '../http/routes/views.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import { MapFiles } from '../storage/maps/map-files.ts';
 import type { SignInKind } from '../model/user.ts';
-import { dropSamplesOf } from '../operations/deleted-devices.ts';
+import { dropSamplesOf } from '../operations/maintenance.ts';
 import type { DemoWorkspaces } from '../operations/demo-workspaces.ts';
 import { createGuardedFetch, type EgressGuard } from '../outputs/egress/guard.ts';
 import { deviceTypeRows } from '../storage/records/rows/device-types.ts';
@@ -92,7 +92,7 @@ import {
 import { passkeyRoutes } from '../http/routes/passkeys.ts';
 import { secondFactorDemandRoutes, secondFactorRoutes } from '../http/routes/second-factor.ts';
 import { tokenPaths } from '../model/credential.ts';
-import { refusalLimits } from '../model/refused-uplink.ts';
+import { refusalLimits } from '../model/uplink.ts';
 import { listAlarms } from '../storage/records/rows/alarms.ts';
 import { findUplinkMetrics } from '../storage/records/rows/device-status.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ClickHouseError } from '../storage/clickhouse/replica.ts';
 import type { ClickHouse } from '../storage/clickhouse/clickhouse.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { isDiskFull } from '../model/errors.ts';
+import { isDiskFull } from '../model/problem.ts';
 import {
   makeFolder,
   readChecked,

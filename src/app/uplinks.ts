@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { authorize } from '../access/authorize.ts';
 import type { CallHandlers } from '../cluster/nodes/nodes.ts';
 import type { SampleChangesOfNode } from '../cluster/remote-sample-changes.ts';
-import { createDeviceCreation } from '../inventory/devices/created-devices.ts';
+import { createDeviceCreation } from '../inventory/devices/device-batch.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
 import { openTimeZones } from '../model/time-zone.ts';
@@ -80,7 +80,7 @@ import {
   type EncodedCommand,
   encodeDownlink,
 } from '../uplinks/decode/downlink-command.ts';
-import { QuickScripts } from '../scripting/quick-scripts.ts';
+import { QuickScripts } from '../scripting/local-scripts.ts';
 import {
   type ReplayReport,
   type ReplayRequest,

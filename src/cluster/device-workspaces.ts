@@ -1,8 +1,7 @@
 // Device workspaces: the workspace of each device, whose holder owns the device. In memory until the device changes.
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
-import { createBoundedMap } from '../structures/bounded-map.ts';
-import { RecordChanges } from '../structures/cache-by-part.ts';
-import { createTurnBatches } from '../structures/turn-batches.ts';
+import { createBoundedMap, RecordChanges } from '../structures/caches.ts';
+import { createTurnBatches } from '../structures/turns.ts';
 
 const limits = {
   /** Devices in memory, at about 100 bytes. */

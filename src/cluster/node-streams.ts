@@ -5,7 +5,7 @@ import type { FanOut } from '../live/sessions/fan-out.ts';
 import type { JournalStream } from '../live/sessions/journal-stream.ts';
 import type { LiveSample } from '../live/sessions/stream-position.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
-import { cursorAt } from '../model/cursor.ts';
+import { cursorAt } from '../model/journal-entry.ts';
 import type { NodeAddress } from '../model/node-messages.ts';
 import { Problem } from '../model/problem.ts';
 import type { SetTimer } from '../structures/timers.ts';

@@ -1,7 +1,7 @@
 // Remote samples: those of a request for devices of other nodes, whose owners admit and store them.
 import type { EpochMs } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
-import { createSerialQueue, type SerialQueue } from '../structures/serial-queue.ts';
+import { createSerialQueue, type SerialQueue } from '../structures/work-queues.ts';
 import { withCalculatedKeys } from '../uplinks/calculated-keys.ts';
 import type { ValidatedSample } from '../uplinks/validate/sample-validation.ts';
 import {

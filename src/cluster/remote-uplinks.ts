@@ -1,7 +1,7 @@
 // Remote uplinks: uplinks of every transport reach the owner of their device as values, and its answer comes back.
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
-import { exactPlacesIn, type MemberPlace, rememberPlaces } from '../model/exact-json.ts';
+import { exactPlacesIn, type MemberPlace, rememberPlaces } from '../model/json-keys.ts';
 import type { KeptSamples } from '../model/kept-samples.ts';
 import type { MessageHandler, NodeMessages } from '../model/node-messages.ts';
 import { durablePart } from '../model/journal-entry.ts';

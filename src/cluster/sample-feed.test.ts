@@ -9,8 +9,7 @@ import { openEmbeddedStore } from '../storage/samples/embedded/embedded-store.ts
 import { openSamples } from '../storage/samples/samples.ts';
 import { inJournal } from '../live/sessions/journal-stream.ts';
 import type { LiveSample } from '../live/sessions/stream-position.ts';
-import { readCursor } from '../model/cursor.ts';
-import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import { type DurableEntry, type JournalEntry, readCursor } from '../model/journal-entry.ts';
 import {
   EntryTail,
   offerSamples,

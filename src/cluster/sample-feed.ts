@@ -4,9 +4,8 @@ import type { InterestChange } from '../live/sessions/live-interests.ts';
 import { inJournal } from '../live/sessions/journal-stream.ts';
 import type { LiveSample } from '../live/sessions/stream-position.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
-import { cursorAt } from '../model/cursor.ts';
-import type { EpochMs } from '../model/instant.ts';
 import {
+  cursorAt,
   type DurableEntry,
   type DurableItem,
   type DurableRows,
@@ -15,6 +14,7 @@ import {
   sampleCountOf,
   summaryOf,
 } from '../model/journal-entry.ts';
+import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { FeedHandler, OpenedFeed } from './nodes/feeds.ts';

@@ -19,7 +19,7 @@ import {
   saveDeliveryResults,
 } from '../storage/records/rows/deliveries.ts';
 import { RetryingWorker } from '../structures/retrying-worker.ts';
-import { createSerialQueue } from '../structures/serial-queue.ts';
+import { createSerialQueue } from '../structures/work-queues.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { DeliveryBook, DeliveryFilter } from '../inventory/data-flows/deliveries.ts';
 

@@ -1,7 +1,6 @@
 // Shared idempotency: of requests with one key at several nodes, one does the work; the others wait.
 import { problem } from '../model/problem.ts';
-import type { Inventory } from '../inventory/record-crud.ts';
-import { change } from '../inventory/record-change.ts';
+import { change, type Inventory } from '../inventory/record-crud.ts';
 import type { Records } from '../storage/records/records.ts';
 import {
   findKeptAnswer,

@@ -1,18 +1,20 @@
 // Schemas and endpoints of annotations (contract 39.1).
 import Type, { type Static } from 'typebox';
 import { annotationLimits } from '../model/annotation.ts';
-import { listParameter, pageSchema, workspaceListParameters } from './list-parameters.ts';
-import { namedObject } from './named.ts';
 import {
   auditFields,
   author,
   id,
+  listParameter,
+  namedObject,
   optional,
   orNull,
+  pageSchema,
   text as storedText,
   time,
   updateFields,
-} from './record-fields.ts';
+  workspaceListParameters,
+} from './schema-parts.ts';
 import { recordEndpoints } from './endpoint.ts';
 
 const annotationSortFields = ['at', 'id', 'created', 'updated', 'version'] as const;

@@ -1,10 +1,19 @@
 // Schemas and endpoints of the audit log (contract 26).
 import Type from 'typebox';
-import { auditActions } from '../model/audit-entry.ts';
+import { auditActions } from '../model/record.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameter, listParameters, pageSchema } from './list-parameters.ts';
-import { namedObject } from './named.ts';
-import { id, list, oneOf, orNull, text, time } from './record-fields.ts';
+import {
+  id,
+  list,
+  listParameter,
+  listParameters,
+  namedObject,
+  oneOf,
+  orNull,
+  pageSchema,
+  text,
+  time,
+} from './schema-parts.ts';
 
 const anything = Type.Unknown();
 

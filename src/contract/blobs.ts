@@ -2,9 +2,17 @@
 import Type from 'typebox';
 import { blobBytesMax } from '../model/blob.ts';
 import { type BodyStream, endpoint } from './endpoint.ts';
-import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
-import { namedObject } from './named.ts';
-import { id, idParams, orNull, text, time } from './record-fields.ts';
+import {
+  commonSortFields,
+  id,
+  idParams,
+  namedObject,
+  orNull,
+  pageSchema,
+  text,
+  time,
+  workspaceListParameters,
+} from './schema-parts.ts';
 
 const blobSchema = namedObject('Blob', {
   id,

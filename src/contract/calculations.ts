@@ -3,22 +3,24 @@ import Type, { type Static } from 'typebox';
 import { acrossNames, calculationLimits, countNames } from '../model/calculation.ts';
 import { endpoint, recordEndpoints } from './endpoint.ts';
 import { expressionText } from './expressions.ts';
-import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
-import { namedObject } from './named.ts';
 import {
   auditFields,
+  commonSortFields,
   id,
   list,
   name,
+  namedObject,
   object,
   oneOf,
   optional,
   orNull,
+  pageSchema,
   text,
   time,
   updateFields,
+  workspaceListParameters,
   writtenDataKey,
-} from './record-fields.ts';
+} from './schema-parts.ts';
 import { accumulatorOf, dataKey, topic } from './sample-queries.ts';
 
 const across = Type.Unsafe<(typeof acrossNames)[number]>({

@@ -1,9 +1,8 @@
 // API schema of the configuration of a dashboard: variables, and tiles on a grid of 12 columns (contract 32, 37, 39).
 import Type from 'typebox';
-import { namedObject } from './named.ts';
+import { id, namedObject, object, oneOf, optional, text } from './schema-parts.ts';
 import { accumulatorOf, orderMembers } from './sample-queries.ts';
 import { seriesRefPattern } from './series-queries.ts';
-import { id, object, oneOf, optional, text } from './record-fields.ts';
 
 /** A configuration that names this schema is checked; any other is stored as it was sent. */
 export const dashboardSchemaName = 'heliograph-dashboard';

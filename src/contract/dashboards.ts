@@ -4,27 +4,25 @@ import type { JsonObject } from '../model/json.ts';
 import { dashboardConfiguration } from './dashboard-configuration.ts';
 import { endpoint, recordEndpoints } from './endpoint.ts';
 import {
-  commonSortFields,
-  pageParameters,
-  pageSchema,
-  workspaceListParameters,
-} from './list-parameters.ts';
-import { namedObject } from './named.ts';
-import {
   auditFields,
   author,
+  commonSortFields,
   id,
   idParams,
   list,
   name,
+  namedObject,
   object,
   oneOf,
   optional,
   orNull,
+  pageParameters,
+  pageSchema,
   text,
   time,
   updateFields,
-} from './record-fields.ts';
+  workspaceListParameters,
+} from './schema-parts.ts';
 
 const groupFields = {
   id,

@@ -2,9 +2,6 @@
 import Type, { type Static } from 'typebox';
 import { deviceConnectorSchema } from './device-connectors.ts';
 import { deviceTypeSchema } from './device-types.ts';
-import { pageSchema, workspaceListParameters } from './list-parameters.ts';
-import { namedObject } from './named.ts';
-import { outputConnectorSchema } from './output-connectors.ts';
 import {
   auditFields,
   flowHealth,
@@ -12,12 +9,16 @@ import {
   id,
   list,
   name,
+  namedObject,
   optional,
   orNull,
+  pageSchema,
   reference,
   text,
   updateFields,
-} from './record-fields.ts';
+  workspaceListParameters,
+} from './schema-parts.ts';
+import { outputConnectorSchema } from './output-connectors.ts';
 import { dataFlowRetentionDays } from './workspaces.ts';
 import { recordEndpoints } from './endpoint.ts';
 

@@ -2,9 +2,19 @@
 import Type from 'typebox';
 import { deliveryCauses, deliveryStates } from '../model/delivery.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameter, listParameters, pageSchema } from './list-parameters.ts';
-import { namedObject } from './named.ts';
-import { id, idParams, object, oneOf, optional, orNull, time } from './record-fields.ts';
+import {
+  id,
+  idParams,
+  listParameter,
+  listParameters,
+  namedObject,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  pageSchema,
+  time,
+} from './schema-parts.ts';
 
 const resendIdsMax = 1_000;
 

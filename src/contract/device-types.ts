@@ -2,22 +2,26 @@
 import Type, { type Static } from 'typebox';
 import { deviceTypeKinds, payloadEncodings } from '../model/device-type.ts';
 import type { Json } from '../model/json.ts';
-import { commonSortFields, listParameter, listParameters, pageSchema } from './list-parameters.ts';
-import { named, namedObject } from './named.ts';
 import {
   auditFields,
+  commonSortFields,
   flowHealth,
   id,
   list,
+  listParameter,
+  listParameters,
   name,
+  named,
+  namedObject,
   object,
   oneOf,
   optional,
   orNull,
+  pageSchema,
   text,
   updateFields,
   writtenDataKey,
-} from './record-fields.ts';
+} from './schema-parts.ts';
 import { endpoint, recordEndpoints } from './endpoint.ts';
 import { payloadBytesMax } from '../model/payload.ts';
 

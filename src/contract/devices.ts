@@ -1,44 +1,45 @@
-// Schemas and endpoints of devices and of their list (interface 4.2, contract 4, 27).
+// Schemas and endpoints of devices, of their list, configurations and credentials (interface 4.2, contract 4, 11, 12, 27).
 import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
-import { connectorAuthTypes } from '../model/connector.ts';
+import { connectorAuthTypes, decodingTypes } from '../model/connector.ts';
 import {
+  type Device,
   type DeviceFieldName,
   deviceFieldRows,
   deviceFieldsWith,
   type DeviceFieldType,
   type DeviceFieldWith,
   filterTypes,
+  onlineStates,
   type WireName,
-} from '../model/device-fields.ts';
-import { type Device, onlineStates } from '../model/device.ts';
-import { decodingTypes } from '../model/integration.ts';
+} from '../model/device.ts';
 import { endpoint } from './endpoint.ts';
-import { filterExpression, shownPredicate } from './filter-expression.ts';
-import { nestedIntegrationSchema } from './integrations.ts';
-import {
-  commonSortFields,
-  listParameter,
-  listParameters,
-  pageSchema,
-  workspaceListParameters,
-} from './list-parameters.ts';
-import { namedObject } from './named.ts';
 import {
   auditFields,
+  commonSortFields,
+  filterExpression,
   id,
   idParams,
   list,
+  listParameter,
+  listParameters,
   name,
+  namedObject,
   object,
   oneOf,
   optional,
   orNull,
+  pageSchema,
   reference,
+  shownPredicate,
   text,
   time,
+  unpagedSchema,
   updateFields,
-} from './record-fields.ts';
-import { customFieldValueSchema } from './custom-fields.ts';
+  workspaceListParameters,
+} from './schema-parts.ts';
+import { nestedIntegrationSchema } from './device-connectors.ts';
+import { customFieldValueSchema } from './tags.ts';
+import { credentialAlgorithms } from '../model/credential.ts';
 
 const levels = oneOf(['INFO', 'WARN', 'ERROR']);
 
@@ -444,5 +445,166 @@ export const assets = {
     access,
     body: filterOptionsBody,
     response: filterOptionsSchema,
+  }),
+} as const;
+
+// Schemas and endpoints of device configurations (contract 12).
+
+const deviceConfigurationSchema = namedObject('DeviceConfiguration', {
+  deviceId: id,
+  version: Type.Integer({ description: 'Version of the configuration, starting at 1.' }),
+  workspaceId: id,
+  configuration: object,
+  created: time,
+});
+const deviceConfigurationDraft = namedObject('DeviceConfigurationDraft', {
+  workspaceId: optional(id),
+  configuration: object,
+});
+const deviceConfigurationQuery = Type.Object({
+  ...listParameters(['id', 'name', 'version', 'created']),
+  workspaceId: Type.Optional(Type.String()),
+});
+const configurationParams = Type.Object({ id, version: Type.Integer({ minimum: 1 }) });
+const pushedSchema = namedObject('PushedConfiguration', { message: Type.String() });
+
+const configurationTag = 'Device configurations';
+const read = { scope: 'asset', verb: 'read', resource: 'path' } as const;
+const update = { ...read, verb: 'update' } as const;
+const configurationPath = '/v3/devices/:id/configuration';
+
+export const deviceConfigurations = {
+  list: endpoint({
+    method: 'GET',
+    path: configurationPath,
+    summary: 'List device configurations',
+    description: 'Returns the configuration versions of a device, newest first.',
+    tag: configurationTag,
+    access: read,
+    params: idParams,
+    query: deviceConfigurationQuery,
+    response: pageSchema(deviceConfigurationSchema),
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: configurationPath,
+    summary: 'Create a device configuration',
+    description: 'Stores a new configuration version for a device.',
+    tag: configurationTag,
+    access: update,
+    params: idParams,
+    body: deviceConfigurationDraft,
+    status: 201,
+    response: deviceConfigurationSchema,
+  }),
+  latest: endpoint({
+    method: 'GET',
+    path: `${configurationPath}/latest`,
+    summary: 'Get the latest device configuration',
+    description: 'Returns the newest configuration version of a device.',
+    tag: configurationTag,
+    access: read,
+    params: idParams,
+    response: deviceConfigurationSchema,
+  }),
+  read: endpoint({
+    method: 'GET',
+    path: `${configurationPath}/:version`,
+    summary: 'Get a device configuration',
+    description: 'Returns one configuration version of a device.',
+    tag: configurationTag,
+    access: read,
+    params: configurationParams,
+    response: deviceConfigurationSchema,
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: `${configurationPath}/:version`,
+    summary: 'Delete a device configuration',
+    description: 'Deletes one configuration version of a device.',
+    tag: configurationTag,
+    access: update,
+    params: configurationParams,
+  }),
+  push: endpoint({
+    method: 'POST',
+    path: `${configurationPath}/push`,
+    summary: 'Push the device configuration',
+    description:
+      'Sends the latest configuration to the device over its open MQTT connection; fails with 409 when it is not connected.',
+    tag: configurationTag,
+    access: update,
+    params: idParams,
+    response: pushedSchema,
+  }),
+} as const;
+
+// Schemas and endpoints of device credentials (contract 11).
+
+const algorithm = oneOf(credentialAlgorithms);
+
+const deviceCredentialSchema = namedObject('DeviceCredential', {
+  id,
+  name: orNull(text),
+  akenzaDeviceId: id,
+  svcDeviceId: id,
+  deviceId: Type.String({ description: 'Device ID.' }),
+  algorithm,
+  publicKey: text,
+  fingerprint: Type.String({ description: 'SHA-1 fingerprint of the key, hexadecimal.' }),
+  expiration: orNull(time),
+  created: time,
+});
+
+const deviceCredentialDraft = namedObject('DeviceCredentialDraft', {
+  algorithm,
+  publicKey: Type.String({
+    minLength: 1,
+    maxLength: 20_000,
+    description: 'Public key in PEM format.',
+  }),
+  name: optional(name),
+  expiration: optional(text),
+  akenzaDeviceId: optional(id),
+  svcDeviceId: optional(id),
+});
+export type DeviceCredentialDraft = Static<typeof deviceCredentialDraft>;
+
+const credentialParams = Type.Object({ id, credentialId: id });
+
+const credentialTag = 'Device credentials';
+const credentialsPath = '/v3/device-authorization/devices/:id/credentials';
+
+export const deviceCredentials = {
+  list: endpoint({
+    method: 'GET',
+    path: credentialsPath,
+    summary: 'List device credentials',
+    description: 'Returns the public keys with which the device authenticates.',
+    tag: credentialTag,
+    access: { scope: 'deviceCredential', verb: 'read', resource: 'path' },
+    params: idParams,
+    response: unpagedSchema(deviceCredentialSchema),
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: credentialsPath,
+    summary: 'Create a device credential',
+    description: 'Adds a public key with which the device can authenticate.',
+    tag: credentialTag,
+    access: { scope: 'deviceCredential', verb: 'create', resource: 'path' },
+    params: idParams,
+    body: deviceCredentialDraft,
+    status: 201,
+    response: deviceCredentialSchema,
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: `${credentialsPath}/:credentialId`,
+    summary: 'Delete a device credential',
+    description: 'Deletes a public key; the device can no longer authenticate with it.',
+    tag: credentialTag,
+    access: { scope: 'deviceCredential', verb: 'delete', resource: 'path' },
+    params: credentialParams,
   }),
 } as const;

@@ -3,9 +3,18 @@ import Type from 'typebox';
 import { downlinkStates } from '../model/downlink.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameters, pageSchema } from './list-parameters.ts';
-import { namedObject } from './named.ts';
-import { id, idParams, list, oneOf, optional, orNull, time } from './record-fields.ts';
+import {
+  id,
+  idParams,
+  list,
+  listParameters,
+  namedObject,
+  oneOf,
+  optional,
+  orNull,
+  pageSchema,
+  time,
+} from './schema-parts.ts';
 
 const deviceEventSchema = namedObject('DeviceEvent', {
   id,

@@ -1,7 +1,7 @@
 // Endpoint: a route of the interface as plain data, for server, document, console and clients.
 import type { TSchema } from 'typebox';
-import type { Scope, Verb } from '../model/permission.ts';
-import { idParams } from './record-fields.ts';
+import type { Scope, Verb } from '../model/principal.ts';
+import { idParams } from './schema-parts.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 

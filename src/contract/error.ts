@@ -1,8 +1,7 @@
 // API schemas of errors: the error body of interface 7, and that of the token service (RFC 6749).
 import Type from 'typebox';
-import { rejectedSamples } from './backfill.ts';
-import { namedObject } from './named.ts';
-import { time } from './record-fields.ts';
+import { rejectedSamples } from './capture.ts';
+import { namedObject, time } from './schema-parts.ts';
 
 export const errorSchema = namedObject('Error', {
   timestamp: time,

@@ -1,8 +1,7 @@
 // Schemas and endpoint of the check of expressions (contract 38.1).
 import Type from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { namedObject } from './named.ts';
-import { oneOf } from './record-fields.ts';
+import { namedObject, oneOf } from './schema-parts.ts';
 
 /** Longer ones are refused with the place, as other invalid ones. */
 const bodyTextMax = 20_000;

@@ -1,9 +1,8 @@
 // Endpoints of health and metrics.
 import Type from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { namedObject } from './named.ts';
+import { list, namedObject, oneOf, orNull, text } from './schema-parts.ts';
 import { signInKinds } from '../model/user.ts';
-import { list, oneOf, orNull, text } from './record-fields.ts';
 
 const healthSchema = namedObject('Health', {
   status: Type.Union([Type.Literal('UP'), Type.Literal('DOWN')]),

@@ -1,7 +1,7 @@
 // API schemas of the live stream: every message in both directions (interface 6, contract 30, 35).
 import Type, { type Static } from 'typebox';
 import { type LiveKind, liveKinds } from '../model/live-kind.ts';
-import { outsideNameMax } from '../model/outside-name.ts';
+import { outsideNameMax } from '../model/ids.ts';
 
 const orNull = <T extends Type.TSchema>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));

@@ -2,8 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { mapSources } from '../model/map-tiles.ts';
 import { endpoint } from './endpoint.ts';
-import { namedObject } from './named.ts';
-import { idParams, list, oneOf, orNull } from './record-fields.ts';
+import { idParams, list, namedObject, oneOf, orNull } from './schema-parts.ts';
 
 const workspaceMap = namedObject('WorkspaceMap', {
   kind: oneOf(['NONE', 'RASTER', 'VECTOR']),

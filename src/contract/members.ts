@@ -1,12 +1,24 @@
 // Schemas and endpoints of members of organizations and workspaces, and of invitations (contract 2, 35).
 import Type from 'typebox';
 import type { JsonObject } from '../model/json.ts';
-import { type Permissions, type Verb, verbs } from '../model/permission.ts';
+import { type Permissions, type Verb, verbs } from '../model/principal.ts';
 import { callerWorkspacesMax, organizationRoles, workspaceRoles } from '../model/user.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameters, pageSchema } from './list-parameters.ts';
-import { named, namedObject } from './named.ts';
-import { id, idParams, list, name, oneOf, optional, orNull, text, time } from './record-fields.ts';
+import {
+  id,
+  idParams,
+  list,
+  listParameters,
+  name,
+  named,
+  namedObject,
+  oneOf,
+  optional,
+  orNull,
+  pageSchema,
+  text,
+  time,
+} from './schema-parts.ts';
 
 const anyRole = oneOf(organizationRoles);
 const email = Type.String({ minLength: 3, maxLength: 254, pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' });

@@ -3,24 +3,22 @@ import Type, { type Static } from 'typebox';
 import { type PropertiesKey, typesWithProperties } from '../outputs/connectors/connector-table.ts';
 import { outputScopes } from '../model/connector.ts';
 import {
-  commonSortFields,
-  listParameter,
-  pageSchema,
-  workspaceListParameters,
-} from './list-parameters.ts';
-import { namedObject } from './named.ts';
-import {
   auditFields,
+  commonSortFields,
   healthParameter,
   id,
+  listParameter,
   name,
+  namedObject,
   object,
   oneOf,
   optional,
   orNull,
   outputHealth,
+  pageSchema,
   updateFields,
-} from './record-fields.ts';
+  workspaceListParameters,
+} from './schema-parts.ts';
 import { recordEndpoints } from './endpoint.ts';
 
 /** One member per property object, with its second name where it has one. */

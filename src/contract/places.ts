@@ -3,22 +3,24 @@ import Type, { type Static } from 'typebox';
 import { placeLimits } from '../model/place.ts';
 import { planPositionSchema } from './devices.ts';
 import { type BodyStream, endpoint, recordEndpoints } from './endpoint.ts';
-import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
-import { namedObject } from './named.ts';
 import {
   auditFields,
+  commonSortFields,
   healthParameter,
   id,
   idParams,
   list,
   name,
+  namedObject,
   object,
   optional,
   orNull,
+  pageSchema,
   placeHealth,
   text,
   updateFields,
-} from './record-fields.ts';
+  workspaceListParameters,
+} from './schema-parts.ts';
 
 const kind = Type.String({
   minLength: 1,

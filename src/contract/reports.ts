@@ -8,19 +8,21 @@ import {
   reportProblemReasons,
 } from '../model/report.ts';
 import { type BodyStream, endpoint, recordEndpoints } from './endpoint.ts';
-import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
-import { namedObject } from './named.ts';
 import {
   auditFields,
+  commonSortFields,
   id,
   idParams,
   list,
   name,
+  namedObject,
   oneOf,
   optional,
   orNull,
+  pageSchema,
   updateFields,
-} from './record-fields.ts';
+  workspaceListParameters,
+} from './schema-parts.ts';
 
 const every = Type.Unsafe<(typeof reportIntervals)[number]>({
   ...oneOf(reportIntervals),

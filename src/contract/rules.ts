@@ -14,31 +14,30 @@ import {
 } from '../model/rule.ts';
 import { endpoint, recordEndpoints } from './endpoint.ts';
 import {
-  commonSortFields,
-  listParameter,
-  listParameters,
-  pageSchema,
-  workspaceListParameters,
-} from './list-parameters.ts';
-import { namedObject, shownAs } from './named.ts';
-import { outputConnectorDraft } from './output-connectors.ts';
-import {
   auditFields,
+  commonSortFields,
   healthParameter,
   id,
   idParams,
   list,
+  listParameter,
+  listParameters,
   name,
+  namedObject,
   object,
   oneOf,
   optional,
   orNull,
+  pageSchema,
   ruleHealth,
   ruleRunOutcome,
+  shownAs,
   text,
   time,
   updateFields,
-} from './record-fields.ts';
+  workspaceListParameters,
+} from './schema-parts.ts';
+import { outputConnectorDraft } from './output-connectors.ts';
 
 const anything = Type.Unsafe<Json>({});
 const valueType = oneOf(valueTypes);

@@ -1,21 +1,21 @@
 // Schemas and endpoints that delete and correct stored samples (contract 38).
 import Type from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { filterExpression } from './filter-expression.ts';
-import { namedObject } from './named.ts';
-import { operationSchema } from './operations.ts';
-import { deviceParams } from './sample-queries.ts';
 import {
+  filterExpression,
   id,
   idParams,
   list,
+  namedObject,
   object,
   oneOf,
   optional,
   orNull,
   text,
   time,
-} from './record-fields.ts';
+} from './schema-parts.ts';
+import { operationSchema } from './operations.ts';
+import { deviceParams } from './sample-queries.ts';
 import { sampleExportFormats } from '../model/operation.ts';
 import type { JsonObject } from '../model/json.ts';
 import { recalculationSources } from '../model/sample-changes.ts';

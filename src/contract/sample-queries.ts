@@ -5,10 +5,15 @@ import { accumulatorNames, lastAlias, quantilePattern } from '../query/summaries
 import { foldNames } from '../query/summaries/folds.ts';
 import { endpoint } from './endpoint.ts';
 import { expressionText } from './expressions.ts';
-import { filterExpression } from './filter-expression.ts';
-import { pageParameters, pageSchema } from './list-parameters.ts';
-import { named, namedObject, shownAs } from './named.ts';
-import { oneOf } from './record-fields.ts';
+import {
+  filterExpression,
+  named,
+  namedObject,
+  oneOf,
+  pageParameters,
+  pageSchema,
+  shownAs,
+} from './schema-parts.ts';
 
 const textMax = 1_000;
 const deviceIdsMax = 1_000;

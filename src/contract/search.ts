@@ -8,9 +8,16 @@ import {
   searchLimitMax,
 } from '../model/search.ts';
 import { endpoint } from './endpoint.ts';
-import { listParameter } from './list-parameters.ts';
-import { namedObject } from './named.ts';
-import { id, list, object, oneOf, orNull, text } from './record-fields.ts';
+import {
+  id,
+  list,
+  listParameter,
+  namedObject,
+  object,
+  oneOf,
+  orNull,
+  text,
+} from './schema-parts.ts';
 
 const searchQuery = Type.Object({
   q: Type.String({

@@ -1,28 +1,26 @@
 // Endpoints that answer time series, in the present form and in the two older ones (interface 4.4).
 import Type from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { namedObject } from './named.ts';
-import { pageSchema } from './list-parameters.ts';
+import { list, namedObject, oneOf, optional, pageSchema } from './schema-parts.ts';
 import {
   accumulation,
-  asked,
   aggregationBody,
   aggregationSchema,
+  asked,
   batchSeriesBody,
   bucketInterval,
   deviceParams,
   kpiPageQuery,
   orderMembers,
+  placeParams,
   rawSeriesBody,
   rawSeriesSchema,
   seriesBody,
   seriesSchema,
-  placeParams,
   tagParams,
   timeZone,
   topic,
 } from './sample-queries.ts';
-import { list, oneOf, optional } from './record-fields.ts';
 
 // API schemas of the series of many devices, topics and keys (contract 37).
 

@@ -1,17 +1,19 @@
 // Schemas and endpoints of saved views (contract 37).
 import Type, { type Static } from 'typebox';
-import { commonSortFields, pageSchema, workspaceListParameters } from './list-parameters.ts';
-import { namedObject } from './named.ts';
 import {
   auditFields,
+  commonSortFields,
   id,
   name,
+  namedObject,
   object,
   optional,
   orNull,
+  pageSchema,
   text,
   updateFields,
-} from './record-fields.ts';
+  workspaceListParameters,
+} from './schema-parts.ts';
 import { recordEndpoints } from './endpoint.ts';
 
 const kind = Type.String({

@@ -1,19 +1,25 @@
 // Schemas and endpoints of the configuration of a workspace as one document.
 import Type from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { namedObject } from './named.ts';
-import { idParams, list, name, object, optional, orNull, text } from './record-fields.ts';
+import {
+  idParams,
+  list,
+  name,
+  namedObject,
+  object,
+  optional,
+  orNull,
+  text,
+} from './schema-parts.ts';
 import { configuredCalculation } from './calculations.ts';
-import { customFieldDraft } from './custom-fields.ts';
+import { customFieldDraft, tagDraft } from './tags.ts';
 import { configuredRule, customLogicDraft } from './rules.ts';
 import { dashboardGroupDraft } from './dashboards.ts';
 import { deviceConnectorDraft } from './device-connectors.ts';
 import { deviceTypeDraft } from './device-types.ts';
-import { configuredMute } from './mutes.ts';
-import { configuredOnCall } from './on-call.ts';
+import { configuredMute, configuredOnCall } from './alarms.ts';
 import { outputConnectorDraft } from './output-connectors.ts';
 import { placeDraft } from './places.ts';
-import { tagDraft } from './tags.ts';
 import { workspaceUpdate } from './workspaces.ts';
 
 const { workspaceId: _, ...customField } = customFieldDraft.properties;

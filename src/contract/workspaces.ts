@@ -1,26 +1,30 @@
-// Schemas and endpoints of workspaces, and of those that a credential may use (contract 3).
+// Schemas and endpoints of organizations, of workspaces, and of those that a credential may use (contract 1, 3).
 import Type, { type Static } from 'typebox';
 import { alarmSeverities } from '../model/alarm.ts';
 import { mapSources } from '../model/map-tiles.ts';
 import { reportProblemReasons } from '../model/report.ts';
 import { implausibleTimes, lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
 import { endpoint, recordEndpoints } from './endpoint.ts';
-import { listParameter, listParameters, pageSchema } from './list-parameters.ts';
-import { namedObject, ownObject } from './named.ts';
 import {
   auditFields,
   id,
   idParams,
   list,
+  listParameter,
+  listParameters,
   name,
+  named,
+  namedObject,
   object,
   oneOf,
   optional,
   orNull,
+  ownObject,
+  pageSchema,
   text,
   time,
   updateFields,
-} from './record-fields.ts';
+} from './schema-parts.ts';
 
 // API schema of retention, for workspaces and data flows.
 
@@ -402,5 +406,111 @@ export const workspaces = {
     access: { anyCredential: 'Any valid credential.' },
     query: workspaceAccessQuery,
     response: workspaceAccessSchema,
+  }),
+} as const;
+
+// Schemas and endpoints of organizations (contract 1).
+
+const shownLogo = Type.String({ description: 'Image as a data URL.' });
+const logo = Type.String({
+  maxLength: 1_000_000,
+  pattern: '^data:image/',
+  description: 'Image as a data URL.',
+});
+
+const organizationSchema = namedObject('Organization', {
+  id,
+  name,
+  description: orNull(text),
+  logo: orNull(shownLogo),
+  owner: Type.Object({ id, name, email: text }),
+  alphaFeatures: Type.Boolean(),
+  properties: orNull(object),
+  ...auditFields,
+});
+
+/** An item of the list; with `minimal` id and name alone. */
+const organizationItemSchema = named(
+  'OrganizationItem',
+  Type.Union([organizationSchema, namedObject('OrganizationName', { id, name })]),
+);
+
+const organizationDraft = namedObject('OrganizationDraft', {
+  name,
+  description: optional(text),
+  logo: optional(logo),
+  properties: optional(object),
+});
+export type OrganizationDraft = Static<typeof organizationDraft>;
+
+const organizationUpdate = namedObject('OrganizationUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  description: optional(text),
+  logo: optional(logo),
+  properties: optional(object),
+});
+export type OrganizationUpdate = Static<typeof organizationUpdate>;
+
+const organizationListQuery = Type.Object({
+  ...listParameters(),
+  minimal: Type.Optional(Type.Boolean()),
+});
+
+const organizationTag = 'Organizations';
+
+export const organizations = {
+  list: endpoint({
+    method: 'GET',
+    path: '/v3/organizations',
+    summary: 'List organizations',
+    description:
+      'Returns the organization of the API key or token, or every organization the user belongs to.',
+    tag: organizationTag,
+    access: { anyCredential: 'Any valid credential.' },
+    query: organizationListQuery,
+    response: pageSchema(organizationItemSchema),
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/v3/organizations',
+    summary: 'Create an organization',
+    description: 'Creates an organization owned by the signed-in user.',
+    tag: organizationTag,
+    access: { anyCredential: 'Any signed-in user.', userOnly: true },
+    body: organizationDraft,
+    status: 201,
+    response: organizationSchema,
+  }),
+  read: endpoint({
+    method: 'GET',
+    path: '/v3/organizations/:id',
+    summary: 'Get an organization',
+    description: 'Returns an organization.',
+    tag: organizationTag,
+    access: { scope: 'organization', verb: 'read', resource: 'path' },
+    params: idParams,
+    response: organizationSchema,
+  }),
+  update: endpoint({
+    method: 'PUT',
+    path: '/v3/organizations/:id',
+    summary: 'Update an organization',
+    description: 'Updates the name or settings of an organization.',
+    tag: organizationTag,
+    access: { scope: 'organization', verb: 'update', resource: 'path' },
+    params: idParams,
+    body: organizationUpdate,
+    response: organizationSchema,
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/v3/organizations/:id',
+    summary: 'Delete an organization',
+    description:
+      'Deletes an organization with its members and credentials; fails with 409 while it has workspaces.',
+    tag: organizationTag,
+    access: { scope: 'organization', verb: 'delete', resource: 'path' },
+    params: idParams,
   }),
 } as const;

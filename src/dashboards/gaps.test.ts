@@ -1,6 +1,6 @@
 // Gaps of a series: pauses between reports are joined, silences are not.
 import { expect, test } from 'vitest';
-import { withGaps } from './gaps.ts';
+import { withGaps } from './plot.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, at) => at * 60);
 

@@ -1,6 +1,6 @@
 // Heatmap: hours are those of the clock.
 import { expect, test } from 'vitest';
-import { heatmapOf, shareOf } from './heatmap.ts';
+import { heatmapOf, shareOf } from './distribution.ts';
 
 const hours = ['2026-01-01T22:00:00Z', '2026-01-01T23:00:00Z', '2026-01-03T05:00:00Z'];
 

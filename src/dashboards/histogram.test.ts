@@ -1,7 +1,7 @@
 // Histogram: every value is in one bin.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { histogramOf } from './histogram.ts';
+import { histogramOf } from './distribution.ts';
 
 test('contract 39: every value is counted once, within the bins', () => {
   fc.assert(

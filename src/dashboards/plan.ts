@@ -9,20 +9,20 @@ import {
   bucketFor,
   bucketLengths,
   bucketsFor,
+  comparedTiles,
   type Interval,
   isoInterval,
   isShowable,
 } from './buckets.ts';
 import {
   expectedOf,
+  kinds,
   orderOf,
   pointsNamed,
   type TileSeries,
   topicOf,
   valueOf,
 } from './configuration.ts';
-import { comparedTiles } from './earlier.ts';
-import { kinds } from './kinds.ts';
 import {
   type BoundCalculation,
   type BoundSeries,

@@ -1,6 +1,7 @@
 // Variables of dashboards: their values, and the tiles with these values in place of names (contract 39).
 import {
   type Configuration,
+  kinds,
   refsNamed,
   seriesOf,
   type Tile,
@@ -8,7 +9,6 @@ import {
   type TileSeries,
   type Variable,
 } from './configuration.ts';
-import { kinds } from './kinds.ts';
 
 /** Values by the name of a variable; several of one that is `multiple`. */
 export type VariableValues = ReadonlyMap<string, readonly string[]>;

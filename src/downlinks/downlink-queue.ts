@@ -3,7 +3,7 @@ import type { Downlink, DownlinkCommand, DownlinkState } from '../model/downlink
 import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { Note } from '../model/entry-trace.ts';
 import type { ServerDownlinkReport } from '../transports/network-servers/network-server.ts';
-import { KeyedQueue } from '../structures/keyed-queue.ts';
+import { KeyedQueue } from '../structures/work-queues.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { DownlinkOutcome, DownlinkTransports } from './downlink-transport.ts';
 import type { OrderDownlink } from '../outputs/connectors/connector-services.ts';

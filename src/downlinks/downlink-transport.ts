@@ -1,11 +1,10 @@
 // Downlink transports: one per connectivity, and the outcome of a try.
-import type { Connectivity } from '../model/connector.ts';
+import type { Connectivity, Integration } from '../model/connector.ts';
 import type { Downlink } from '../model/downlink.ts';
 import type { EgressGuard } from '../outputs/egress/guard.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import type { Device } from '../model/device.ts';
 import { type EpochMs, hourMs } from '../model/instant.ts';
-import type { Integration } from '../model/integration.ts';
 import { problem, Problem } from '../model/problem.ts';
 import type { ServerCall, ServerDevice } from '../transports/network-servers/network-server.ts';
 import { serverOfIntegration } from '../transports/network-servers/network-server-table.ts';

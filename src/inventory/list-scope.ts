@@ -1,6 +1,5 @@
 // List scope: the requested workspaces, limited to those that the principal may read (contract 0.3, 35).
-import type { Scope, Verb } from '../model/permission.ts';
-import { holds, type Principal } from '../model/principal.ts';
+import { holds, type Principal, type Scope, type Verb } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Records } from '../storage/records/records.ts';
 import { findPlace } from '../storage/records/rows/search.ts';

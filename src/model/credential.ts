@@ -1,6 +1,6 @@
 // Credentials: those of machines and devices and passkeys of users, stored as hashes or public keys (interface 2.5, 2.6; contract 11, 23, 24).
 import { type EpochMs, parseInstant } from './instant.ts';
-import type { Permissions } from './permission.ts';
+import type { Permissions } from './principal.ts';
 import { problem } from './problem.ts';
 
 /** What a credential may do and where; never changed after creation (interface 5 rule 6). */

@@ -1,6 +1,6 @@
 // Data values: data keys by their exact name, then as paths.
 import { expect, test } from 'vitest';
-import { dataValue } from './data-value.ts';
+import { dataValue } from './sample.ts';
 
 test.each([
   [{ a: 1 }, 'a', 1],

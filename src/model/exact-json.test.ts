@@ -1,7 +1,7 @@
 // Exact JSON: what is known of integers that became text survives the way to another process.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exactPathsIn, exactPlacesIn, parseReadings, rememberPlaces } from './exact-json.ts';
+import { exactPathsIn, exactPlacesIn, parseReadings, rememberPlaces } from './json-keys.ts';
 import type { Json } from './json.ts';
 
 test('review behaviour 14: places of exact integers are known again after a message', () => {

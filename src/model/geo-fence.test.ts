@@ -1,6 +1,6 @@
 // Geofences: inside, outside, holes, edges, several polygons, the antimeridian and invalid fences (contract 13).
 import { describe, expect, test } from 'vitest';
-import { isInside, parseGeoFence } from './geo-fence.ts';
+import { isInside, parseGeoFence } from './rule.ts';
 import type { Json } from './json.ts';
 
 type Ring = readonly (readonly [number, number])[];

@@ -2,8 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isExact, parseReadings } from './exact-json.ts';
-import { jsonInSteps, keysOfKnown, parseJsonText } from './json-keys.ts';
+import { isExact, jsonInSteps, keysOfKnown, parseJsonText, parseReadings } from './json-keys.ts';
 import type { Json, JsonObject } from './json.ts';
 import { parseLargeJson } from './large-json.ts';
 

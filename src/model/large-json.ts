@@ -3,8 +3,15 @@
 // brackets, commas and strings.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { isExact, rememberExact } from './exact-json.ts';
-import { jsonDepthMax, JsonFault, parsedJson, parseJsonText, rememberLarge } from './json-keys.ts';
+import {
+  isExact,
+  jsonDepthMax,
+  JsonFault,
+  parsedJson,
+  parseJsonText,
+  rememberExact,
+  rememberLarge,
+} from './json-keys.ts';
 import { isJsonWhitespace, type Json, jsonBytes } from './json.ts';
 
 /** A group ends with the member that makes it this long. */

@@ -1,4 +1,4 @@
-// Problem: an error with a stable code, which code throws by the name of its row; the HTTP edge makes the body.
+// Errors: problems with a stable code, which code throws by the name of its row and the HTTP edge answers; and other errors that are told apart.
 import { problems } from './problem-table.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
@@ -63,4 +63,56 @@ export function problemOf({ problem, details, message }: Refusal): Problem {
 
 export function isRefused<T extends object>(answer: T | Refusal): answer is Refusal {
   return 'problem' in answer;
+}
+
+// Errors that are told apart: files of another version, unreadable records, a full disk; and the message of any thrown value.
+
+/** A file has a format that this program does not read. */
+export class OtherFormatError extends Error {
+  override readonly name = 'OtherFormatError';
+}
+
+/**
+ * Throws OtherFormatError for a format other than `known`. A greater one is of a newer version; a
+ * smaller one, or none, is of a development version, because no release wrote it.
+ */
+export function refuseOtherFormat(path: string, format: number | undefined, known: number): void {
+  if (format === known) return;
+  if (format !== undefined && format > known)
+    throw new OtherFormatError(
+      `${path} was written by a newer version (format ${format}; this version supports ${known}). Start that version, or restore an earlier backup.`,
+    );
+  throw new OtherFormatError(
+    `${path} was written by a development version before release 0.2.0, which releases cannot read. Set DATA_DIR to an empty folder, or start that version to export your data.`,
+  );
+}
+
+// Unreadable record: a record that a wrong secrets key or damage makes unusable; work for other tenants continues.
+
+export class UnreadableRecord extends Error {}
+
+// Disk full: recognizes the error of the operating system, of SQLite, and a problem created from one of them.
+
+const systemCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+/** SQLITE_FULL. */
+const sqliteFull = 13;
+
+/** Whether the error, or what caused it, means that there is no room left. */
+export function isDiskFull(error: unknown): boolean {
+  if (error instanceof Problem) return error.status === 507;
+  if (error instanceof AggregateError)
+    return error.errors.length > 0 && error.errors.every(isDiskFull);
+  if (!(error instanceof Error)) return false;
+  const { code, errcode, cause } = error as Error & {
+    readonly code?: unknown;
+    readonly errcode?: unknown;
+  };
+  if (typeof code === 'string' && systemCodes.has(code)) return true;
+  return errcode === sqliteFull || (cause !== undefined && isDiskFull(cause));
+}
+
+// Error message: the message of a thrown value, because external code can throw any value.
+
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -7,7 +7,7 @@ import {
   dropSamplesOf,
   lateAfterDeletionMs,
   purgeDeletedDevices,
-} from './deleted-devices.ts';
+} from './maintenance.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 

@@ -3,10 +3,10 @@ import { open, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { statfsSync, statSync, unlinkSync } from 'node:fs';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { createSerialQueue } from '../structures/serial-queue.ts';
+import { createSerialQueue } from '../structures/work-queues.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { Telemetry, WritingState } from '../telemetry/events.ts';
-import { isDiskFull } from '../model/errors.ts';
+import { isDiskFull } from '../model/problem.ts';
 
 const lookEveryMs = 2_000;
 const looksPerCount = 15;

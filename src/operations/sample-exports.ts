@@ -1,16 +1,15 @@
 // Sample exports: writes the samples of each export part by part into a file of the data folder.
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { change } from '../inventory/record-change.ts';
-import { isDiskFull } from '../model/errors.ts';
-import { Problem, problem } from '../model/problem.ts';
+import { change } from '../inventory/record-crud.ts';
+import { isDiskFull, problem, Problem } from '../model/problem.ts';
 import { exportFileName, type SampleExport, sampleExportLimits } from '../model/operation.ts';
 import {
   type ExportCursor,
   type ExportFile,
   openExportFile,
 } from '../query/exports/export-file.ts';
-import { type DevicePage, readPart, type ReachedPart } from '../query/exports/next-part.ts';
+import { type DevicePage, type ReachedPart, readPart } from '../query/exports/next-part.ts';
 import type { ExportContent, PartEncoder } from '../query/exports/part-encoder.ts';
 import type { Records } from '../storage/records/records.ts';
 import { operationRows, sampleExportRows } from '../storage/records/rows/operations.ts';

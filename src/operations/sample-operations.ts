@@ -1,7 +1,7 @@
 // Sample operations: delete or recalculate samples device by device, in pieces, also after a restart (contract 38).
 import { auditDeletion, auditRecalculation } from '../inventory/operations/sample-changes.ts';
 import { actorOfOperation } from '../inventory/operations/operations.ts';
-import { change, type Step } from '../inventory/record-change.ts';
+import { change, type Step } from '../inventory/record-crud.ts';
 import type { Actor } from '../model/principal.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Operation, OperationAction, OperationPlan } from '../model/operation.ts';

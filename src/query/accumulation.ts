@@ -1,9 +1,8 @@
 // What KPI and time-series requests have in common: what they read, and their checks (interface 4.4).
-import { dayMs, type EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs, parseBound } from '../model/instant.ts';
 import { parseIsoDuration } from '../model/iso-duration.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';
-import { parseBound } from '../model/timestamp.ts';
 import type { WorkspaceSettings } from '../model/workspace.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { Interval, Source } from './bucket-plan.ts';

@@ -1,7 +1,7 @@
 // The schema of a device's data: what its type declares, joined with what was measured.
 import { dayMs, type EpochMs } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { keyPaths } from '../model/data-value.ts';
+import { keyPaths } from '../model/sample.ts';
 import type { MeasuredTopic, MeasuredType } from '../storage/samples/sample-store.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { ReadingStore } from './accumulation.ts';

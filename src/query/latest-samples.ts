@@ -1,10 +1,9 @@
 // Latest samples of many devices, and the last value of each wanted key (contract 37 and 42).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { dataValue } from '../model/data-value.ts';
+import { dataValue, type Sample } from '../model/sample.ts';
 import { earliest, type EpochMs, formatInstant, hourMs, newestUntil } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { Sample } from '../model/sample.ts';
-import { type SharedDashboard, sharedKeys } from '../model/shared-dashboard.ts';
+import { type SharedDashboard, sharedKeys } from '../model/dashboard.ts';
 import type { UnreadableSamples } from '../storage/samples/sample-store.ts';
 import type { ReadingStore } from './accumulation.ts';
 import type { EndsTally } from './summaries/facets.ts';

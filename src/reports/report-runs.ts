@@ -7,7 +7,7 @@ import {
   reportProblem,
   stoppedState,
 } from '../inventory/workspaces/report-states.ts';
-import { change, type Step } from '../inventory/record-change.ts';
+import { change, type Step } from '../inventory/record-crud.ts';
 import { type DeliveryDraft, mailDelivery } from '../model/delivery.ts';
 import { dayMs, type EpochMs, formatInstant } from '../model/instant.ts';
 import { holds, type Principal, principalIn } from '../model/principal.ts';
@@ -26,7 +26,7 @@ import { secretHash } from '../storage/records/secret-encryption.ts';
 import { type ReportContent, reportMail, type ReportMail } from './report-mail.ts';
 import type { TriedDelivery } from '../outputs/deliveries/attempts/waiting-delivery.ts';
 import { hasFormOfId, mailConnectorId } from '../model/ids.ts';
-import { createSerialQueue } from '../structures/serial-queue.ts';
+import { createSerialQueue } from '../structures/work-queues.ts';
 
 const zoneOf = openTimeZones();
 /** Organizations that have their turn before it is asked again what is due. */

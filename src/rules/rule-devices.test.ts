@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
-import { UnreadableRecord } from '../model/errors.ts';
+import { problem, UnreadableRecord } from '../model/problem.ts';
 import { findRuns, saveRuns } from '../storage/records/rows/rule-state.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
 import { createRuleDeviceLookup, simulateStoredRule } from './rule-simulation.ts';

@@ -35,7 +35,7 @@ import type { RuleRegistry } from './evaluation/rule-registry.ts';
 import type { RuleSample } from './evaluation/rule-reading.ts';
 import { unjudgedRun } from './evaluation/rule-run.ts';
 import type { RunLog } from './evaluation/run-log.ts';
-import { createSerialQueue } from '../structures/serial-queue.ts';
+import { createSerialQueue } from '../structures/work-queues.ts';
 import { trackAlarms } from './rule-alarms.ts';
 import { hopsNote, isBeyondHops, RuleBatch, ruleSampleOf } from './rule-batch.ts';
 import type { LookUpDevice, Origin } from './rule-effects.ts';

@@ -13,7 +13,7 @@ import {
   findTriggers,
   type WaitingTrigger,
 } from '../storage/records/rows/rule-state.ts';
-import { KeyedQueue } from '../structures/keyed-queue.ts';
+import { KeyedQueue } from '../structures/work-queues.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { AlarmSources } from './evaluation/alarm-sources.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';

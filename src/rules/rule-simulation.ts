@@ -1,7 +1,7 @@
 // Rule simulation: a dry run over stored samples that writes and sends nothing.
 import { type EpochMs, hourMs, newestUntil } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { problem, Problem } from '../model/problem.ts';
+import { problem, Problem, UnreadableRecord } from '../model/problem.ts';
 import { nextDueOf, type Rule } from '../model/rule.ts';
 import { nextDue } from '../model/rule-schedule.ts';
 import type { Sample } from '../model/sample.ts';
@@ -44,7 +44,6 @@ import { placeRows } from '../storage/records/rows/places.ts';
 import { customLogicRows, ruleRows } from '../storage/records/rows/rules.ts';
 import { tagRows } from '../storage/records/rows/tags.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
-import { UnreadableRecord } from '../model/errors.ts';
 
 const simulationLimits = {
   /** What is read at most; beyond it the answer says that it was cut. */

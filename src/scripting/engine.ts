@@ -1,20 +1,21 @@
 // Script engine: a WebAssembly instance whose memory is restored to a known image before each run, so that runs are isolated.
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { createBoundedMap } from '../structures/caches.ts';
 import type { ScriptErrorEvent } from './emit.ts';
 import {
   GuestMemory,
+  instantiateQuickJs,
   type MemoryImage,
   type MemoryLayout,
+  type Pointer,
+  type QuickJs,
   type ScriptImage,
-} from './guest-memory.ts';
+} from './quickjs.ts';
 import * as border from './guest.ts';
-import { codecEntries, type CodecEntry } from './module-syntax.ts';
+import { type AnalyzedScript, codecEntries, type CodecEntry } from './source-analysis.ts';
 import type { GuestModule } from './provided-modules.ts';
-import { instantiateQuickJs, type Pointer, type QuickJs } from './quickjs.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { errorEntry, scriptError } from './script-error.ts';
 import type { ScriptLimits } from './script-limits.ts';
-import type { AnalyzedScript } from './source-analysis.ts';
 
 export interface CompiledScript {
   readonly image: ScriptImage;

@@ -1,7 +1,14 @@
 // Memory between runs: what is put back, and that nothing of another tenant's runs is left anywhere.
 import { beforeAll, expect, test } from 'vitest';
-import { GuestMemory, type MemoryImage, inspectMemoryLayout } from './guest-memory.ts';
-import { compileQuickJs, instantiateQuickJs, type QuickJs, scratchStart } from './quickjs.ts';
+import {
+  compileQuickJs,
+  GuestMemory,
+  inspectMemoryLayout,
+  instantiateQuickJs,
+  type MemoryImage,
+  type QuickJs,
+  scratchStart,
+} from './quickjs.ts';
 
 let js: QuickJs;
 let memory: GuestMemory;

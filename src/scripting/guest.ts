@@ -1,6 +1,6 @@
 // The guest inside an instance: its runtime, its globals, and the calls that cross the border as texts and numbers.
 import { readFileSync } from 'node:fs';
-import { codecEntries } from './module-syntax.ts';
+import { codecEntries } from './source-analysis.ts';
 import type { ScriptLimits } from './script-limits.ts';
 import { type GuestModule, moduleExpression } from './provided-modules.ts';
 import { type Pointer, type QuickJs, scratchEnd, scratchStart } from './quickjs.ts';

@@ -1,7 +1,6 @@
 // Which scripts may run where their event is received.
 import { expect, test } from 'vitest';
-import { localScriptLimits } from './local-scripts.ts';
-import { QuickScripts } from './quick-scripts.ts';
+import { localScriptLimits, QuickScripts } from './local-scripts.ts';
 
 const script = { tenant: 'a', code: 'function consume() {}' };
 const hourMs = 3_600_000;

@@ -1,7 +1,6 @@
 // Errors of scripts as the user sees them: a message, and the place in the user's own source.
 import type { ScriptErrorEvent } from './emit.ts';
-import type { AnalyzedScript } from './source-analysis.ts';
-import { originalPlace, statementAt } from './source-edits.ts';
+import { type AnalyzedScript, originalPlace, statementAt } from './source-analysis.ts';
 
 /** The name under which the engine compiles a script; frames with it are the user's. */
 export const scriptFile = 'script.js';

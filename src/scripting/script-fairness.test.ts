@@ -3,11 +3,10 @@ import { availableParallelism } from 'node:os';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { leastOf } from '../structures/testing-processor-time.ts';
 import { createEngine } from './engine.ts';
-import { inspectMemoryLayout } from './guest-memory.ts';
+import { compileQuickJs, inspectMemoryLayout } from './quickjs.ts';
 import { scriptLimits } from './script-limits.ts';
-import { compileQuickJs } from './quickjs.ts';
 import { createRecorderMemory, createRunRecorder } from './run-recorder.ts';
-import { ScriptMachine, type RunFigures, type ScriptMachineOptions } from './script-machine.ts';
+import { type RunFigures, ScriptMachine, type ScriptMachineOptions } from './script-machine.ts';
 import { analyzeSource } from './source-analysis.ts';
 
 const machines: ScriptMachine[] = [];

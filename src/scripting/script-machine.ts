@@ -7,14 +7,13 @@ import { isJsonObject, type Json } from '../model/json.ts';
 import { problem, type Problem } from '../model/problem.ts';
 import { quotaDetails, standardQuotas } from '../model/quota.ts';
 import { type RunKind, RunQueue } from '../structures/run-queue.ts';
-import { textKey } from '../structures/string-hash.ts';
+import { textKey } from '../structures/hash-tables.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Emit, EmitType, ScriptErrorEvent } from './emit.ts';
 import { modeNumber } from './engine.ts';
-import type { CodecEntry } from './module-syntax.ts';
+import type { CodecEntry } from './source-analysis.ts';
 import { scriptLimits, type ScriptLimits } from './script-limits.ts';
-import type { PendingRun, RunTimes } from './script-thread.ts';
-import { ThreadPool } from './thread-pool.ts';
+import { type PendingRun, type RunTimes, ThreadPool } from './thread-pool.ts';
 import type { RunOutcome, ScriptRegistration } from './worker-messages.ts';
 
 interface ScriptRun {

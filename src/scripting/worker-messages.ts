@@ -1,5 +1,5 @@
 // What the main thread and a script worker tell each other. Runs travel as flat lists: copying those is cheapest.
-import type { MemoryLayout } from './guest-memory.ts';
+import type { MemoryLayout } from './quickjs.ts';
 import type { ScriptLimits } from './script-limits.ts';
 
 /** Given to a worker when it starts. */

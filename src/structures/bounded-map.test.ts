@@ -1,7 +1,7 @@
 // The bounded map against a list that does the same slowly.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createBoundedMap } from './bounded-map.ts';
+import { createBoundedMap } from './caches.ts';
 import { processorMs } from './testing-processor-time.ts';
 
 const key = fc.constantFrom('a', 'b', 'c', 'd', 'e');

@@ -1,7 +1,7 @@
 // Byte cache: random calls keep to the limit, and the owner that holds most makes room.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteCache } from './byte-cache.ts';
+import { ByteCache } from './caches.ts';
 
 test('any calls: what is kept is what was set last, and never more than the limit', () => {
   const calls = fc.array(

@@ -1,7 +1,7 @@
 // The cache deletes exactly the values that contain a changed record, and never exceeds its limit.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCacheByPart } from './cache-by-part.ts';
+import { createCacheByPart } from './caches.ts';
 
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 const step = fc.oneof(

@@ -1,6 +1,6 @@
 // Fair turns: keys alternate, whoever has less waiting comes sooner, and what is too much is refused.
 import { expect, test } from 'vitest';
-import { FairTurns } from './fair-turns.ts';
+import { FairTurns } from './work-queues.ts';
 
 const limits = { runningMax: 1, waitingPerKeyMax: 3, keysMax: 2 };
 

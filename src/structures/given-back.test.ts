@@ -1,6 +1,6 @@
 // Given back bytes: their memory is freed at once, and that of others is left.
 import { expect, test } from 'vitest';
-import { giveBack } from './given-back.ts';
+import { giveBack } from './bytes.ts';
 
 test('the whole memory of bytes is freed; memory that others use stays', () => {
   const whole = new Uint8Array(100_000);

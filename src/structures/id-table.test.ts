@@ -1,6 +1,6 @@
 // Id tables agree with a plain map for ids of every form, while they grow and ids are removed.
 import { expect, test } from 'vitest';
-import { IdMap, IdTable } from './id-table.ts';
+import { IdMap, IdTable } from './hash-tables.ts';
 
 const forms: readonly ((n: number) => string)[] = [
   (n) => String(2_000_000_000_000_000 + n),

@@ -1,6 +1,6 @@
 // Keyed queue: order within a key, the limit across keys, retries and closing.
 import { expect, test } from 'vitest';
-import { KeyedQueue } from './keyed-queue.ts';
+import { KeyedQueue } from './work-queues.ts';
 import { manualTimers } from './testing-timers.ts';
 
 function queueWith(runningMax: number, work: (key: string) => void = () => undefined) {

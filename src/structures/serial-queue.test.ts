@@ -1,6 +1,6 @@
 // Serial queue: order, failures and waiting.
 import { expect, test } from 'vitest';
-import { createSerialQueue } from './serial-queue.ts';
+import { createSerialQueue } from './work-queues.ts';
 
 test('tasks run one at a time in their order, and a failed one does not stop the next', async () => {
   const queue = createSerialQueue();

@@ -1,7 +1,6 @@
 // The slot index finds what a plain map finds, with hashes that meet and runs that wrap around.
 import { expect, test } from 'vitest';
-import { SlotIndex } from './slot-index.ts';
-import { createStringHash } from './string-hash.ts';
+import { createStringHash, SlotIndex } from './hash-tables.ts';
 
 function randomFrom(seed: number): (max: number) => number {
   let state = seed;

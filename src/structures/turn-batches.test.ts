@@ -1,6 +1,6 @@
 // Turn batches: one read for a turn, in parts, one after the other, and a failure only for those that asked.
 import { expect, test } from 'vitest';
-import { createTurnBatches } from './turn-batches.ts';
+import { createTurnBatches } from './turns.ts';
 
 function batches(max: number) {
   const calls: (readonly string[])[] = [];

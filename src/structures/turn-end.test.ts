@@ -1,6 +1,6 @@
 // Turn end: what waits for a whole turn of the event loop is begun before work that yields to it.
 import { expect, test } from 'vitest';
-import { armTurnEnd, atTurnEnd } from './turn-end.ts';
+import { armTurnEnd, atTurnEnd } from './turns.ts';
 
 test('tasks come before what was planned behind them, also those of the turn that has begun', async () => {
   const done: string[] = [];

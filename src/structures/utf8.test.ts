@@ -1,7 +1,7 @@
 // UTF-8 check: the first byte that belongs to no character, for any bytes in any chunks.
 import { isUtf8 } from 'node:buffer';
 import { expect, test } from 'vitest';
-import { Utf8Check, utf8Fault } from './utf8.ts';
+import { Utf8Check, utf8Fault } from './bytes.ts';
 
 /** Character by character. */
 function faultOf(bytes: Buffer): number | undefined {

@@ -1,7 +1,7 @@
 // Working set: what a claim keeps, what it evicts.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { WorkingSet } from './working-set.ts';
+import { WorkingSet } from './caches.ts';
 
 test('any sequence of claims: the claimed entries stay, the others up to the limit, oldest claim first', () => {
   const claims = fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 9 }), { maxLength: 6 }));

@@ -1,14 +1,13 @@
 // Telemetry: one function per event, which writes its log line and updates its metrics.
 import { collectDefaultMetrics, Counter, type Histogram, type Metric, Registry } from 'prom-client';
 import type { DeliveryState } from '../model/delivery.ts';
-import { isDiskFull } from '../model/errors.ts';
+import { isDiskFull, Problem, type ProblemName } from '../model/problem.ts';
 import { hourMs, minuteMs } from '../model/instant.ts';
 import { setRepeatingTimer, type SetTimer } from '../structures/timers.ts';
 import type { Log } from './log.ts';
 import { createMetricMakers, type MetricMakers } from './metric-makers.ts';
 import { causesOf, Outages } from './outages.ts';
-import { Problem, type ProblemName } from '../model/problem.ts';
-import { createBoundedMap } from '../structures/bounded-map.ts';
+import { createBoundedMap } from '../structures/caches.ts';
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 

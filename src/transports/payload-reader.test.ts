@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { encode } from 'cborg';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isExact } from '../model/exact-json.ts';
+import { isExact } from '../model/json-keys.ts';
 import type { Json } from '../model/json.ts';
 import { payloadEncodings } from '../model/device-type.ts';
 import { isJsonDocument, readPayload } from './payload-reader.ts';

@@ -2,13 +2,18 @@
 import { isUtf8 } from 'node:buffer';
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { decode, type TagDecoder } from 'cborg';
-import { parseReadings, rememberExact } from '../model/exact-json.ts';
-import { JsonFault, jsonDepthMax, parseJsonText } from '../model/json-keys.ts';
+import {
+  jsonDepthMax,
+  JsonFault,
+  parseJsonText,
+  parseReadings,
+  rememberExact,
+} from '../model/json-keys.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { standInName } from '../model/outside-name.ts';
+import { standInName } from '../model/ids.ts';
 import { type Payload, payloadBytesMax, type PayloadHints } from '../model/payload.ts';
-import { type Problem, problem } from '../model/problem.ts';
-import { utf8Fault } from '../structures/utf8.ts';
+import { problem, type Problem } from '../model/problem.ts';
+import { utf8Fault } from '../structures/bytes.ts';
 import { parseSenmlCbor } from './senml/senml-pack.ts';
 
 const jsonType = /^(?:application|text)\/(?:[\w.-]+\+)?json$/;

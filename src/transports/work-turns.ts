@@ -1,9 +1,9 @@
 // Work turns: organizations take turns on the main thread by measured time, so that one with much work does not delay the others.
 import process from 'node:process';
 import { problem } from '../model/problem.ts';
-import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../structures/caches.ts';
 import { RunQueue, type Waiting } from '../structures/run-queue.ts';
-import { armTurnEnd } from '../structures/turn-end.ts';
+import { armTurnEnd } from '../structures/turns.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { LargeWork, largeWorkLimits } from './large-work.ts';
 

@@ -1,18 +1,17 @@
 // Calculated keys at intake: formulas of the device type, computed into the data of validated samples (contract 38.1).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { compileCalculatedKeys, type CompiledKey } from '../query/expressions/calculated.ts';
-import { type OffsetAt, type RowFunction, rowFunction } from '../query/expressions/evaluate.ts';
-import { type Input, type Value, type ValueSource, valueOf } from '../query/expressions/parse.ts';
+import { type OffsetAt, rowFunction, type RowFunction } from '../query/expressions/evaluate.ts';
+import { type Input, type Value, valueOf, type ValueSource } from '../query/expressions/parse.ts';
 import { inputValue, RecentValues } from '../query/expressions/recent-values.ts';
-import { ByteCache } from '../structures/byte-cache.ts';
-import { dataValue } from '../model/data-value.ts';
+import { ByteCache } from '../structures/caches.ts';
+import { dataValue, type Sample } from '../model/sample.ts';
 import type { CalculatedKey } from '../model/device-type.ts';
 import type { Note } from '../model/entry-trace.ts';
 import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-import type { Sample } from '../model/sample.ts';
 import { columnValueAt } from '../query/summaries/ordered-values.ts';
 import { markCalculated } from '../storage/log/data-shape.ts';
 import type { Samples } from '../storage/samples/samples.ts';

@@ -1,10 +1,9 @@
 // Recalculation: stored samples, or raw uplinks decoded again, with the calculated keys of today; previewed or written (contract 38).
 import { isDeepStrictEqual } from 'node:util';
 import type { CalculatedKey } from '../model/device-type.ts';
-import { earliest, type EpochMs, formatInstant } from '../model/instant.ts';
+import { earliest, type EpochMs, formatInstant, parseBound } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
-import { parseBound } from '../model/timestamp.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { CalculatedKeys } from './calculated-keys.ts';
 import {
@@ -18,12 +17,14 @@ import {
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { notStoredReason } from '../model/kept-samples.ts';
 import { problem } from '../model/problem.ts';
-import { dataBefore, isInRange, type StoredEnd } from '../model/replacement.ts';
-import type {
-  RecalculationOutcome,
-  RecalculationPiece,
-  RecalculationPlace,
-  SampleRecalculation,
+import {
+  dataBefore,
+  isInRange,
+  type RecalculationOutcome,
+  type RecalculationPiece,
+  type RecalculationPlace,
+  type SampleRecalculation,
+  type StoredEnd,
 } from '../model/sample-changes.ts';
 import type { RawUplink } from '../model/uplink.ts';
 import { DataSet, markCalculated, sameSampleData } from '../storage/log/data-shape.ts';

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { networkOf } from '../access/sign-in-throttle.ts';
+import { networkOf } from '../access/rate-limits.ts';
 import { kindPrefixes } from '../model/ids.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { Problem } from '../model/problem.ts';
@@ -13,7 +13,9 @@ import {
   refusalReasonOf,
   type RefusalTransport,
   type SentHints,
-} from '../model/refused-uplink.ts';
+  type Uplink,
+  type UplinkDevice,
+} from '../model/uplink.ts';
 import {
   addRefusals,
   connectorsOfDevices,
@@ -30,7 +32,6 @@ import type { Note } from '../model/entry-trace.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { declaredEncoding, keptPayload, type Payload, payloadBytesMax } from '../model/payload.ts';
 import type { Sample } from '../model/sample.ts';
-import type { Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { NetworkServer } from '../transports/network-servers/network-server.ts';
 import { inflateBody, isSenmlPack, readPayload } from '../transports/payload-reader.ts';
 import type { Capture } from './capture/capture.ts';

@@ -5,24 +5,22 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { isTooOld } from '../model/kept-samples.ts';
 import { problems } from '../model/problem-table.ts';
 import {
+  type CorrectionOutcome,
+  type CorrectionRequest,
+  type DeletionOutcome,
+  type DeletionRequest,
   isInRange,
+  type RejectedCorrection,
   type RemovedRange,
   replacedBy,
   type Replacement,
+  type SampleCorrection,
+  type SampleDeletion,
+  type SettledChanges,
   type StoredEnd,
-} from '../model/replacement.ts';
-import type { Sample } from '../model/sample.ts';
-import type {
-  CorrectionOutcome,
-  CorrectionRequest,
-  DeletionOutcome,
-  DeletionRequest,
-  RejectedCorrection,
-  SampleCorrection,
-  SampleDeletion,
-  SettledChanges,
 } from '../model/sample-changes.ts';
-import { createSerialQueue, type SerialQueue } from '../structures/serial-queue.ts';
+import type { Sample } from '../model/sample.ts';
+import { createSerialQueue, type SerialQueue } from '../structures/work-queues.ts';
 import { markCalculated, sameSampleData } from '../storage/log/data-shape.ts';
 import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
 import type { CountedTopic } from '../storage/samples/sample-store.ts';

@@ -17,7 +17,7 @@ import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import type { EarlyRun, Uplink } from '../model/uplink.ts';
 import type { Intake } from '../transports/intake.ts';
 import { largeWorkLimits } from '../transports/large-work.ts';
-import { inTurns } from '../structures/slices.ts';
+import { inTurns } from '../structures/turns.ts';
 import type { WorkTurns } from '../transports/work-turns.ts';
 import { cleanInSteps } from './validate/data-cleaning.ts';
 

@@ -7,7 +7,7 @@ import { problem, Problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import { validateSample } from './validate/sample-validation.ts';
 import type { Validated } from './uplink.ts';
-import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../structures/caches.ts';
 
 type Written = Awaited<ReturnType<WriteSample>>;
 

@@ -1,5 +1,5 @@
 // Access world: two organizations on one platform, users with every role, and calls as any of them.
-import { everyPermission, type Permissions } from '../../src/model/permission.ts';
+import { everyPermission, type Permissions } from '../../src/model/principal.ts';
 import { type Answered, checkedFetch } from '../world/checked-fetch.ts';
 import { startWorld, type World } from '../world/world.ts';
 

@@ -1,13 +1,12 @@
 // Callers of one organization who grant at random, through the real routes; every answer is compared with the reference.
 import type { FastifyInstance } from 'fastify';
 import { authorize } from '../../src/access/authorize.ts';
-import { csrfTokenOf } from '../../src/access/session-authenticator.ts';
+import { csrfTokenOf } from '../../src/access/authenticators.ts';
 import { startSession } from '../../src/access/sign-in.ts';
 import type { Access } from '../../src/app/access.ts';
 import { acceptInvitation, findOpenInvitation } from '../../src/inventory/members/invitations.ts';
 import { newId } from '../../src/model/ids.ts';
-import { scopes, verbs } from '../../src/model/permission.ts';
-import type { Principal } from '../../src/model/principal.ts';
+import { type Principal, scopes, verbs } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
 import type { OpenRecords } from '../../src/storage/records/records.ts';
 import {

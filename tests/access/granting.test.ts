@@ -1,6 +1,6 @@
 // Privilege escalation: ways to more rights that attacks found are rejected; permitted calls work.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { everyPermission, type Permissions } from '../../src/model/permission.ts';
+import { everyPermission, type Permissions } from '../../src/model/principal.ts';
 import {
   type AccessWorld,
   type Acting,

@@ -14,7 +14,7 @@ import {
   scopes,
   type Verb,
   verbsOfScope,
-} from '../../src/model/permission.ts';
+} from '../../src/model/principal.ts';
 import { openRecords, type OpenRecords } from '../../src/storage/records/records.ts';
 import { saveAlarms } from '../../src/storage/records/rows/alarms.ts';
 import { apiKeyRows, oauthClientRows } from '../../src/storage/records/rows/credentials.ts';

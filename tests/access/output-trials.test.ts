@@ -1,6 +1,6 @@
 // Contract 42: a connector test needs `dataFlow` `update`, a template preview `read`; with a device both also need `asset` `read`.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Permissions } from '../../src/model/permission.ts';
+import type { Permissions } from '../../src/model/principal.ts';
 import { type AccessWorld, startAccessWorld } from './access-world.ts';
 
 let open: AccessWorld;

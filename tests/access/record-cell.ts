@@ -1,5 +1,5 @@
 // Makes the matrix's row of a route that touches one record.
-import type { Scope, Verb } from '../../src/model/permission.ts';
+import type { Scope, Verb } from '../../src/model/principal.ts';
 import type { Fixtures } from './access-world.ts';
 import type { Cell } from './route-cell.ts';
 

@@ -1,5 +1,5 @@
 // Route cell: the expectation of the authorization matrix for one route.
-import type { Scope, Verb } from '../../src/model/permission.ts';
+import type { Scope, Verb } from '../../src/model/principal.ts';
 import type { Fixtures } from './access-world.ts';
 
 export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';

@@ -1,5 +1,5 @@
 // Expected cells of the authorization matrix for integrations, webhooks and downlinks (contract 35).
-import type { Verb } from '../../src/model/permission.ts';
+import type { Verb } from '../../src/model/principal.ts';
 import type { Fixtures } from './access-world.ts';
 import type { Cell } from './route-cell.ts';
 

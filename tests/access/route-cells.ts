@@ -1,5 +1,5 @@
 // Expected cells of the authorization matrix for all routes, by hand (interface 2.7, contract 2 and 35).
-import type { Scope, Verb } from '../../src/model/permission.ts';
+import type { Scope, Verb } from '../../src/model/principal.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
 import { alarmCells } from './alarm-cells.ts';
 import { backfillCells } from './backfill-cells.ts';

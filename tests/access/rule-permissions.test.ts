@@ -1,6 +1,6 @@
 // Contract 36: rules ask for what they read and use, besides `rule` itself.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Permissions } from '../../src/model/permission.ts';
+import type { Permissions } from '../../src/model/principal.ts';
 import { besidesPlatform, makeKey } from '../world/restricted-keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 

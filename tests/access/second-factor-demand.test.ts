@@ -2,7 +2,7 @@
 import WebSocket from 'ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
-import type { Permissions } from '../../src/model/permission.ts';
+import type { Permissions } from '../../src/model/principal.ts';
 import { openLive } from '../world/live-socket.ts';
 import {
   type AccessWorld,

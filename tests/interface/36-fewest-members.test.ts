@@ -1,10 +1,6 @@
 // Records made with the fewest members have every member that strict clients need, in lists too (contract 36, 42).
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  carrierOf,
-  integrationTypes,
-  vendorIntegrationTypes,
-} from '../../src/model/integration.ts';
+import { carrierOf, integrationTypes, vendorIntegrationTypes } from '../../src/model/connector.ts';
 import { loraDevice } from '../world/lora-world.ts';
 import { startWorld, type World } from '../world/world.ts';
 

@@ -1,7 +1,7 @@
 // Contract 37: rows of lists with their health, by `details=health`.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { databaseConnectorId } from '../../src/model/ids.ts';
-import type { Permissions } from '../../src/model/permission.ts';
+import type { Permissions } from '../../src/model/principal.ts';
 import { type ActionSink, sinkEnvironment, startActionSink } from '../world/action-sink.ts';
 import { alarmRules } from '../world/alarm-rules.ts';
 import { besidesPlatform, makeKey, makeOrganization } from '../world/restricted-keys.ts';

@@ -1,6 +1,6 @@
 // Contract 39.3: what was refused stands at its connector and workspace, with reason, device and payload.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { refusalLimits } from '../../src/model/refused-uplink.ts';
+import { refusalLimits } from '../../src/model/uplink.ts';
 import { askCoap, freeUdpPort } from '../world/coap-device.ts';
 import { anyTime } from '../world/expectations.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { change } from '../../src/inventory/record-change.ts';
+import { change } from '../../src/inventory/record-crud.ts';
 import { createCustomField } from '../../src/inventory/devices/device-field-values.ts';
 import { createDataFlow } from '../../src/inventory/data-flows/data-flows.ts';
 import { createDeviceConnector } from '../../src/inventory/data-flows/device-connectors.ts';
@@ -13,7 +13,7 @@ import { createPlace } from '../../src/inventory/devices/places.ts';
 import { createTag } from '../../src/inventory/devices/tags.ts';
 import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { fitsConnector } from '../../src/model/connector.ts';
-import type { CustomFieldType } from '../../src/model/device-fields.ts';
+import type { CustomFieldType } from '../../src/model/device.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { openRecords } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';

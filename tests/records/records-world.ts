@@ -2,10 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Authenticator, identify } from '../../src/access/authenticator.ts';
+import {
+  ApiKeyAuthenticator,
+  type Authenticator,
+  identify,
+} from '../../src/access/authenticators.ts';
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
-import { ApiKeyAuthenticator } from '../../src/access/machine-authenticators.ts';
 import type { Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
 import { apiKeyRoutes } from '../../src/http/routes/tokens.ts';
@@ -35,7 +38,7 @@ import { createApiKey } from '../../src/inventory/members/machine-credentials.ts
 import { runOperationChunk } from '../../src/inventory/operations/operations.ts';
 import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
-import { everyPermission, type Permissions } from '../../src/model/permission.ts';
+import { everyPermission, type Permissions } from '../../src/model/principal.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { createOperationRunner } from '../../src/operations/operation-runner.ts';
 import { MapFiles } from '../../src/storage/maps/map-files.ts';

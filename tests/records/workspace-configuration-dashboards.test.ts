@@ -1,6 +1,6 @@
 // Dashboards in a configuration document: names and physical ids instead of ids, also in formulas and of dashboards that link to each other (contract 39).
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { everyPermission } from '../../src/model/permission.ts';
+import { everyPermission } from '../../src/model/principal.ts';
 import { besidesPlatform, makeKey } from '../world/restricted-keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 

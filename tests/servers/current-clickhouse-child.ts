@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { createSerialQueue } from '../../src/structures/serial-queue.ts';
+import { createSerialQueue } from '../../src/structures/work-queues.ts';
 
 /** The part of chDB's interface that is used here. */
 interface ChdbSession {

@@ -1,5 +1,5 @@
 // Neighbour: a device with a decoder in another organization, and how much of the main thread others take from it.
-import { everyPermission } from '../../src/model/permission.ts';
+import { everyPermission } from '../../src/model/principal.ts';
 import { besidesPlatform, makeKey, makeOrganization } from './restricted-keys.ts';
 import type { World } from './world.ts';
 import { processorMs } from '../../src/structures/testing-processor-time.ts';

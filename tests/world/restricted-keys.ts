@@ -1,8 +1,7 @@
 // Restricted API keys: fewer rights than those of the world, and another organization.
 import { createApiKey } from '../../src/inventory/members/machine-credentials.ts';
 import { newId } from '../../src/model/ids.ts';
-import { everyPermission, type Permissions } from '../../src/model/permission.ts';
-import type { Principal } from '../../src/model/principal.ts';
+import { everyPermission, type Permissions, type Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
 import { openRecords, type Records } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';

@@ -13,7 +13,7 @@ import {
 import {
   type OperatorReset,
   resetSecondFactorsByOperator,
-} from '../../inventory/members/second-factors.ts';
+} from '../../inventory/members/members.ts';
 import type { Actor } from '../../model/principal.ts';
 import { openRecords } from '../../storage/records/records.ts';
 

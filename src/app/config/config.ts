@@ -21,9 +21,14 @@ import {
 } from './config-values.ts';
 import { type ClusterConfig, readCluster } from './cluster-settings.ts';
 import type { MapTiles } from '../../model/map-tiles.ts';
-import type { GroupRole, SignInProvider } from '../../model/sign-in-provider.ts';
+import {
+  emailAddressOf,
+  type GroupRole,
+  organizationRoles,
+  type SignInProvider,
+  workspaceRoles,
+} from '../../model/user.ts';
 import { type Quotas, quotasFrom } from '../../model/quota.ts';
-import { emailAddressOf, organizationRoles, workspaceRoles } from '../../model/user.ts';
 import { hasFormOfId } from '../../model/ids.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -1,7 +1,7 @@
 // Shared leases: one node's part in dividing the leases among all nodes, by their common table.
 import type { NodeAddress } from '../../model/node-messages.ts';
 import { problem } from '../../model/problem.ts';
-import { createSerialQueue } from '../../structures/serial-queue.ts';
+import { createSerialQueue } from '../../structures/work-queues.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { HeldLeases } from './held-leases.ts';
 import type {

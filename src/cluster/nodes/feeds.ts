@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { NodeAddress } from '../../model/node-messages.ts';
 import { isRefused, Problem, problemOf, type Refusal, refusalOf } from '../../model/problem.ts';
-import { FairTurns } from '../../structures/fair-turns.ts';
+import { FairTurns } from '../../structures/work-queues.ts';
 import { setRepeatingTimer, setTimer } from '../../structures/timers.ts';
 import { type DialConnection, feedPath, NodeUnreachable } from './nodes.ts';
 

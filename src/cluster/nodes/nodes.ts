@@ -1,7 +1,7 @@
 // Nodes: the port over which the nodes of a cluster ask each other and forward requests.
 import type { Duplex, Readable } from 'node:stream';
 import type { NodeAddress } from '../../model/node-messages.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { createBoundedMap } from '../../structures/caches.ts';
 
 export const nodeLimits = {
   /** Of a call, and of its answer. */

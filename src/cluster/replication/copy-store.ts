@@ -2,7 +2,7 @@
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, replaceFile, syncDirectory } from '../../storage/log/durable-file.ts';
-import { createSerialQueue, type SerialQueue } from '../../structures/serial-queue.ts';
+import { createSerialQueue, type SerialQueue } from '../../structures/work-queues.ts';
 import {
   type CopyAnswer,
   type CopyChange,

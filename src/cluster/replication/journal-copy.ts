@@ -4,7 +4,7 @@ import { open, readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { NodeAddress } from '../../model/node-messages.ts';
 import { type Disk, NotCopied } from '../../storage/log/durable-file.ts';
-import { createSerialQueue } from '../../structures/serial-queue.ts';
+import { createSerialQueue } from '../../structures/work-queues.ts';
 
 // Form of copies: what a node sends to the holder of the copy of its journal.
 

@@ -1,8 +1,7 @@
 // Document of a dashboard: its tiles with their data, as pages and mails show them (contract 39).
 import type { Interval } from '../buckets.ts';
 import type { Tile } from '../configuration.ts';
-import type { Heatmap } from '../heatmap.ts';
-import type { Histogram } from '../histogram.ts';
+import type { Heatmap, Histogram } from '../distribution.ts';
 import type { Plot, PlotColor } from '../plot.ts';
 import type { StateRow } from '../states.ts';
 import { csvLine, withoutFormula } from '../../structures/csv.ts';

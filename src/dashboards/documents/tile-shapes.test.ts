@@ -1,7 +1,6 @@
 // Tile shapes: areas are those of the counts, cells and states.
 import { expect, test } from 'vitest';
-import { heatmapOf } from '../heatmap.ts';
-import { histogramOf } from '../histogram.ts';
+import { heatmapOf, histogramOf } from '../distribution.ts';
 import { stateColors } from '../states.ts';
 import type { Box, Shape } from './chart-shapes.ts';
 import { heatmapShapes, histogramShapes, timelineShapes } from './tile-shapes.ts';

@@ -1,7 +1,6 @@
 // Tile shapes: histograms, heatmaps, and states over time as areas and words on a page.
 import type { Interval } from '../buckets.ts';
-import { type Heatmap, shareOf } from '../heatmap.ts';
-import type { Histogram } from '../histogram.ts';
+import { type Heatmap, type Histogram, shareOf } from '../distribution.ts';
 import type { PlotColor } from '../plot.ts';
 import { stateColors, type StateRow } from '../states.ts';
 import { type DrawnTile, numberText, timeLabel, valueText } from './document.ts';

@@ -3,14 +3,20 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import type { NamedIds } from '../../access/authorize.ts';
-import type { RequestLimit } from '../../access/token-buckets.ts';
+import type { RequestLimit } from '../../access/rate-limits.ts';
 import { requireMfaSetup } from '../../access/second-factor.ts';
 import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';
-import { type Actor, isClosed, type Principal, principalIn } from '../../model/principal.ts';
-import type { Scope, Verb } from '../../model/permission.ts';
+import {
+  type Actor,
+  isClosed,
+  type Principal,
+  principalIn,
+  type Scope,
+  type Verb,
+} from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
-import { type SharedDashboard, sharedKey, sharedKeys } from '../../model/shared-dashboard.ts';
+import { type SharedDashboard, sharedKey, sharedKeys } from '../../model/dashboard.ts';
 import { type EdgeReply, type EdgeRequest, type RequestTurns, routeOf } from './exchange.ts';
 import { listOf } from './list-query.ts';
 import type { Route } from './route.ts';

@@ -4,9 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Json } from '../../model/json.ts';
 import type { Payload, PayloadHints } from '../../model/payload.ts';
 import { problem } from '../../model/problem.ts';
-import { refusalLimits } from '../../model/refused-uplink.ts';
-import { giveBack } from '../../structures/given-back.ts';
-import { utf8Fault } from '../../structures/utf8.ts';
+import { refusalLimits } from '../../model/uplink.ts';
+import { giveBack, utf8Fault } from '../../structures/bytes.ts';
 import {
   inflatedPayload,
   isJsonDocument,
@@ -24,8 +23,7 @@ import {
 } from './exchange.ts';
 import { bodyChunks, bytesOf, isPlain } from './request-body.ts';
 import { bodyBytesMaxDefault, type Route } from './route.ts';
-import { JsonFault, parsedJson, parseJsonText } from '../../model/json-keys.ts';
-import { parseReadings } from '../../model/exact-json.ts';
+import { JsonFault, parsedJson, parseJsonText, parseReadings } from '../../model/json-keys.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json$/;

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { missing } from '../../structures/missing.ts';
-import { joinedChunks } from '../../structures/given-back.ts';
+import { joinedChunks } from '../../structures/bytes.ts';
 import { isReadWhole } from './body-parsers.ts';
 import type { EdgeReply, EdgeRequest, RequestState } from './exchange.ts';
 import { isPlain } from './request-body.ts';

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { endpoint } from '../../contract/endpoint.ts';
-import { createRequestLimit } from '../../access/token-buckets.ts';
+import { createRequestLimit } from '../../access/rate-limits.ts';
 import type { Payload } from '../../model/payload.ts';
 import { problem } from '../../model/problem.ts';
 import type { Guard } from './admission.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import { cookieNames } from '../../access/session-authenticator.ts';
+import { cookieNames } from '../../access/authenticators.ts';
 import { type Endpoint, type EndpointAccess, operationIdOf } from '../../contract/endpoint.ts';
 import { errorSchema } from '../../contract/error.ts';
 import { problem } from '../../model/problem.ts';

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
-import { Utf8Check } from '../../structures/utf8.ts';
+import { Utf8Check } from '../../structures/bytes.ts';
 
 /** Chunks of inflated bodies: short ones, and those of bodies that may be long, which have memory of their own. */
 const shortBytes = 16 * 1024;

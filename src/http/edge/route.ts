@@ -10,9 +10,8 @@ import type {
 } from '../../contract/endpoint.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { PayloadHints } from '../../model/payload.ts';
-import type { Scope, Verb } from '../../model/permission.ts';
-import { holds, type Principal } from '../../model/principal.ts';
-import { type Problem, problem } from '../../model/problem.ts';
+import { holds, type Principal, type Scope, type Verb } from '../../model/principal.ts';
+import { problem, type Problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
 import type { UnwrittenJson } from '../../query/unwritten-json.ts';
 import type { EarlyCapture } from '../../uplinks/capture/capture.ts';

@@ -1,6 +1,6 @@
 // Routes of alarms: lists, and what people do to them; of mutes and of on-call orders (contract 37, 39.4).
 import type { Static } from 'typebox';
-import { type alarmBulkBody, alarms } from '../../contract/alarms.ts';
+import { type alarmBulkBody, alarms, mutes, onCalls } from '../../contract/alarms.ts';
 import type { AlarmAction, AlarmDesk } from '../../rules/alarms/alarm-actions.ts';
 import {
   type AlarmQuery,
@@ -16,7 +16,6 @@ import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
 import { byId, createdOnce, type RecordParts, recordRoutes } from './record-routes.ts';
-import { mutes } from '../../contract/mutes.ts';
 import {
   createMute,
   deleteMute,
@@ -24,7 +23,6 @@ import {
   readMute,
   updateMute,
 } from '../../inventory/alarms/mutes.ts';
-import { onCalls } from '../../contract/on-call.ts';
 import {
   createOnCall,
   deleteOnCall,

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { type assetListQuery, assets } from '../../contract/devices.ts';
 import { type AssetFilter, filterOptions, listAssets } from '../../inventory/devices/assets.ts';
 import { vendorDevice } from '../../inventory/devices/devices.ts';
-import { type LoraField, loraFields } from '../../model/device-fields.ts';
+import { type LoraField, loraFields } from '../../model/device.ts';
 import { type PageRequest, pageSizeAssets } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

@@ -1,5 +1,5 @@
 // Backfill routes: one sample, or streams of samples of one or many devices (interface 4.3, contract 28, 35, 37).
-import { backfill } from '../../contract/backfill.ts';
+import { backfill } from '../../contract/capture.ts';
 import {
   type Backfill,
   backfillLimits,

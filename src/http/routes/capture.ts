@@ -6,7 +6,7 @@ import type { DeviceConnector } from '../../model/connector.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { declaredEncoding, type PayloadHints } from '../../model/payload.ts';
 import { problem, type Problem } from '../../model/problem.ts';
-import { refusalLimits, refusalReasonOf } from '../../model/refused-uplink.ts';
+import { refusalLimits, refusalReasonOf } from '../../model/uplink.ts';
 import {
   captureDeviceIdOf,
   type CaptureQuery,

@@ -3,12 +3,11 @@ import type { Static } from 'typebox';
 import type { metricSeries } from '../../contract/series-queries.ts';
 import {
   type Configuration,
+  kinds,
   readConfiguration,
   type Variable,
 } from '../../dashboards/configuration.ts';
-import type { Interval } from '../../dashboards/buckets.ts';
-import { earlierByMs, earlierInterval } from '../../dashboards/earlier.ts';
-import { kinds } from '../../dashboards/kinds.ts';
+import { earlierByMs, earlierInterval, type Interval } from '../../dashboards/buckets.ts';
 import type { AnsweredSeries } from '../../dashboards/plot.ts';
 import {
   accumulatorsOf,
@@ -38,17 +37,13 @@ import {
   variablesOf,
   type VariableValues,
 } from '../../dashboards/variables.ts';
-import {
-  DashboardSources,
-  type NamedDevice,
-} from '../../inventory/workspaces/dashboard-sources.ts';
-import { dataValue } from '../../model/data-value.ts';
-import { type EpochMs, formatInstant, isInstant } from '../../model/instant.ts';
+import { DashboardSources, type NamedDevice } from '../../inventory/workspaces/dashboards.ts';
+import { dataValue } from '../../model/sample.ts';
+import { type EpochMs, formatInstant, isInstant, parseBound } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
 import type { Principal } from '../../model/principal.ts';
-import { Problem, problem } from '../../model/problem.ts';
+import { problem, Problem } from '../../model/problem.ts';
 import { offsetAt } from '../../model/time-zone.ts';
-import { parseBound } from '../../model/timestamp.ts';
 import { type SampleQueryBody, sampleScan } from '../../query/sample-query.ts';
 import { Completeness } from '../edge/exchange.ts';
 import { latestSamples, type LatestSamplesParts } from './sample-queries.ts';

@@ -33,8 +33,7 @@ import type {
 import { byId } from './record-routes.ts';
 import { thresholdOf } from '../../dashboards/configuration.ts';
 import { devicesOf } from '../../dashboards/plan.ts';
-import { heatmapOf } from '../../dashboards/heatmap.ts';
-import { histogramOf } from '../../dashboards/histogram.ts';
+import { heatmapOf, histogramOf } from '../../dashboards/distribution.ts';
 import { chartPlot, colorIn, type PlotMark } from '../../dashboards/plot.ts';
 import { stretchesOf } from '../../dashboards/states.ts';
 import { type AlarmView, listAlarms } from '../../inventory/alarms/alarm-lists.ts';

@@ -14,7 +14,7 @@ import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
 import { type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
-import { deviceConnectors } from '../../contract/device-connectors.ts';
+import { deviceConnectors, integrations } from '../../contract/device-connectors.ts';
 import {
   createDeviceConnector,
   deleteDeviceConnector,
@@ -22,7 +22,6 @@ import {
   readDeviceConnector,
   updateDeviceConnector,
 } from '../../inventory/data-flows/device-connectors.ts';
-import { integrations } from '../../contract/integrations.ts';
 import {
   type CheckHost,
   createIntegration,

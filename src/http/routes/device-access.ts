@@ -3,9 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
 import type { deviceParams, placeParams, tagParams } from '../../contract/sample-queries.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { Scope, Verb } from '../../model/permission.ts';
-import type { Principal } from '../../model/principal.ts';
-import { Problem, problem } from '../../model/problem.ts';
+import type { Principal, Scope, Verb } from '../../model/principal.ts';
+import { problem, Problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
 import type { QueriedDevice } from '../../query/accumulation.ts';
 

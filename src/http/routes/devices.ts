@@ -2,10 +2,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
-import { devices } from '../../contract/devices.ts';
+import { deviceConfigurations, deviceCredentials, devices } from '../../contract/devices.ts';
 import {
   createDevice,
+  createDeviceCredential,
   deleteDevice,
+  deleteDeviceCredential,
+  listDeviceCredentials,
   readDevice,
   readDeviceByDeviceId,
   updateDevice,
@@ -20,13 +23,6 @@ import { readProcessingLog } from '../../inventory/devices/downlinks.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { answeredOnce, byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
-import { deviceCredentials } from '../../contract/device-credentials.ts';
-import {
-  createDeviceCredential,
-  deleteDeviceCredential,
-  listDeviceCredentials,
-} from '../../inventory/devices/device-credentials.ts';
-import { deviceConfigurations } from '../../contract/device-configurations.ts';
 import {
   createDeviceConfiguration,
   deleteDeviceConfiguration,

@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import {
   batchKpi,
+  expectations,
   hourlyKpis,
   type KpiEndpoints,
   placeValues,
@@ -25,7 +26,6 @@ import {
   tagInPath,
 } from './device-access.ts';
 import { type AskedParts, askedValues } from './expressions.ts';
-import { expectations } from '../../contract/expected-range.ts';
 import { expectedRange } from '../../query/expected-range.ts';
 import { forecasts } from '../../query/forecast.ts';
 

@@ -1,7 +1,7 @@
 // Routes of InfluxDB senders: they write points in line protocol, and read the answers of their server.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BodyStream } from '../../contract/endpoint.ts';
-import { lineProtocol } from '../../contract/line-protocol.ts';
+import { lineProtocol } from '../../contract/capture.ts';
 import type { CaptureSenders, Found } from '../../uplinks/capture/capture-senders.ts';
 import type {
   PointBody,
@@ -11,10 +11,10 @@ import type {
 import type { Refusals } from '../../uplinks/refusals.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { problem, type Problem } from '../../model/problem.ts';
-import { refusalLimits } from '../../model/refused-uplink.ts';
+import { refusalLimits } from '../../model/uplink.ts';
 import { admittedRoute, Answer, route, type Route } from '../edge/route.ts';
 import { ByteBudget } from '../../transports/byte-budget.ts';
-import { giveBack, joinedChunks } from '../../structures/given-back.ts';
+import { giveBack, joinedChunks } from '../../structures/bytes.ts';
 
 /** Of all bodies that are being read or stored; beyond, senders are asked to send again later. */
 const bodyBytesMax = 128 * 1024 * 1024;

@@ -23,7 +23,7 @@ import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
 import { answeredOnce, byId, type RecordParts } from './record-routes.ts';
 import { isPassword, newPasswordHash } from '../../access/password.ts';
-import type { Attempts } from '../../access/sign-in-throttle.ts';
+import type { Attempts } from '../../access/rate-limits.ts';
 import { problem } from '../../model/problem.ts';
 
 type MemberParts = RecordParts &

@@ -12,7 +12,7 @@ import {
   deletePasskey,
 } from '../../access/passkeys.ts';
 import { openTicket, sealTicket, userOfPasskey } from '../../access/second-factor.ts';
-import { passkeys } from '../../contract/second-factor.ts';
+import { passkeys } from '../../contract/sign-in.ts';
 import { problem } from '../../model/problem.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
 import { type LoginParts, signedIn } from './sign-in.ts';

@@ -1,5 +1,5 @@
 // Routes of refused uplinks: lists, proposals and registration (contract 39.3).
-import { refusals, type RegistrationDraft } from '../../contract/refusals.ts';
+import { refusals, type RegistrationDraft } from '../../contract/raw-uplinks.ts';
 import {
   forgetRefusals,
   nameOfRefused,

@@ -11,7 +11,7 @@ import {
   unsubscribe,
   updateReport,
 } from '../../inventory/workspaces/reports.ts';
-import { change, type Step } from '../../inventory/record-change.ts';
+import { change, type Step } from '../../inventory/record-crud.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, Answer, resourceRoute, route, type Route } from '../edge/route.ts';

@@ -18,7 +18,7 @@ import {
   readCustomLogic,
   updateCustomLogic,
 } from '../../inventory/rules/custom-logic.ts';
-import { change } from '../../inventory/record-change.ts';
+import { change } from '../../inventory/record-crud.ts';
 import {
   createRule,
   deleteRule,
@@ -28,10 +28,9 @@ import {
   updateRule,
   withNewOutputs,
 } from '../../inventory/rules/rules.ts';
-import type { EpochMs } from '../../model/instant.ts';
+import { type EpochMs, parseBound } from '../../model/instant.ts';
 import { inSortOrder, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
-import { parseBound } from '../../model/timestamp.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, resourceRoute, type Route } from '../edge/route.ts';

@@ -10,7 +10,13 @@ import {
   exportsWith,
 } from '../../inventory/operations/sample-changes.ts';
 import { readOperation } from '../../inventory/operations/operations.ts';
-import { type EpochMs, formatInstant } from '../../model/instant.ts';
+import {
+  type EpochMs,
+  formatInstant,
+  parseBound,
+  timestampFault,
+  timestampOf,
+} from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { defaultTopic } from '../../model/sample.ts';
@@ -20,7 +26,6 @@ import type {
   SampleCorrection,
   SampleDeletion,
 } from '../../model/sample-changes.ts';
-import { parseBound, timestampFault, timestampOf } from '../../model/timestamp.ts';
 import type { CountedTopic } from '../../storage/samples/sample-store.ts';
 import type { RawUplinks } from '../../uplinks/followers/followers.ts';
 import { Answer, resourceRoute, type Route } from '../edge/route.ts';

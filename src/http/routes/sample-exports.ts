@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import parseRange from 'range-parser';
-import { sampleExports } from '../../contract/sample-exports.ts';
+import { sampleExports } from '../../contract/operations.ts';
 import {
   createSampleExport,
   deleteSampleExport,
@@ -12,8 +12,7 @@ import {
   listSampleExports,
   readSampleExport,
 } from '../../inventory/operations/sample-exports.ts';
-import type { Scope, Verb } from '../../model/permission.ts';
-import type { Principal } from '../../model/principal.ts';
+import type { Principal, Scope, Verb } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
 import {

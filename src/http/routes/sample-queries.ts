@@ -2,13 +2,12 @@
 import { Readable } from 'node:stream';
 import type { Static } from 'typebox';
 import { type latestSamplesBody, samples } from '../../contract/sample-queries.ts';
-import { type EpochMs, newestUntil, restorePlus } from '../../model/instant.ts';
+import { type EpochMs, newestUntil, parseBound, restorePlus } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { type SharedDashboard, sharedTopics } from '../../model/shared-dashboard.ts';
+import { type SharedDashboard, sharedTopics } from '../../model/dashboard.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import { openTimeZone } from '../../model/time-zone.ts';
-import { parseBound } from '../../model/timestamp.ts';
 import type { ReadingStore } from '../../query/accumulation.ts';
 import { type DeclaredSchemas, inferSchema, withCalculated } from '../../query/inferred-schema.ts';
 import { latestOfDevices, type Moment, samplesOfShare } from '../../query/latest-samples.ts';

@@ -21,7 +21,7 @@ import {
   type TopicSchema,
   withCalculated,
 } from '../../query/inferred-schema.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { createBoundedMap } from '../../structures/caches.ts';
 
 export function searchRoute({ records }: RecordParts): Route {
   return route(searching.search, ({ query }, principal) =>

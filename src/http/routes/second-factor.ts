@@ -8,16 +8,16 @@ import {
   renewRecoveryCodes,
   userWithPassword,
 } from '../../access/second-factor.ts';
-import type { Attempts } from '../../access/sign-in-throttle.ts';
-import { secondFactor, secondFactorDemand } from '../../contract/second-factor.ts';
+import type { Attempts } from '../../access/rate-limits.ts';
+import { secondFactor, secondFactorDemand } from '../../contract/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import {
   changeSecondFactorDemand,
   readSecondFactorDemand,
   resetSecondFactors,
-} from '../../inventory/members/second-factors.ts';
+} from '../../inventory/members/members.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
-import type { FieldChange } from '../../model/audit-entry.ts';
+import type { FieldChange } from '../../model/record.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { User } from '../../model/user.ts';

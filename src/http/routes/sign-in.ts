@@ -1,10 +1,19 @@
 // Routes of sign-in, sign-out and the own account (contract 35).
 import {
+  authenticateUser,
+  changePassword,
+  endSession,
+  endSessions,
+  type PasswordResetMail,
+  preparePasswordReset,
   readAccount,
   readCaller,
   readPreferences,
   replacePreferences,
-} from '../../access/caller.ts';
+  resetPassword,
+  startSession,
+  switchOrganization,
+} from '../../access/sign-in.ts';
 import {
   endSessionsOfProvider,
   endSessionUrlOf,
@@ -17,17 +26,6 @@ import {
   sealTransaction,
   transactionSeconds,
 } from '../../access/provider.ts';
-import {
-  authenticateUser,
-  changePassword,
-  endSession,
-  endSessions,
-  type PasswordResetMail,
-  preparePasswordReset,
-  resetPassword,
-  startSession,
-  switchOrganization,
-} from '../../access/sign-in.ts';
 import { ownSessions, passwordReset, providerSignIn, signIn } from '../../contract/sign-in.ts';
 import { auditAction } from '../../inventory/audit/audit.ts';
 import type { Actor, Principal } from '../../model/principal.ts';
@@ -48,20 +46,25 @@ import {
   csrfTokenOf,
   sessionLifetimeMs,
   sessionTokenOf,
-} from '../../access/session-authenticator.ts';
-import { type Attempts, siteOf } from '../../access/sign-in-throttle.ts';
+} from '../../access/authenticators.ts';
+import { type Attempts, siteOf, TokenBuckets } from '../../access/rate-limits.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
-import { emailAddressOf, type SignInKind, type User } from '../../model/user.ts';
+import {
+  emailAddressOf,
+  type ProviderFailure,
+  type SignInKind,
+  type SignInProvider,
+  type User,
+} from '../../model/user.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { endOwnSession, isRecentSession, listOwnSessions } from '../../access/own-sessions.ts';
 import { unpagedOf } from '../../model/page.ts';
-import type { FieldChange } from '../../model/audit-entry.ts';
+import type { FieldChange } from '../../model/record.ts';
 import { ownerOf, type SecondFactorParts } from './second-factor.ts';
-import { TokenBuckets } from '../../access/token-buckets.ts';
+
 import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
-import { admitPerson, userOfPerson } from '../../inventory/members/provider-members.ts';
+import { admitPerson, userOfPerson } from '../../inventory/members/members.ts';
 import { newId } from '../../model/ids.ts';
-import type { ProviderFailure, SignInProvider } from '../../model/sign-in-provider.ts';
 
 interface SignInParts extends LoginParts {
   /** Undefined without a provider. */

@@ -1,5 +1,5 @@
 // Routes of tags (contract 6).
-import { tags } from '../../contract/tags.ts';
+import { customFields, tags } from '../../contract/tags.ts';
 import {
   createTag,
   deleteTag,
@@ -10,7 +10,6 @@ import {
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { type RecordParts, recordRoutes } from './record-routes.ts';
-import { customFields } from '../../contract/custom-fields.ts';
 import {
   createCustomField,
   deleteCustomField,

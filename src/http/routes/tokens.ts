@@ -1,10 +1,9 @@
 // Routes of the token service (interface 4.10, contract 25, RFC 6749).
 import type { SigningKeys, TokenService } from '../../access/token-service.ts';
-import { oauthClients, tokenService } from '../../contract/oauth-clients.ts';
+import { apiKeys, oauthClients, tokenService } from '../../contract/machine-credentials.ts';
 import type { Problem } from '../../model/problem.ts';
 import { tokenPaths } from '../../model/credential.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
-import { apiKeys } from '../../contract/api-keys.ts';
 import {
   createApiKey,
   createOAuthClient,

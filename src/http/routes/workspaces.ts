@@ -1,6 +1,6 @@
 // Routes of workspaces: records, overview, configuration as one document, usage and the effect of a retention (contract 3, 37).
 import type { IncomingHttpHeaders } from 'node:http';
-import { storedUsage, workspaces } from '../../contract/workspaces.ts';
+import { organizations, storedUsage, workspaces } from '../../contract/workspaces.ts';
 import { workspaceConfiguration } from '../../contract/workspace-configuration.ts';
 import { importConfiguration } from '../../inventory/imports/workspace-configuration-import.ts';
 import { exportConfiguration } from '../../inventory/imports/workspace-configuration.ts';
@@ -14,17 +14,23 @@ import {
   createWorkspace,
   type EffectSources,
   listWorkspaces,
+  type OverviewSources,
+  readOverview,
   readRetentionEffect,
   readWorkspace,
   updateWorkspace,
   workspaceAccess,
 } from '../../inventory/workspaces/workspaces.ts';
-import { readUsage, type UsageSources } from '../../inventory/workspaces/usage.ts';
 import {
-  type OverviewSources,
-  readOverview,
-} from '../../inventory/workspaces/workspace-overview.ts';
-import { type Scope, scopes, type Verb, verbs } from '../../model/permission.ts';
+  createOrganization,
+  deleteOrganization,
+  listOrganizations,
+  readOrganization,
+  readUsage,
+  updateOrganization,
+  type UsageSources,
+} from '../../inventory/workspaces/organizations.ts';
+import { type Scope, scopes, type Verb, verbs } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { otherHolidayRegions } from '../../query/public-holidays.ts';
@@ -39,14 +45,6 @@ import {
 } from './record-routes.ts';
 import type { StreetMaps } from './maps.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
-import { organizations } from '../../contract/organizations.ts';
-import {
-  createOrganization,
-  deleteOrganization,
-  listOrganizations,
-  readOrganization,
-  updateOrganization,
-} from '../../inventory/workspaces/organizations.ts';
 import type { WantedDemo } from '../../operations/demo-workspaces.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 

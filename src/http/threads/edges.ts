@@ -15,15 +15,15 @@ import {
   localScriptsStart,
   type LocalScriptsStart,
   LocalScriptsWatch,
+  type QuickScripts,
 } from '../../scripting/local-scripts.ts';
 import { type RunFigures, ScriptRegistry } from '../../scripting/script-machine.ts';
 import type { LeftJson } from '../../query/unwritten-json.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
-import { atTurnEnd } from '../../structures/turn-end.ts';
+import { atTurnEnd } from '../../structures/turns.ts';
 import { BusyTime } from '../../telemetry/metric-makers.ts';
 import { type EarlyCapture, scriptOf, uplinkDeviceOf } from '../../uplinks/capture/capture.ts';
-import type { QuickScripts } from '../../scripting/quick-scripts.ts';
 import { EdgeMessage, EdgeResponse, takePassedOn } from './edge-exchange.ts';
 import {
   type AnswerWord,

@@ -7,12 +7,10 @@ import {
   type AlarmState,
   alarmStates,
 } from '../../model/alarm.ts';
-import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
+import { formatInstant, formatInstantOrNull, parseOptionalBound } from '../../model/instant.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
-import type { Verb } from '../../model/permission.ts';
-import { holds, type Principal } from '../../model/principal.ts';
+import { holds, type Principal, type Verb } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { parseOptionalBound } from '../../model/timestamp.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   type AlarmFilter,
@@ -22,7 +20,7 @@ import {
   listAlarms as listRows,
 } from '../../storage/records/rows/alarms.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { found } from '../record-change.ts';
+import { found } from '../record-crud.ts';
 
 export interface AlarmQuery extends ListScope {
   readonly states?: readonly string[] | undefined;

@@ -1,5 +1,5 @@
 // Mutes: create, read, list, update and delete, and the mute of a single alarm (contract 39.4).
-import type { MuteDraft, MuteUpdate, WhatDraft } from '../../contract/mutes.ts';
+import type { MuteDraft, MuteUpdate, WhatDraft } from '../../contract/alarms.ts';
 import { type Alarm, alarmLimits, type AlarmMute } from '../../model/alarm.ts';
 import {
   type EpochMs,
@@ -28,8 +28,7 @@ import { placeRows } from '../../storage/records/rows/places.ts';
 import { ruleRows } from '../../storage/records/rows/rules.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { auditView, change, type Step } from '../record-change.ts';
-import { Crud, placeIn } from '../record-crud.ts';
+import { auditView, change, Crud, placeIn, type Step } from '../record-crud.ts';
 
 const crud = new Crud<Mute>('mute', 'mute', () => muteRows, check);
 const zoneOf = openTimeZones();

@@ -1,5 +1,5 @@
 // On-call orders: create, read, list, update and delete, and who is on call (contract 39.4).
-import type { OnCallDraft, OnCallUpdate } from '../../contract/on-call.ts';
+import type { OnCallDraft, OnCallUpdate } from '../../contract/alarms.ts';
 import { emailAddressOf } from '../../model/user.ts';
 import { formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import { isMailAddress } from '../../model/mail.ts';
@@ -10,7 +10,7 @@ import {
   type OnCallOverride,
   turnLengths,
 } from '../../model/on-call.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { openTimeZones } from '../../model/time-zone.ts';
@@ -19,9 +19,8 @@ import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { memberEmailsAmong } from '../../storage/records/rows/users.ts';
 import { onCallRows } from '../../storage/records/rows/mutes.ts';
 import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
-import { auditView, change, type Step, usersNamedMax } from '../record-change.ts';
-import { Crud, placeIn } from '../record-crud.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
+import { auditView, change, Crud, placeIn, type Step, usersNamedMax } from '../record-crud.ts';
 
 const crud = new Crud<OnCall>('onCall', 'on-call order', () => onCallRows, check);
 const zoneOf = openTimeZones();

@@ -1,11 +1,22 @@
 // Audit log: an entry for each changed record of a transaction, pages, exports, and the activity of workspaces (contract 26, 37).
 import { createHash, randomUUID } from 'node:crypto';
-import { type Actor, type Author, holds, type Principal } from '../../model/principal.ts';
-import type { Activity, AuditAction, AuditEntry, FieldChange } from '../../model/audit-entry.ts';
+import {
+  type Actor,
+  type Author,
+  holds,
+  type Principal,
+  type Scope,
+} from '../../model/principal.ts';
+import type {
+  Activity,
+  AuditAction,
+  AuditEntry,
+  FieldChange,
+  RecordChange,
+} from '../../model/record.ts';
 import type { RecordKind } from '../../model/ids.ts';
-import { type EpochMs, formatInstant } from '../../model/instant.ts';
+import { type EpochMs, formatInstant, parseOptionalBound } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
-import type { RecordChange } from '../../model/record.ts';
 import {
   type AuditedRow,
   auditedRows,
@@ -17,9 +28,7 @@ import {
 } from '../../storage/records/rows/audit-log.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
-import type { Scope } from '../../model/permission.ts';
 import { problem } from '../../model/problem.ts';
-import { parseOptionalBound } from '../../model/timestamp.ts';
 import { csvLine, withoutFormula } from '../../structures/csv.ts';
 import { listReach, type ListScope, ownOrganization } from '../list-scope.ts';
 

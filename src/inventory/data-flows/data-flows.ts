@@ -2,11 +2,10 @@
 import type { DataFlowDraft, DataFlowUpdate } from '../../contract/data-flows.ts';
 import type { DataFlow, DeviceConnector, FlowOutput } from '../../model/connector.ts';
 import type { DeviceType } from '../../model/device-type.ts';
-import { newId } from '../../model/ids.ts';
+import { isTopic, newId } from '../../model/ids.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { isTopic } from '../../model/outside-name.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
   dataFlowRows,
@@ -28,7 +27,7 @@ import {
   refuseWhenUsed,
   type Step,
   usersNamedMax,
-} from '../record-change.ts';
+} from '../record-crud.ts';
 import { deviceConnectorView } from './device-connectors.ts';
 import { deviceTypeView, deviceTypeWithoutScripts } from './device-types.ts';
 import {

@@ -1,13 +1,12 @@
 // Deliveries: list the delivery log, and send deliveries again (contract 35).
-import { type Delivery, deliveryStates, type DeliveryState } from '../../model/delivery.ts';
+import { type Delivery, type DeliveryState, deliveryStates } from '../../model/delivery.ts';
 import { formatInstant } from '../../model/instant.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { defaultPayload } from '../../model/template-context.ts';
 import type { Place } from '../../model/record.ts';
-import { found } from '../record-change.ts';
-import { type Inventory, placeOf } from '../record-crud.ts';
+import { found, type Inventory, placeOf } from '../record-crud.ts';
 
 export interface DeliveryFilter {
   readonly connectorId: string;

@@ -15,12 +15,11 @@ import { sentEncoding } from '../../model/device-type.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { isTopic } from '../../model/outside-name.ts';
+import { isTopic } from '../../model/ids.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { deviceConnectorRows, dataFlowRows } from '../../storage/records/rows/data-flows.ts';
+import { dataFlowRows, deviceConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { auditView, orCurrent, usersNamedMax } from '../record-change.ts';
-import { Crud, placeIn } from '../record-crud.ts';
+import { auditView, Crud, orCurrent, placeIn, usersNamedMax } from '../record-crud.ts';
 
 const crud = new Crud<DeviceConnector>('deviceConnector', 'device connector', (sealer) =>
   deviceConnectorRows.with(sealer),

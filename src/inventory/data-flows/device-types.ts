@@ -9,10 +9,9 @@ import {
   type Script,
   sentEncoding,
 } from '../../model/device-type.ts';
-import { newId } from '../../model/ids.ts';
+import { isTopic, newId } from '../../model/ids.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
-import { isTopic } from '../../model/outside-name.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -32,7 +31,7 @@ import {
   orCurrent,
   refuseWhenUsed,
   usersNamedMax,
-} from '../record-change.ts';
+} from '../record-crud.ts';
 
 const scriptBytesMax = 1024 * 1024;
 

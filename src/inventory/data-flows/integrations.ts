@@ -1,23 +1,23 @@
 // Integrations with LoRaWAN network servers and their device connectors: create, read, list, update, delete (contract 35).
-import type { IntegrationDraft, IntegrationUpdate } from '../../contract/integrations.ts';
-import type { DeviceConnector } from '../../model/connector.ts';
-import { newId } from '../../model/ids.ts';
+import type { IntegrationDraft, IntegrationUpdate } from '../../contract/device-connectors.ts';
 import {
   carrierOf,
+  type DeviceConnector,
   type Integration,
   integrationLimits,
   integrationSecrets,
   providerOf,
-} from '../../model/integration.ts';
+} from '../../model/connector.ts';
+import { newId } from '../../model/ids.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
+  dataFlowRows,
   deviceConnectorRows,
   integrationRows,
-  dataFlowRows,
 } from '../../storage/records/rows/data-flows.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
@@ -28,11 +28,12 @@ import {
   found,
   nextVersion,
   orCurrent,
+  placeIn,
+  placeInWorkspace,
   refuseWhenUsed,
   type Step,
   usersNamedMax,
-} from '../record-change.ts';
-import { placeIn, placeInWorkspace } from '../record-crud.ts';
+} from '../record-crud.ts';
 import { deviceConnectorView, newUplinkSecret } from './device-connectors.ts';
 
 /** Replaces a secret in answers. In an update it keeps the stored secret. */

@@ -38,7 +38,7 @@ import {
   refuseWhenUsed,
   type Step,
   usersNamedMax,
-} from '../record-change.ts';
+} from '../record-crud.ts';
 
 /** What creating and updating need in addition to the request. */
 interface OutputConnectorContext {

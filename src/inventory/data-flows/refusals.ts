@@ -1,5 +1,5 @@
 // Refused uplinks for the owners of their connectors: read, forgotten, and registered as devices (contract 39.3).
-import type { RegistrationDraft } from '../../contract/refusals.ts';
+import type { RegistrationDraft } from '../../contract/raw-uplinks.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { Device } from '../../model/device.ts';
 import type { DeviceType } from '../../model/device-type.ts';
@@ -8,7 +8,7 @@ import { formatInstant } from '../../model/instant.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { type Refusal, refusalLimits } from '../../model/refused-uplink.ts';
+import { type Refusal, refusalLimits } from '../../model/uplink.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { deviceConnectorRows, dataFlowRows } from '../../storage/records/rows/data-flows.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
@@ -21,7 +21,7 @@ import {
 } from '../../storage/records/rows/payload-notes.ts';
 import { slipsBetween } from '../../structures/similar-names.ts';
 import { changeDevice } from '../devices/device-batch.ts';
-import { change, found, type Step } from '../record-change.ts';
+import { change, found, type Step } from '../record-crud.ts';
 import { insertDataFlow } from './data-flows.ts';
 
 /** Of a connector or a workspace; the last ones first unless the page asks for another order. */

@@ -1,11 +1,12 @@
 // Asset list: devices by access, filters, search and expression, page by page, and the options of its filters (interface 4.2, contract 4).
 import {
   type CustomFieldMeta,
+  type Device,
   type FilterType,
   filterTypes,
   type LoraField,
-} from '../../model/device-fields.ts';
-import type { Device, OnlineState } from '../../model/device.ts';
+  type OnlineState,
+} from '../../model/device.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import { formatPath } from '../../model/place.ts';
 import type { Principal } from '../../model/principal.ts';

@@ -12,7 +12,7 @@ import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 import { createDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector } from '../data-flows/device-connectors.ts';
-import { change } from '../record-change.ts';
+import { change } from '../record-crud.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
 import { createCustomField } from './device-field-values.ts';
 import { changeDevice, changeDevices, type DeviceChange } from './device-batch.ts';

@@ -14,7 +14,7 @@ import {
   removeDeviceConfiguration,
 } from '../../storage/records/rows/downlinks.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
-import { change, found } from '../record-change.ts';
+import { change, found } from '../record-crud.ts';
 
 const configurationLengthMax = 256 * 1024;
 

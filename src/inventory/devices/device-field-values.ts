@@ -5,28 +5,27 @@ import {
   type CustomFieldType,
   customFieldTypes,
   type CustomFieldValue,
+  type Device,
   type DeviceFieldName,
   deviceFieldRows,
   type DeviceFieldWith,
   type WireName,
-} from '../../model/device-fields.ts';
-import type { Device } from '../../model/device.ts';
+} from '../../model/device.ts';
 import {
   formatInstant,
   formatInstantOrNull,
   isInstant,
   parseInstant,
 } from '../../model/instant.ts';
-import type { Carrier } from '../../model/integration.ts';
+import type { Carrier } from '../../model/connector.ts';
 import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
-import type { CustomFieldDraft, CustomFieldUpdate } from '../../contract/custom-fields.ts';
+import type { CustomFieldDraft, CustomFieldUpdate } from '../../contract/tags.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { auditView, orCurrent, type Step, usersNamedMax } from '../record-change.ts';
-import { Crud, placeIn } from '../record-crud.ts';
+import { auditView, Crud, orCurrent, placeIn, type Step, usersNamedMax } from '../record-crud.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 
 type RequiredField = DeviceFieldWith<'required'>;

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Device } from '../../model/device.ts';
 import type { Json } from '../../model/json.ts';
 import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
-import { RecordChanges } from '../../structures/cache-by-part.ts';
+import { RecordChanges } from '../../structures/caches.ts';
 import {
   compactString,
   DeviceProfiles,

@@ -1,17 +1,13 @@
 // Device table: devices in memory in less than 200 bytes each, found by service id, physical id and EUI.
 import { randomInt } from 'node:crypto';
-import { deviceFieldRows } from '../../model/device-fields.ts';
-import type { Device } from '../../model/device.ts';
+import { type Device, deviceFieldRows, type Tag } from '../../model/device.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
 import type { DeviceWithLabels } from '../../storage/records/rows/devices.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
-import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
-import type { RecordChanges } from '../../structures/cache-by-part.ts';
-import { SlotIndex } from '../../structures/slot-index.ts';
-import { createStringHash } from '../../structures/string-hash.ts';
+import { type BoundedMap, createBoundedMap, type RecordChanges } from '../../structures/caches.ts';
+import { createStringHash, SlotIndex } from '../../structures/hash-tables.ts';
 import type { FlowCache, SharedFlow } from './flow-route-cache.ts';
 
 export interface DeviceTableLimits {

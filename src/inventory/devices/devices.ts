@@ -1,18 +1,28 @@
-// Devices: create, read, update, delete, for requests (contract 4).
-import type { DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
-import { type Device, isRegistered, onlineStateOf } from '../../model/device.ts';
+// Devices and their credentials: create, read, update, delete, for requests (contract 4, 11).
+import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import type { DeviceCredentialDraft, DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
+import {
+  type CustomFieldValue,
+  type Device,
+  isRegistered,
+  onlineStateOf,
+  type Tag,
+} from '../../model/device.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
-import { auditView, change, found } from '../record-change.ts';
+import { auditView, change, found } from '../record-crud.ts';
 import { changeDevice } from './device-batch.ts';
-import type { DataFlow, DeviceConnector } from '../../model/connector.ts';
-import type { CustomFieldValue } from '../../model/device-fields.ts';
-import { formatInstant } from '../../model/instant.ts';
-import { carriers, type Integration, vendorIntegrationTypes } from '../../model/integration.ts';
+import {
+  carriers,
+  type DataFlow,
+  type DeviceConnector,
+  type Integration,
+  vendorIntegrationTypes,
+} from '../../model/connector.ts';
+import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import type { PathStep } from '../../model/place.ts';
-import type { Tag } from '../../model/tag.ts';
 import { batteryPercents, type DeviceMetrics } from '../../model/uplink-metrics.ts';
 import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
 import {
@@ -26,6 +36,14 @@ import { placeRows } from '../../storage/records/rows/places.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
 import { nestedIntegration } from '../data-flows/integrations.ts';
 import { customFieldValueView, fieldView, loraPropertiesView } from './device-field-values.ts';
+import {
+  type CredentialAlgorithm,
+  type DeviceCredential,
+  expirationFrom,
+} from '../../model/credential.ts';
+import { newId } from '../../model/ids.ts';
+import { unpagedOf } from '../../model/page.ts';
+import { deviceCredentialRows } from '../../storage/records/rows/credentials.ts';
 
 export async function createDevice(records: Records, principal: Principal, draft: DeviceDraft) {
   const record = await change(records, (step) => changeDevice(step, { work: 'create', draft }));
@@ -264,4 +282,144 @@ function batteryStatus(percent: number): 'GOOD' | 'MEDIUM' | 'LOW' {
   if (percent >= batteryPercents.good) return 'GOOD';
   if (percent >= batteryPercents.medium) return 'MEDIUM';
   return 'LOW';
+}
+
+// Device credentials: create, list, delete (contract 11).
+
+const credentialsPerDeviceMax = 20;
+const rsaBitsMin = 2_048;
+
+function credentialView(record: DeviceCredential, device: Device) {
+  const { id, name, algorithm, publicKey, fingerprint, expiration, created } = record;
+  return {
+    id,
+    name,
+    akenzaDeviceId: device.id,
+    svcDeviceId: device.id,
+    deviceId: device.deviceId,
+    algorithm,
+    publicKey,
+    fingerprint,
+    expiration: formatInstantOrNull(expiration),
+    created: formatInstant(created),
+  };
+}
+
+/** What the PEM of an algorithm contains. */
+const encodings = {
+  certificate: {
+    noun: 'an X.509 certificate',
+    read: (pem: string) => new X509Certificate(pem).publicKey,
+  },
+  key: { noun: 'a public key', read: (pem: string) => createPublicKey(pem) },
+} as const;
+
+/** The keys that RS256 and ES256 take. */
+const families = {
+  RSA: {
+    noun: `RSA of at least ${rsaBitsMin} bits`,
+    takes: ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) =>
+      asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= rsaBitsMin,
+  },
+  EC: {
+    noun: 'an elliptic curve, P-256',
+    takes: ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) =>
+      asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1',
+  },
+} as const;
+
+function formOf(algorithm: CredentialAlgorithm) {
+  return {
+    encoding: encodings[algorithm.includes('X509') ? 'certificate' : 'key'],
+    family: families[algorithm.startsWith('RSA') ? 'RSA' : 'EC'],
+  };
+}
+
+function keyIn(pem: string, { noun, read }: ReturnType<typeof formOf>['encoding']): KeyObject {
+  try {
+    return read(pem);
+  } catch {
+    throw problem('invalidRequest', { reason: `body publicKey: must be ${noun} in PEM format` });
+  }
+}
+
+/** Throws 400 unless RS256 or ES256 signatures can be verified with the key. */
+function publicKeyFrom(
+  algorithm: CredentialAlgorithm,
+  sent: string,
+): { pem: string; fingerprint: string } {
+  // Some clients escape line ends twice.
+  const pem = sent.replaceAll('\\n', '\n').trim();
+  if (pem.includes('PRIVATE KEY')) {
+    throw problem('invalidRequest', {
+      reason: 'body publicKey: this is a private key; never send private keys',
+    });
+  }
+  const { encoding, family } = formOf(algorithm);
+  const key = keyIn(pem, encoding);
+  if (!family.takes(key)) {
+    throw problem('invalidRequest', {
+      reason: `body publicKey: ${algorithm} requires ${family.noun}`,
+    });
+  }
+  const der = key.export({ type: 'spki', format: 'der' });
+  return { pem, fingerprint: createHash('sha1').update(der).digest('hex') };
+}
+
+export async function createDeviceCredential(
+  records: Records,
+  deviceId: string,
+  draft: DeviceCredentialDraft,
+) {
+  const { pem, fingerprint } = publicKeyFrom(draft.algorithm, draft.publicKey);
+  const expiration = expirationFrom(draft.expiration);
+  return change(records, async (step) => {
+    const device = found(await deviceRows.find(step, deviceId), 'device', deviceId);
+    const known = await deviceCredentialRows.ofDevice(step.db, deviceId);
+    if (known.some((credential) => credential.fingerprint === fingerprint)) {
+      throw problem('credentialNotUnique', { fingerprint });
+    }
+    if (known.length >= credentialsPerDeviceMax) {
+      throw problem('invalidRequest', {
+        reason: `A device can have at most ${credentialsPerDeviceMax} credentials`,
+      });
+    }
+    const record: DeviceCredential = {
+      id: newId('deviceCredential'),
+      deviceId,
+      name: draft.name ?? null,
+      algorithm: draft.algorithm,
+      publicKey: pem,
+      fingerprint,
+      expiration,
+      created: records.now(),
+    };
+    await deviceCredentialRows.insert(step.db, record);
+    step.announce({ kind: 'deviceCredential', id: record.id, action: 'created' });
+    return credentialView(record, device);
+  });
+}
+
+/** All of them in one answer (contract 0.1). */
+export async function listDeviceCredentials(records: Records, deviceId: string) {
+  const device = found(await deviceRows.find(records, deviceId), 'device', deviceId);
+  const credentials = await deviceCredentialRows.ofDevice(records.db, deviceId);
+  return unpagedOf(credentials.map((credential) => credentialView(credential, device)));
+}
+
+export async function deleteDeviceCredential(
+  records: Records,
+  deviceId: string,
+  id: string,
+): Promise<void> {
+  await change(records, async (step) => {
+    const known = await deviceCredentialRows.ofDevice(step.db, deviceId);
+    found(
+      known.find((credential) => credential.id === id),
+      'device credential',
+      id,
+    );
+    await deviceCredentialRows.remove(step.db, id);
+    step.announce({ kind: 'deviceCredential', id, action: 'deleted' });
+  });
 }

@@ -2,7 +2,7 @@
 import { defaultWorkspaceSettings, type ImplausibleTimes } from '../../model/workspace.ts';
 import type { DataFlow, DeviceConnector } from '../../model/connector.ts';
 import type { DeviceType } from '../../model/device-type.ts';
-import { UnreadableRecord } from '../../model/errors.ts';
+import { UnreadableRecord } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
   dataFlowRows,
@@ -12,7 +12,7 @@ import {
 } from '../../storage/records/rows/data-flows.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
-import { createCacheByPart, type RecordChanges } from '../../structures/cache-by-part.ts';
+import { createCacheByPart, type RecordChanges } from '../../structures/caches.ts';
 
 /** A data flow with its connector, device type and outputs. */
 export interface FlowRoute {

@@ -12,13 +12,14 @@ import { listReach, type ListScope } from '../list-scope.ts';
 import {
   auditView,
   change,
+  Crud,
   found,
   orCurrent,
+  placeIn,
   refuseWhenUsed,
   type Step,
   usersNamedMax,
-} from '../record-change.ts';
-import { Crud, placeIn } from '../record-crud.ts';
+} from '../record-crud.ts';
 import { changeDevices, type DeviceChange } from './device-batch.ts';
 
 const { placesMax, depthMax, movedMax } = placeLimits;

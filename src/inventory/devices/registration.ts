@@ -11,7 +11,7 @@ import {
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
-import { change, nextVersion } from '../record-change.ts';
+import { change, nextVersion } from '../record-crud.ts';
 
 /**
  * Tells the network server of the device's integration, which agrees unless the value says why not.

@@ -1,16 +1,15 @@
 // Tags: create, read, list, update, delete (contract 6).
 import type { TagDraft, TagUpdate } from '../../contract/tags.ts';
-import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { Tag } from '../../model/tag.ts';
+import type { Tag } from '../../model/device.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { calculationRows } from '../../storage/records/rows/calculations.ts';
 import { ruleRows } from '../../storage/records/rows/rules.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
-import { auditView, orCurrent, usersNamedMax } from '../record-change.ts';
-import { Crud, placeIn } from '../record-crud.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
+import { auditView, Crud, orCurrent, placeIn, usersNamedMax } from '../record-crud.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
 
 const colorPattern = /^#[0-9a-fA-F]{6}$/;
 

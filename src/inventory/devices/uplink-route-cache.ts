@@ -1,26 +1,23 @@
 // Uplink route cache: devices with their flows by uplink secret and physical id, in memory until a record changes.
 import type { DeviceConnector } from '../../model/connector.ts';
-import type { Device } from '../../model/device.ts';
-import { hasFormOfId } from '../../model/ids.ts';
+import type { Device, Tag } from '../../model/device.ts';
+import { hasFormOfId, isLongName, refuseLongName } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { isLongName, refuseLongName } from '../../model/outside-name.ts';
 import { formatPath } from '../../model/place.ts';
 import { problem } from '../../model/problem.ts';
 import type { ChangeFollower } from '../../model/record.ts';
-import type { Tag } from '../../model/tag.ts';
 import type { PlaceContext } from '../../model/template-context.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { deviceConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import {
+  deviceRows,
   devicesPerBatch,
   type DeviceWithLabels,
   type FoundDevice,
-  deviceRows,
 } from '../../storage/records/rows/devices.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
-import { createCacheByPart, RecordChanges } from '../../structures/cache-by-part.ts';
-import { atTurnEnd } from '../../structures/turn-end.ts';
+import { createBoundedMap, createCacheByPart, RecordChanges } from '../../structures/caches.ts';
+import { atTurnEnd } from '../../structures/turns.ts';
 import {
   DeviceProfiles,
   DeviceTable,

@@ -3,16 +3,16 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type CustomFieldValue,
+  type Device,
   deviceFieldsWith,
   type DeviceFieldType,
-} from '../../model/device-fields.ts';
-import type { Device } from '../../model/device.ts';
-import { errorMessage } from '../../model/errors.ts';
+  type Tag,
+} from '../../model/device.ts';
+import { errorMessage } from '../../model/problem.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
 import { formatPath, type PathStep } from '../../model/place.ts';
-import type { Tag } from '../../model/tag.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
 import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';

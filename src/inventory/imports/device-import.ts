@@ -6,7 +6,7 @@ import {
   deviceFields,
   deviceFieldsWith,
   type DeviceFieldType,
-} from '../../model/device-fields.ts';
+} from '../../model/device.ts';
 import { connectivityReason } from '../../model/problem-table.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';

@@ -7,15 +7,14 @@ import {
   payloadEncodings,
   type Script,
 } from '../../model/device-type.ts';
-import { errorMessage } from '../../model/errors.ts';
+import { errorMessage, problem, Problem } from '../../model/problem.ts';
 import { newId } from '../../model/ids.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { blobBytesOf, findBlob, insertBlob, removeBlob } from '../../storage/records/rows/blobs.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
-import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
+import { change, firstVersion, nextVersion, type Step } from '../record-crud.ts';
 import { blobLimits, checkedContentType, sha256Of } from '../workspaces/blobs.ts';
 
 // Device type library files: types, data models, and the problems of each type (contract 7, 36).

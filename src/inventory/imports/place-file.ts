@@ -2,16 +2,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { idSequence } from '../../model/ids.ts';
 import { formatPath, parsePath, placeLimits, type PlaceRecord } from '../../model/place.ts';
-import { Problem, problem } from '../../model/problem.ts';
+import { problem, Problem } from '../../model/problem.ts';
 import { fold } from '../../query/filters/predicates.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
 import { type CsvRow, originalText } from '../../structures/csv.ts';
 import { changeDevices } from '../devices/device-batch.ts';
-import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
-import { placeIn } from '../record-crud.ts';
-import { filledRows, fileLine, lengthMismatch, textOf } from './device-file.ts';
+import { change, firstVersion, nextVersion, placeIn, type Step } from '../record-crud.ts';
+import { fileLine, filledRows, lengthMismatch, textOf } from './device-file.ts';
 
 const { placesMax, depthMax, kindLengthMax, externalIdLengthMax } = placeLimits;
 /** Lines behind the header. */

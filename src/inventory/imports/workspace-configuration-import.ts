@@ -20,11 +20,11 @@ import {
 import { createCustomField, updateCustomField } from '../devices/device-field-values.ts';
 import { createPlace, updatePlace } from '../devices/places.ts';
 import { createTag, updateTag } from '../devices/tags.ts';
-import { change, type Step } from '../record-change.ts';
+import { change, type Step } from '../record-crud.ts';
 import { createCalculation, updateCalculation } from '../rules/calculations.ts';
 import { createCustomLogic, updateCustomLogic } from '../rules/custom-logic.ts';
 import { createRule, updateRule } from '../rules/rules.ts';
-import type { ConfiguredMute } from '../../contract/mutes.ts';
+import type { ConfiguredMute } from '../../contract/alarms.ts';
 import type { DashboardDraft } from '../../contract/dashboards.ts';
 import type { WorkspaceUpdate } from '../../contract/workspaces.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';

@@ -2,13 +2,13 @@
 import { renamedFormula } from '../../query/expressions/parse.ts';
 import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from '../../model/json.ts';
 import type { RuleInputType } from '../../model/rule.ts';
-import { parseTagCombination } from '../../model/tag.ts';
+import { parseTagCombination } from '../../model/device.ts';
 import { typesWithProperties } from '../../outputs/connectors/connector-table.ts';
 import { namedDevices, renamedDevices } from '../../outputs/connectors/named-devices.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import type { CalculationDraft } from '../../contract/calculations.ts';
-import type { ConfiguredMute, MuteDraft } from '../../contract/mutes.ts';
+import type { ConfiguredMute, MuteDraft } from '../../contract/alarms.ts';
 import type { RuleDraft } from '../../contract/rules.ts';
 import type { MutedWhat } from '../../model/mute.ts';
 import type { readMute } from '../alarms/mutes.ts';

@@ -1,9 +1,8 @@
 // Group roles: the highest role counts, in any order of groups and entries.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { GroupRole } from '../../model/sign-in-provider.ts';
-import { organizationRoles } from '../../model/user.ts';
-import { wantedRoles } from './provider-members.ts';
+import { type GroupRole, organizationRoles } from '../../model/user.ts';
+import { wantedRoles } from './members.ts';
 
 const inOrganization = (group: string, role: (typeof organizationRoles)[number]): GroupRole => ({
   group,

@@ -27,7 +27,7 @@ import {
   sessionRows,
 } from '../../storage/records/rows/sign-in.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
-import { change, firstVersion, found, type Step } from '../record-change.ts';
+import { change, firstVersion, found, type Step } from '../record-crud.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { assertInvitationWithinOwn } from './machine-credentials.ts';

@@ -1,14 +1,20 @@
 // Credentials of machines: API keys, OAuth clients, and their grants, which never exceed what the caller may do (interface 2.5, 2.6).
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { ApiKeyDraft } from '../../contract/api-keys.ts';
-import type { OAuthClientDraft } from '../../contract/oauth-clients.ts';
+import type { ApiKeyDraft, OAuthClientDraft } from '../../contract/machine-credentials.ts';
 import {
   type ApiKey,
   expirationFrom,
   type Grant,
   type OAuthClient,
 } from '../../model/credential.ts';
-import { type Permissions, type Scope, type Verb, verbsOfScope } from '../../model/permission.ts';
+import {
+  holds,
+  type Permissions,
+  type Principal,
+  type Scope,
+  type Verb,
+  verbsOfScope,
+} from '../../model/principal.ts';
 import {
   covers,
   type OrganizationRole,
@@ -16,14 +22,13 @@ import {
   type WorkspaceRole,
   workspaceRolePermissions,
 } from '../../model/user.ts';
-import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import {
   type OrganizationMember,
   workspaceMembershipsOf,
 } from '../../storage/records/rows/users.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
-import { change, found, type Step } from '../record-change.ts';
+import { change, found, type Step } from '../record-crud.ts';
 import { newId } from '../../model/ids.ts';
 import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';

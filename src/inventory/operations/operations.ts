@@ -33,7 +33,7 @@ import {
   type TellNetworkServer,
 } from '../devices/registration.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { change, found, type Step } from '../record-change.ts';
+import { change, found, type Step } from '../record-crud.ts';
 
 export const operationLimits = {
   itemsMax: 50_000,

@@ -1,6 +1,6 @@
 // Deletions and recalculations of samples: accepted with one item a device, and told in the audit log (contract 38).
 import { type Actor, holds, type Principal } from '../../model/principal.ts';
-import type { FieldChange } from '../../model/audit-entry.ts';
+import type { FieldChange } from '../../model/record.ts';
 import { formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import type { SampleDeletion, SampleRecalculation } from '../../model/sample-changes.ts';
@@ -10,7 +10,7 @@ import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
 import { auditEntry } from '../audit/audit.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
 import { listSampleExports } from './sample-exports.ts';
-import { change, found } from '../record-change.ts';
+import { change, found } from '../record-crud.ts';
 import { type BulkSelection, refuseMixed } from './bulk.ts';
 import { acceptOperation, operationLimits } from './operations.ts';
 

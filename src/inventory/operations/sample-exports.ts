@@ -1,7 +1,12 @@
 // Sample exports: accepted as an operation, listed, read and deleted.
-import type { SampleExportBody } from '../../contract/sample-exports.ts';
+import type { SampleExportBody } from '../../contract/operations.ts';
 import { newId } from '../../model/ids.ts';
-import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
+import {
+  type EpochMs,
+  formatInstant,
+  formatInstantOrNull,
+  parseBound,
+} from '../../model/instant.ts';
 import {
   exportFileName,
   type Operation,
@@ -12,14 +17,13 @@ import {
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { parseBound } from '../../model/timestamp.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
 import { operationRows, sampleExportRows } from '../../storage/records/rows/operations.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
 import { deviceFilterOf } from '../devices/assets.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { change, found } from '../record-change.ts';
+import { change, found } from '../record-crud.ts';
 
 /** An export with its progress. Times are ISO-8601. */
 function view(record: SampleExport, operation: Operation) {

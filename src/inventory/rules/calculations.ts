@@ -19,17 +19,16 @@ import {
   loopOf,
   periodMs,
 } from '../../model/calculation.ts';
-import { newId } from '../../model/ids.ts';
+import { isTopic, newId } from '../../model/ids.ts';
 import {
-  type EpochMs,
   dayMs,
+  type EpochMs,
   formatInstant,
   formatInstantOrNull,
   parseInstant,
 } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
-import { isTopic } from '../../model/outside-name.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { openTimeZone } from '../../model/time-zone.ts';
@@ -39,9 +38,8 @@ import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { calculationRows } from '../../storage/records/rows/calculations.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
-import { auditView, firstVersion, orCurrent, type Step } from '../record-change.ts';
-import { Crud, placeIn } from '../record-crud.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
+import { auditView, Crud, firstVersion, orCurrent, placeIn, type Step } from '../record-crud.ts';
 
 const topicDefault = 'default';
 /** How far ahead a calculation may begin. */

@@ -1,6 +1,6 @@
 // Custom logic blocks: create, read, list, update, delete (contract 14).
-import type { CustomLogicDraft, CustomLogicUpdate } from '../../contract/rules.ts';
 import { isDeepStrictEqual } from 'node:util';
+import type { CustomLogicDraft, CustomLogicUpdate } from '../../contract/rules.ts';
 import type { Json } from '../../model/json.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -14,8 +14,7 @@ import {
 import type { Records } from '../../storage/records/records.ts';
 import { customLogicRows, ruleRows } from '../../storage/records/rows/rules.ts';
 import { ownOrganization } from '../list-scope.ts';
-import { auditView, type Step, usersNamedMax } from '../record-change.ts';
-import { Crud } from '../record-crud.ts';
+import { auditView, Crud, type Step, usersNamedMax } from '../record-crud.ts';
 
 const limits = { scriptBytesMax: 1024 * 1024, variablesMax: 50, rulesListedMax: 1_000 } as const;
 const crud = new Crud<CustomLogicBlock>(

@@ -2,16 +2,13 @@
 import type { InputDraft, RuleDraft, RuleUpdate, TimerDraft } from '../../contract/rules.ts';
 import { checkReach } from '../../query/expressions/calculated.ts';
 import { ExpressionError, parseExpression } from '../../query/expressions/parse.ts';
-import { parseGeoFence } from '../../model/geo-fence.ts';
-import { parseInstant } from '../../model/instant.ts';
-import { fixedDurationMs } from '../../model/iso-duration.ts';
-import { problem } from '../../model/problem.ts';
 import {
   blockDurations,
   comparedAs,
   converted,
   type GeoFenceLogicBlock,
   type LogicBlock,
+  parseGeoFence,
   type Rule,
   type RuleActionRef,
   type RuleCondition,
@@ -24,8 +21,11 @@ import {
   silenceDurations,
   type ValueType,
 } from '../../model/rule.ts';
+import { parseInstant } from '../../model/instant.ts';
+import { fixedDurationMs } from '../../model/iso-duration.ts';
+import { problem } from '../../model/problem.ts';
 import { readSchedule } from '../../model/rule-schedule.ts';
-import { parseTagCombination, tagCombinationMax } from '../../model/tag.ts';
+import { parseTagCombination, tagCombinationMax } from '../../model/device.ts';
 import { checkVariables } from './custom-logic.ts';
 
 /** Each device and tag only once (contract 13). */

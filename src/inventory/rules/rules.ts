@@ -6,7 +6,7 @@ import type { OutputConnector } from '../../model/connector.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Rule, RuleInput, RuleLogic } from '../../model/rule.ts';
-import { parseTagCombination } from '../../model/tag.ts';
+import { parseTagCombination } from '../../model/device.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
@@ -32,8 +32,8 @@ import {
   nextVersion,
   orCurrent,
   type Step,
-} from '../record-change.ts';
-import { checkRecordQuota } from '../workspaces/usage.ts';
+} from '../record-crud.ts';
+import { checkRecordQuota } from '../workspaces/organizations.ts';
 import type { RuleActionDraft, RuleDraft, RuleUpdate } from '../../contract/rules.ts';
 import {
   actionsFrom,

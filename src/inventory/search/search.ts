@@ -1,6 +1,5 @@
 // Search over all records that a principal may read (contract 37).
-import type { Scope, Verb } from '../../model/permission.ts';
-import { holds, type Principal } from '../../model/principal.ts';
+import { holds, type Principal, type Scope, type Verb } from '../../model/principal.ts';
 import {
   type SearchField,
   type SearchHit,

@@ -3,10 +3,14 @@ import type { AnnotationDraft, AnnotationUpdate } from '../../contract/annotatio
 import type { Author, Principal } from '../../model/principal.ts';
 import { type Annotation, annotationLimits } from '../../model/annotation.ts';
 import { newId } from '../../model/ids.ts';
-import { formatInstant, formatInstantOrNull, restorePlus } from '../../model/instant.ts';
+import {
+  formatInstant,
+  formatInstantOrNull,
+  parseBound,
+  restorePlus,
+} from '../../model/instant.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
-import { parseBound } from '../../model/timestamp.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { annotationRows } from '../../storage/records/rows/annotations.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
@@ -17,9 +21,9 @@ import {
   firstVersion,
   found,
   nextVersion,
+  placeIn,
   type Step,
-} from '../record-change.ts';
-import { placeIn } from '../record-crud.ts';
+} from '../record-crud.ts';
 
 const view = (record: Annotation) => ({
   ...record,

@@ -17,7 +17,7 @@ import {
   removeBlob,
 } from '../../storage/records/rows/blobs.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { change, firstVersion, found } from '../record-change.ts';
+import { change, firstVersion, found } from '../record-crud.ts';
 
 export const blobLimits = {
   organizationBytesMax: 1024 * 1024 * 1024,

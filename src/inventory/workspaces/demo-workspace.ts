@@ -1,7 +1,6 @@
 // Demo workspace: created once in an organization, and deleted with all that is in it (contract 37).
 import { demoWorkspaceDraft } from '../../model/workspace.ts';
-import type { Scope } from '../../model/permission.ts';
-import { holds, type Principal } from '../../model/principal.ts';
+import { holds, type Principal, type Scope } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
@@ -23,7 +22,7 @@ import { deleteDeviceConnector } from '../data-flows/device-connectors.ts';
 import { deleteDeviceType } from '../data-flows/device-types.ts';
 import { deleteIntegration } from '../data-flows/integrations.ts';
 import { deleteOutputConnector } from '../data-flows/output-connectors.ts';
-import { change } from '../record-change.ts';
+import { change } from '../record-crud.ts';
 import { deleteCalculation } from '../rules/calculations.ts';
 import { deleteRule, updateRule } from '../rules/rules.ts';
 import { deleteBlob } from './blobs.ts';

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../model/instant.ts';
 import { type Report, reportLimits, type ReportProblem } from '../../model/report.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
 import { reportRows, type ReportState } from '../../storage/records/rows/reports.ts';
-import type { Step } from '../record-change.ts';
+import type { Step } from '../record-crud.ts';
 
 /** Longer answers of mail servers are cut. */
 const messageCharactersMax = 500;

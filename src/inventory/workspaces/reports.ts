@@ -21,8 +21,7 @@ import { reportRows } from '../../storage/records/rows/reports.ts';
 import { secretHash } from '../../storage/records/secret-encryption.ts';
 import { auditEntry } from '../audit/audit.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { auditView, change, nextVersion, type Step } from '../record-change.ts';
-import { Crud, placeIn } from '../record-crud.ts';
+import { auditView, change, Crud, nextVersion, placeIn, type Step } from '../record-crud.ts';
 import { fixedValues } from './dashboards.ts';
 import { reportProblem, stoppedState } from './report-states.ts';
 

@@ -1,15 +1,14 @@
 // Saved views: own ones and those shared with the workspace; who may share and change them (contract 37).
 import type { ViewDraft, ViewUpdate } from '../../contract/views.ts';
-import { type PageRequest, pageOf } from '../../model/page.ts';
+import { pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type View, viewContentBytesMax, viewsMax } from '../../model/arrangements.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { viewRows } from '../../storage/records/rows/views.ts';
-import { type ListScope, listReach } from '../list-scope.ts';
-import { auditView, found, type Step } from '../record-change.ts';
-import { Crud, placeIn } from '../record-crud.ts';
-import { checkRecordQuota } from './usage.ts';
+import { listReach, type ListScope } from '../list-scope.ts';
+import { auditView, Crud, found, placeIn, type Step } from '../record-crud.ts';
+import { checkRecordQuota } from './organizations.ts';
 
 const crud = new Crud<View>('view', 'view', () => viewRows, check);
 

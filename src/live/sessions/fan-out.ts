@@ -1,7 +1,6 @@
 // Fan-out: sends a stored sample to the sessions that subscribed to it, serialized once, as one message per session.
-import { cursorAt } from '../../model/cursor.ts';
+import { cursorAt, type DurableEntry, type DurableRows } from '../../model/journal-entry.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { DurableEntry, DurableRows } from '../../model/journal-entry.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { JournalStream } from './journal-stream.ts';
 import { type Outbox, sampleFrame } from './send-buffer.ts';

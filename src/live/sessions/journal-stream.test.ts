@@ -1,7 +1,7 @@
 // Journal stream: with journals that lag at random and sessions that move, each sample arrives once.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cursorAt } from '../../model/cursor.ts';
+import { cursorAt } from '../../model/journal-entry.ts';
 import { setTimer } from '../../structures/timers.ts';
 import { JournalStream, inJournal } from './journal-stream.ts';
 import { mergedReplays } from './replay-pass.ts';

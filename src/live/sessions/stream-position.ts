@@ -1,5 +1,5 @@
 // Stream position: how far a stream of samples has come, as a cursor of clients too, and what a subscription has sent.
-import { cursorAt, readCursor } from '../../model/cursor.ts';
+import { cursorAt, readCursor } from '../../model/journal-entry.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { StoredSample } from '../../model/sample.ts';
 

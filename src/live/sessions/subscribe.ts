@@ -11,7 +11,7 @@ import {
   type SubscriptionItem,
   UnsubscribeMessage,
 } from '../../contract/live-messages.ts';
-import { readCursor } from '../../model/cursor.ts';
+import { readCursor } from '../../model/journal-entry.ts';
 import { type EpochMs, formatInstant, parseInstant } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { defaultTopic } from '../../model/sample.ts';

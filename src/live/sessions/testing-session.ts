@@ -1,5 +1,5 @@
 // A session on an in-memory log, for tests: what is stored and what is published are separate steps, as in the platform.
-import { cursorAt } from '../../model/cursor.ts';
+import { cursorAt } from '../../model/journal-entry.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

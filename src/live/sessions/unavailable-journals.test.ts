@@ -1,7 +1,7 @@
 // Absent journals: sessions that move between nodes while other nodes are away get each sample once.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cursorAt } from '../../model/cursor.ts';
+import { cursorAt } from '../../model/journal-entry.ts';
 import { FanOut } from './fan-out.ts';
 import { JournalStream, inJournal } from './journal-stream.ts';
 import { mergedReplays } from './replay-pass.ts';

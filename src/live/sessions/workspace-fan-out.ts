@@ -2,8 +2,7 @@
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type LiveKind, liveKinds } from '../../model/live-kind.ts';
-import type { Scope } from '../../model/permission.ts';
-import type { Principal } from '../../model/principal.ts';
+import type { Principal, Scope } from '../../model/principal.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import { type Outbox, sampleFrame, textFrame } from './send-buffer.ts';
 

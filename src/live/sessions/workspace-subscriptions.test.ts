@@ -1,8 +1,8 @@
 // Contract 37: subscriptions to workspaces, on a session without a socket.
 import { describe, expect, test } from 'vitest';
-import { cursorAt } from '../../model/cursor.ts';
+import { cursorAt } from '../../model/journal-entry.ts';
 import { type LiveKind, liveKinds } from '../../model/live-kind.ts';
-import type { Scope } from '../../model/permission.ts';
+import type { Scope } from '../../model/principal.ts';
 import { QuotaCount, standardQuotas } from '../../model/quota.ts';
 import { createWorkspaceWatch } from './access-watch.ts';
 import { publishEntry, publishRows } from './fan-out.ts';

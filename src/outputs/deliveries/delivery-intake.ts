@@ -12,7 +12,7 @@ import type { Delivery, DeliveryDraft } from '../../model/delivery.ts';
 import { type EpochMs, isWithin } from '../../model/instant.ts';
 import { missing } from '../../structures/missing.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
-import { createSerialQueue } from '../../structures/serial-queue.ts';
+import { createSerialQueue } from '../../structures/work-queues.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 
 export const intakeLimits = {

@@ -8,7 +8,7 @@ import type { Telemetry } from '../../telemetry/events.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { isSharedConnector } from '../../model/ids.ts';
 import { addPeriodCounts } from '../../storage/records/rows/period-counts.ts';
-import { createSerialQueue } from '../../structures/serial-queue.ts';
+import { createSerialQueue } from '../../structures/work-queues.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { PeriodCounter } from '../../uplinks/followers/period-counter.ts';
 import { recordAttempt, type TriedDelivery } from './attempts/waiting-delivery.ts';

@@ -8,7 +8,7 @@ import type { DeliveryBook, DeliveryFilter } from '../../inventory/data-flows/de
 import type { Delivery } from '../../model/delivery.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { compareBy, type PageRequest } from '../../model/page.ts';
-import { createSerialQueue } from '../../structures/serial-queue.ts';
+import { createSerialQueue } from '../../structures/work-queues.ts';
 import type { DeliveryIntake } from './delivery-intake.ts';
 
 interface DeliveryBookParts {

@@ -4,8 +4,7 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import type { DeliveryDraft } from '../../model/delivery.ts';
 import type { DurableEntry } from '../../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
-import { problem } from '../../model/problem.ts';
-import { UnreadableRecord } from '../../model/errors.ts';
+import { problem, UnreadableRecord } from '../../model/problem.ts';
 import { type OutputStages, queueOutputs, rowsForOutputs } from './outputs.ts';
 
 const entryOf = (deviceId: string, position: number): DurableEntry => ({

@@ -4,11 +4,10 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import { type DeliveryDraft, sequenceAt } from '../../model/delivery.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { type DurableEntry, type DurableRows, sampleCountOf } from '../../model/journal-entry.ts';
-import { Problem } from '../../model/problem.ts';
+import { Problem, UnreadableRecord } from '../../model/problem.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import { templateContextOf } from '../../model/template-context.ts';
-import { UnreadableRecord } from '../../model/errors.ts';
 import { countedRows } from '../../uplinks/bulk/device-rows.ts';
 import { missing } from '../../structures/missing.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';

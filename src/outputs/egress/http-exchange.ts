@@ -5,7 +5,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { callbackify } from 'node:util';
 import type * as Undici from 'undici';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { createBoundedMap } from '../../structures/caches.ts';
 import { GuardedConnections, HostCheck, type HostCheckOptions } from './host-check.ts';
 
 // HTTP pools: kept connections of the HTTP client, guarded ones per set of certificates.

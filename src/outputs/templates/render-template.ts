@@ -1,5 +1,5 @@
 // Template rendering: replaces each expression with its value, encoded for its place (interface 2.11, contract 29).
-import { valueAt } from '../../model/data-value.ts';
+import { valueAt } from '../../model/sample.ts';
 import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import type { TemplateContext } from '../../model/template-context.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
 import { Problem } from '../../model/problem.ts';
 import { contextPrefixes, type TemplateContext } from '../../model/template-context.ts';
-import { valueAt } from '../../model/data-value.ts';
+import { valueAt } from '../../model/sample.ts';
 import { renderTemplate } from './render-template.ts';
 import { parseTemplate, templateLimits, type TemplatePlace } from './template.ts';
 

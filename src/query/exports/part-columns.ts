@@ -4,7 +4,7 @@ import { dataOf, leafKinds } from '../../storage/log/data-shape.ts';
 import type { SampleColumn, SampleColumns, SampleRun } from '../../storage/samples/sample-store.ts';
 import { grown } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
-import { textKey } from '../../structures/string-hash.ts';
+import { textKey } from '../../structures/hash-tables.ts';
 import type { ExportedDevice, PartBatch, PartContent, ReadRange } from './next-part.ts';
 
 /** Only data, so that it can be sent to a thread. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { ShapeInterner, type DataShape, leafKinds } from '../../storage/log/data-shape.ts';
 import { grown } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
-import { textKey } from '../../structures/string-hash.ts';
+import { textKey } from '../../structures/hash-tables.ts';
 import type { BlockColumn, ColumnBlock, PartColumns } from './part-columns.ts';
 import {
   addValue,

@@ -1,5 +1,5 @@
 // Recent values: what one data key last measured, for formulas that are computed as samples arrive (contract 38.1).
-import { dataValue } from '../../model/data-value.ts';
+import { dataValue } from '../../model/sample.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type Input, type Value, type ValueSource, valueOf } from './parse.ts';

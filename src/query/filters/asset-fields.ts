@@ -6,9 +6,9 @@ import {
   type FilterType,
   type LoraField,
   loraFields,
+  onlineStates,
   type WireName,
-} from '../../model/device-fields.ts';
-import { onlineStates } from '../../model/device.ts';
+} from '../../model/device.ts';
 import { type MetricField, metricFields } from '../../model/uplink-metrics.ts';
 
 export interface AssetField {

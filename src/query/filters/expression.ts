@@ -1,5 +1,5 @@
 // Filter expressions: read as clients send them into conditions that the records store turns into SQL (interface 2.9).
-import type { FilterType } from '../../model/device-fields.ts';
+import type { FilterType } from '../../model/device.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import {

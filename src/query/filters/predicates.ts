@@ -1,5 +1,5 @@
 // Predicates of the filter language: one table by name, and the values and tests that it is made of (interface 2.9).
-import { type FilterType, filterTypes } from '../../model/device-fields.ts';
+import { type FilterType, filterTypes } from '../../model/device.ts';
 import { isInstant, parseInstant } from '../../model/instant.ts';
 
 // Predicate: its shape, and the tests that it makes of a field's values (interface 2.9).

@@ -1,7 +1,7 @@
 // Alarm desk: what people do to alarms, each with its audit entry and messages in one transaction (contract 37).
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../model/principal.ts';
-import { change, found, type Step } from '../../inventory/record-change.ts';
+import { change, found, type Step } from '../../inventory/record-crud.ts';
 import { muteOfAlarm } from '../../inventory/alarms/mutes.ts';
 import {
   acknowledgedAlarm,

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rowFunction } from '../../query/expressions/evaluate.ts';
 import { type Expression, parseExpression, valueOf } from '../../query/expressions/parse.ts';
 import type { AcrossName, Calculation, CountName, EachDevice } from '../../model/calculation.ts';
-import { dataValue } from '../../model/data-value.ts';
+import { dataValue } from '../../model/sample.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import {

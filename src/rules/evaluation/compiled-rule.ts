@@ -1,16 +1,17 @@
 // Compiled rule: the watches of its data sources, its logic and its actions, computed once.
 import type { AlarmProperties } from '../../model/alarm.ts';
-import { type GeoFence, parseGeoFence } from '../../model/geo-fence.ts';
-import { checkedDurationMs } from '../../model/iso-duration.ts';
-import type {
-  CustomLogicBlock,
-  LogicBlock,
-  Rule,
-  RuleDataSource,
-  SilenceLogicBlock,
+import {
+  type CustomLogicBlock,
+  type GeoFence,
+  type LogicBlock,
+  parseGeoFence,
+  type Rule,
+  type RuleDataSource,
+  type SilenceLogicBlock,
 } from '../../model/rule.ts';
+import { checkedDurationMs } from '../../model/iso-duration.ts';
 import { readSchedule, type RuleSchedule } from '../../model/rule-schedule.ts';
-import { combinationHolds, parseTagCombination } from '../../model/tag.ts';
+import { combinationHolds, parseTagCombination } from '../../model/device.ts';
 import type { BlockHold } from './condition-states.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
 import { Formulas, operandsOf, ownKeysOf, type PlacedFormula } from './operands.ts';

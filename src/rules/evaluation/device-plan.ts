@@ -1,10 +1,10 @@
 // Device plan: the rules that samples of a device may trigger or update, by topic and key.
-import { dataValue } from '../../model/data-value.ts';
+import { dataValue } from '../../model/sample.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { CompiledRule, Watch } from './compiled-rule.ts';
 import type { ConditionState } from './condition-states.ts';
-import { WorkingSet } from '../../structures/working-set.ts';
+import { WorkingSet } from '../../structures/caches.ts';
 
 /** A rule for one device. */
 export interface PlannedRule {

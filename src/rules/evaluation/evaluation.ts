@@ -1,8 +1,7 @@
 // Evaluation: the rules of a sample or a due timer, each once, with the last samples; performs no action.
-import { isInside } from '../../model/geo-fence.ts';
+import { type BlockWait, converted, isInside } from '../../model/rule.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { isJsonObject } from '../../model/json.ts';
-import { type BlockWait, converted } from '../../model/rule.ts';
 import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
 import {
   type ConditionState,

@@ -1,7 +1,7 @@
 // Last samples: per device and watch, what a rule reads of data sources that do not trigger it.
 import { isDeepStrictEqual } from 'node:util';
 import type { EpochMs } from '../../model/instant.ts';
-import { WorkingSet } from '../../structures/working-set.ts';
+import { WorkingSet } from '../../structures/caches.ts';
 import type { RuleSample } from './rule-reading.ts';
 import type { DurableEntry } from '../../model/journal-entry.ts';
 import type { Sample } from '../../model/sample.ts';

@@ -9,8 +9,8 @@ import {
   valueOf,
 } from '../../query/expressions/parse.ts';
 import { inputValue, RecentValues } from '../../query/expressions/recent-values.ts';
-import { ByteCache } from '../../structures/byte-cache.ts';
-import { dataValue } from '../../model/data-value.ts';
+import { ByteCache } from '../../structures/caches.ts';
+import { dataValue } from '../../model/sample.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { LogicBlock, RuleOperand } from '../../model/rule.ts';

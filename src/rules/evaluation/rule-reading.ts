@@ -1,5 +1,5 @@
 // Reading: the samples of the data sources of a rule at the moment it is triggered, and the verdict on them.
-import { dataValue } from '../../model/data-value.ts';
+import { dataValue } from '../../model/sample.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { BlockWaits } from '../../model/rule.ts';

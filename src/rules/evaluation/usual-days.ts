@@ -1,7 +1,7 @@
 // What is usual, for rules: learned once for each local day of a device's key, never for each sample (contract 38).
 import type { Sensitivity } from '../../query/expressions/parse.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { WorkingSet } from '../../structures/working-set.ts';
+import { WorkingSet } from '../../structures/caches.ts';
 
 const usualLimits = {
   /** Days in memory, 4 kB each; workspaces with more than an equal share make room first. */

@@ -14,7 +14,7 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { isDiskFull } from '../../model/errors.ts';
+import { isDiskFull } from '../../model/problem.ts';
 import { readChecked, replaceChecked, replaceFile } from '../log/durable-file.ts';
 
 /** The folder cannot be used; the message says why and what to do. */

@@ -21,7 +21,7 @@ import {
 } from './segment.ts';
 import { type Batch, type DeliveryLogOptions, LogWriter } from './log-writer.ts';
 import type { DeliveryRow, RowCounts, RowsOf } from './row-table.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { createBoundedMap } from '../../structures/caches.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { removeSegment } from '../block-log/segment-files.ts';
 

@@ -1,6 +1,6 @@
 // Writer of the delivery log: collects records in blocks and appends blocks to the open segment.
 import type { EpochMs } from '../../model/instant.ts';
-import { createSerialQueue } from '../../structures/serial-queue.ts';
+import { createSerialQueue } from '../../structures/work-queues.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { SegmentAppender } from '../block-log/segment-files.ts';
 import { type Disk, realDisk } from '../log/durable-file.ts';

@@ -1,9 +1,9 @@
 // A record of the delivery log: its id, and a delivery after one of its changes as two strings after their lengths.
 import { crc32 } from 'node:zlib';
 import type { Delivery, DeliveryCause, DeliveryState } from '../../model/delivery.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { createBoundedMap } from '../../structures/caches.ts';
 import { dayMs } from '../../model/instant.ts';
-import { refuseOtherFormat } from '../../model/errors.ts';
+import { refuseOtherFormat } from '../../model/problem.ts';
 
 // Delivery ids: UUIDs that begin with a mark of their connector, by which the log finds them.
 

@@ -29,7 +29,7 @@ import {
   refuseOtherDeliveries,
 } from './record.ts';
 import { type Owner, Owners, RecordRows, rowBytes, type RowCounts, RowTable } from './row-table.ts';
-import { isDiskFull } from '../../model/errors.ts';
+import { isDiskFull } from '../../model/problem.ts';
 import { readChecked, replaceChecked } from '../log/durable-file.ts';
 
 const segmentSuffix = 'deliveries';

@@ -1,9 +1,9 @@
 // Shape of a data object: its keys in order, nested, with the kind of value at each leaf.
-import { isElementPath } from '../../model/data-value.ts';
+import { isElementPath } from '../../model/sample.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { jsonOf, keysOfKnown } from '../../model/json-keys.ts';
 import { missing } from '../../structures/missing.ts';
-import { textKey } from '../../structures/string-hash.ts';
+import { textKey } from '../../structures/hash-tables.ts';
 
 /**
  * `json` leaves are arrays, `object` leaves objects beyond the limits, both as JSON text; `null`

@@ -4,10 +4,10 @@
 // A row is: [kind varint], time after the row before, [correlation id], [meta], then its leaf
 // values: numbers f64, booleans u8, strings.
 import type { EpochMs } from '../../model/instant.ts';
-import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
+import { cursorAt, type DurableEntry, type JournalEntry } from '../../model/journal-entry.ts';
 import { ByteReader, ByteWriter } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
-import { textKey } from '../../structures/string-hash.ts';
+import { textKey } from '../../structures/hash-tables.ts';
 import { type DataShape, leafKinds, LeafValues, type ShapeInterner } from './data-shape.ts';
 import {
   type EntryContext,
@@ -35,10 +35,9 @@ import {
   type RowColumns,
   type RowKind,
 } from './logged-entry.ts';
-import { cursorAt } from '../../model/cursor.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { Replacement } from '../../model/replacement.ts';
+import type { Replacement } from '../../model/sample-changes.ts';
 import type { StoredSample } from '../../model/sample.ts';
 
 /** The rows of an entry with everything that followers are told of them. */

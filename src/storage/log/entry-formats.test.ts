@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readEncodings } from '../../model/payload.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
-import type { Replacement } from '../../model/replacement.ts';
+import type { Replacement } from '../../model/sample-changes.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { Random, randomStream } from '../samples/conformance/random-entries.ts';
 import { collect, entryOf } from '../samples/conformance/sample-entries.ts';

@@ -1,9 +1,8 @@
 // Entry log: the local journal of everything received, with its followers and cursors.
-import { cursorAt, readCursor } from '../../model/cursor.ts';
+import { cursorAt, type DurableEntry, readCursor } from '../../model/journal-entry.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { DurableEntry } from '../../model/journal-entry.ts';
 import { problem } from '../../model/problem.ts';
-import { isInRange } from '../../model/replacement.ts';
+import { isInRange } from '../../model/sample-changes.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import { unreadableText } from './frame.ts';
 import type { ShapeInterner } from './data-shape.ts';

@@ -16,7 +16,7 @@ import {
   readFrame,
   sealFrame,
 } from './frame.ts';
-import { refuseOtherFormat } from '../../model/errors.ts';
+import { refuseOtherFormat } from '../../model/problem.ts';
 
 /** What entries share. The same object is written once in each block. */
 export interface Definition {

@@ -28,7 +28,7 @@ import {
 import { type JournalDamage, type RecoveredJournal, recoverJournal } from './journal-recovery.ts';
 import { problem } from '../../model/problem.ts';
 import { missing } from '../../structures/missing.ts';
-import { atTurnEnd } from '../../structures/turn-end.ts';
+import { atTurnEnd } from '../../structures/turns.ts';
 
 // Journal writer: group commit. Entries that arrive during a flush share the next one.
 

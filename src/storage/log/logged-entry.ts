@@ -2,7 +2,7 @@
 import type { EntryTrace } from '../../model/entry-trace.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { Replacement } from '../../model/replacement.ts';
+import type { Replacement } from '../../model/sample-changes.ts';
 import type { SampleEntry } from '../../model/sample.ts';
 import { missing } from '../../structures/missing.ts';
 import {

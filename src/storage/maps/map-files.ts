@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 import type { TileName } from '../../model/map-tiles.ts';
 import { problem } from '../../model/problem.ts';
-import { FairTurns } from '../../structures/fair-turns.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { FairTurns } from '../../structures/work-queues.ts';
+import { createBoundedMap } from '../../structures/caches.ts';
 
 // PMTiles: reads the tiles of a street map from one file, of which it keeps only directories in memory (specification version 3).
 

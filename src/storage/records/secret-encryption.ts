@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UnreadableRecord } from '../../model/errors.ts';
+import { UnreadableRecord } from '../../model/problem.ts';
 import { DataFolderError, syncFolder } from '../data-folder/data-folder.ts';
 
 const keyBytes = 32;

@@ -1,10 +1,12 @@
 // Pending entries: the samples of entries between arrival and visibility, so that repetitions of them are recognized too.
 import type { EpochMs } from '../../model/instant.ts';
-import type {
-  DurableEntry,
-  DurableRows,
-  JournalEntry,
-  SamplesSummary,
+import {
+  cursorAt,
+  cursorsAt,
+  type DurableEntry,
+  type DurableRows,
+  type JournalEntry,
+  type SamplesSummary,
 } from '../../model/journal-entry.ts';
 import type { JsonObject } from '../../model/json.ts';
 import {
@@ -16,7 +18,6 @@ import {
   samplesOfColumns,
 } from '../log/logged-entry.ts';
 import { DataSet, sameSampleData } from '../log/data-shape.ts';
-import { cursorAt, cursorsAt } from '../../model/cursor.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import type { EntryRows } from '../log/entry-codec.ts';
 import { type RowBlock, RowRange } from './row-block.ts';

@@ -1,6 +1,6 @@
 // Open elsewhere: samples that nodes have in their journals and not yet in the store that all nodes share.
 import type { EpochMs } from '../../model/instant.ts';
-import type { RemovedRange } from '../../model/replacement.ts';
+import type { RemovedRange } from '../../model/sample-changes.ts';
 import type { Sample } from '../../model/sample.ts';
 
 /** Which open samples a read needs. */

@@ -5,7 +5,7 @@ import type { DataShape, LeafKind } from '../log/data-shape.ts';
 import type { LoggedEntry } from '../log/logged-entry.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { RemovedRange, StoredEnd } from '../../model/replacement.ts';
+import type { RemovedRange, StoredEnd } from '../../model/sample-changes.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { AccumulatorName } from '../../query/summaries/accumulators.ts';
 import type { Tally } from '../../query/summaries/facet.ts';

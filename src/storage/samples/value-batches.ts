@@ -1,5 +1,5 @@
 // Value batches: runs of samples as batches of ordered values, and the columns in which the values of a data key are.
-import { dataValue } from '../../model/data-value.ts';
+import { dataValue, type Sample } from '../../model/sample.ts';
 import type { Json } from '../../model/json.ts';
 import {
   type ValueBatch,
@@ -15,7 +15,6 @@ import {
   type ShapeInterner,
 } from '../log/data-shape.ts';
 import type { SampleColumn, SampleColumns, SampleRun } from './sample-store.ts';
-import type { Sample } from '../../model/sample.ts';
 
 /** Where the values of a data key are; undefined when only the objects themselves can tell. */
 export type KeyColumns = readonly KeyColumn[] | undefined;

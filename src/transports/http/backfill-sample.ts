@@ -1,10 +1,9 @@
 // Backfill sample as a client writes it: {deviceId?, data, topic?, timestamp?, meta?} (interface 4.3, contract 28, 37).
-import { type EpochMs, formatInstant } from '../../model/instant.ts';
+import { type EpochMs, formatInstant, timestampFault, timestampOf } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { isLongName, longNameReason } from '../../model/outside-name.ts';
+import { isLongName, longNameReason } from '../../model/ids.ts';
 import { problems } from '../../model/problem-table.ts';
 import { defaultTopic } from '../../model/sample.ts';
-import { timestampFault, timestampOf } from '../../model/timestamp.ts';
 
 /** What a backfilled sample says of itself, absent parts filled in. */
 export interface BackfillSample {

@@ -1,7 +1,7 @@
 // The array splitter equals JSON.parse of the whole, for any cut of the chunks and any error.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseReadings } from '../../model/exact-json.ts';
+import { parseReadings } from '../../model/json-keys.ts';
 import type { Json } from '../../model/json.ts';
 import {
   BrokenJson,

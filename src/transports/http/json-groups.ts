@@ -1,8 +1,8 @@
 // JSON groups: the limits and the error of readers that parse a body of many values while it arrives.
-import { parseReadings } from '../../model/exact-json.ts';
+import { parseReadings } from '../../model/json-keys.ts';
 import { isJsonWhitespace, type Json, jsonBytes } from '../../model/json.ts';
 import { largeWorkLimits } from '../large-work.ts';
-import { atOnce, type InTurn } from '../../structures/slices.ts';
+import { atOnce, type InTurn } from '../../structures/turns.ts';
 
 export interface JsonGroupLimits {
   /** A group ends with the element that makes it this long, or this many. */

@@ -1,7 +1,7 @@
 // The line reader equals JSON.parse of each line, with any chunks and any damage.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseReadings } from '../../model/exact-json.ts';
+import { parseReadings } from '../../model/json-keys.ts';
 import type { Json } from '../../model/json.ts';
 import {
   BrokenJson,

@@ -1,5 +1,5 @@
 // Sample scanner: reads samples of one form from bytes into columns, without an object for each.
-import { dayMs, type EpochMs, parseInstant } from '../../model/instant.ts';
+import { dayMs, type EpochMs, isEpochMs, parseInstant } from '../../model/instant.ts';
 import {
   isJsonObject,
   isJsonWhitespace,
@@ -7,7 +7,6 @@ import {
   jsonBytes,
   type JsonObject,
 } from '../../model/json.ts';
-import { isEpochMs } from '../../model/timestamp.ts';
 import { missing } from '../../structures/missing.ts';
 import { ByteCursor, FixedBytes, type SlotReader, StringSlot, StringTable } from './string-slot.ts';
 import type { JsonGroupLimits } from './json-groups.ts';

@@ -1,6 +1,6 @@
 // String slots: JSON strings of a column, stored as indices of the distinct strings of a body.
 import { jsonBytes } from '../../model/json.ts';
-import { textKey } from '../../structures/string-hash.ts';
+import { textKey } from '../../structures/hash-tables.ts';
 
 const { quote, backslash } = jsonBytes;
 

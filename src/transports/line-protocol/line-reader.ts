@@ -1,7 +1,7 @@
 // Line reader: reads points of InfluxDB line protocol from a body. It knows nothing of devices.
-import { isLongName, longNameReason } from '../../model/outside-name.ts';
+import { isLongName, longNameReason } from '../../model/ids.ts';
 import { type EpochMs, isInstant } from '../../model/instant.ts';
-import { giveBack } from '../../structures/given-back.ts';
+import { giveBack } from '../../structures/bytes.ts';
 
 // Line values: numbers, flags and timestamps of InfluxDB line protocol, from their characters.
 

@@ -2,9 +2,9 @@
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { LineProtocolMapping } from '../../model/connector.ts';
-import { isLongName, isTopic, longNameReason, standInName } from '../../model/outside-name.ts';
+import { isLongName, isTopic, longNameReason, standInName } from '../../model/ids.ts';
 import { defaultTopic } from '../../model/sample.ts';
-import { textKey } from '../../structures/string-hash.ts';
+import { textKey } from '../../structures/hash-tables.ts';
 import {
   isFault,
   type LineFault,

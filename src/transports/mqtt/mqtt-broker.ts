@@ -1,7 +1,7 @@
 // MQTT broker: reads the packets of thousands of connections at the cost of those that are sent (contract 18).
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { errorMessage } from '../../model/errors.ts';
+import { errorMessage } from '../../model/problem.ts';
 import { ownBytes } from '../../structures/bytes.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
 import type { BrokerParts, BrokerState, ClientPlace } from './mqtt-broker-state.ts';

@@ -1,5 +1,5 @@
 // MQTT endings: by DISCONNECT, by a fault, by the platform, or because the connection broke.
-import { errorMessage } from '../../model/errors.ts';
+import { errorMessage } from '../../model/problem.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import { MalformedPacket } from './mqtt-packet-framer.ts';

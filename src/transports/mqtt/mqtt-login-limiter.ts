@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Problem, problem } from '../../model/problem.ts';
 import type { QuotaCount } from '../../model/quota.ts';
-import { FairTurns } from '../../structures/fair-turns.ts';
+import { FairTurns } from '../../structures/work-queues.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { Login, LoginOutcome, MqttIdentity } from './mqtt-login.ts';
 import { type ReturnCode, returnCodes } from './mqtt-packet-writer.ts';

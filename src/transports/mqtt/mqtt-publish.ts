@@ -1,9 +1,8 @@
 // MQTT publishes: each is checked, stored in order, and acknowledged when it is durable (contract 18).
 import { hash } from 'node:crypto';
 import type { EpochMs } from '../../model/instant.ts';
-import { errorMessage } from '../../model/errors.ts';
-import { Problem, problem } from '../../model/problem.ts';
-import { refusalReasonOf, type SentHints } from '../../model/refused-uplink.ts';
+import { errorMessage, problem, Problem } from '../../model/problem.ts';
+import { refusalReasonOf, type SentHints } from '../../model/uplink.ts';
 import { isSparkplugTopic } from '../sparkplug/sparkplug-topic.ts';
 import type { FlowControl } from './mqtt-flow-control.ts';
 import { mqttLimits } from './mqtt-limits.ts';
@@ -11,7 +10,7 @@ import type { MqttIdentity } from './mqtt-login.ts';
 import type { Deliveries } from './mqtt-messages.ts';
 import type { PublishPacket } from './mqtt-packet-reader.ts';
 import { reasonCodes } from './mqtt-packet-writer.ts';
-import { type MessageProperties, messageProperties } from './mqtt-properties.ts';
+import { messageProperties, type MessageProperties } from './mqtt-properties.ts';
 import type { Retained } from './mqtt-retained.ts';
 import {
   type FindRoute,

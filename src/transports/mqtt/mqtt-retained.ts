@@ -4,7 +4,7 @@ import { mqttLimits } from './mqtt-limits.ts';
 import { type MessageProperties, propertyBytes } from './mqtt-properties.ts';
 import { levelsMatch, type TopicFilter } from './mqtt-topic.ts';
 import { ownBytes } from '../../structures/bytes.ts';
-import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../../structures/caches.ts';
 import { SharedPool } from '../../structures/shared-pool.ts';
 
 export interface RetainedMessage {

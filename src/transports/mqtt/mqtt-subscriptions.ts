@@ -1,6 +1,6 @@
 // MQTT subscriptions: each is checked, granted or rejected, and followed by retained messages (contract 17, 18).
-import { errorMessage } from '../../model/errors.ts';
-import { isLongName } from '../../model/outside-name.ts';
+import { errorMessage } from '../../model/problem.ts';
+import { isLongName } from '../../model/ids.ts';
 import { isSparkplugTopic, type SparkplugFilter } from '../sparkplug/sparkplug-topic.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';

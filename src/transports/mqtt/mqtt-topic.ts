@@ -1,5 +1,5 @@
 // MQTT topics: `/up/<secret>/id/<deviceId>[/<sub>...]` and `/down/...` (contract 17, 18).
-import { isLongName } from '../../model/outside-name.ts';
+import { isLongName } from '../../model/ids.ts';
 
 /**
  * The topic of a device's messages: `key` is the uplink secret, or `device` for clients with a

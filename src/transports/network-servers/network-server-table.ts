@@ -1,5 +1,5 @@
 // The network servers: one row per decoding type of HTTP connectors and per type of integration (contract 8, 35).
-import type { DecodingType, IntegrationType } from '../../model/integration.ts';
+import type { DecodingType, IntegrationType } from '../../model/connector.ts';
 import type { NetworkServer } from './network-server.ts';
 import { actility } from './servers/actility.ts';
 import { chirpstack } from './servers/chirpstack.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
 import { Problem } from '../../model/problem.ts';
-import { allSteps } from '../../structures/slices.ts';
+import { allSteps } from '../../structures/turns.ts';
 import {
   keyBehind,
   parseSenmlCbor,

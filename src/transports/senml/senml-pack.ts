@@ -1,9 +1,9 @@
 // SenML packs (RFC 8428): records with base fields carried on become values of devices, and those of one instant a sample.
 import { decode } from 'cborg';
-import { isExact, rememberExact } from '../../model/exact-json.ts';
+import { isExact, rememberExact } from '../../model/json-keys.ts';
 import { type EpochMs, isInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { longNameReason, outsideNameMax, standInName } from '../../model/outside-name.ts';
+import { longNameReason, outsideNameMax, standInName } from '../../model/ids.ts';
 import { problem } from '../../model/problem.ts';
 
 /** One resolved record. */

@@ -1,5 +1,5 @@
 // Birth: the metrics that an edge node or a device announced, by name and by alias, with their data keys.
-import { isLongName } from '../../model/outside-name.ts';
+import { isLongName } from '../../model/ids.ts';
 import { InvalidPayload, type Metric, type PropertySet } from './sparkplug-payload.ts';
 import { sparkplugLimits } from './sparkplug-limits.ts';
 

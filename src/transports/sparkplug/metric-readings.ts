@@ -1,7 +1,7 @@
 // Metric readings: the values of a message by data key, with the times and types of their births, and as samples.
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { isLongName, longNameReason, standInName } from '../../model/outside-name.ts';
+import { isLongName, longNameReason, standInName } from '../../model/ids.ts';
 import { type Birth, type BornMetric, dataKeyOf, isData, memberName } from './birth.ts';
 import { dataTypeNames, dataTypes, jsonValue, sentTimeFault, sentTimeOf } from './metric-value.ts';
 import type { Metric, Payload, Property, PropertySet, WireValue } from './sparkplug-payload.ts';

@@ -1,7 +1,6 @@
 // Metric value: a value of Sparkplug B as JSON, by its data type. What JSON cannot hold is noted.
-import { formatInstant, isInstant } from '../../model/instant.ts';
+import { formatInstant, isEpochMs, isInstant, timestampFault } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
-import { isEpochMs, timestampFault } from '../../model/timestamp.ts';
 import type { DataSet, WireValue } from './sparkplug-payload.ts';
 
 // Data types of Sparkplug B: how a value of each is read from its field, and written into one.

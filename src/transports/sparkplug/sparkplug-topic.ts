@@ -1,5 +1,5 @@
 // Sparkplug topics: `spBv1.0/<group>/<type>/<edge node>[/<device>]`, and the filters of edge nodes.
-import { isLongName } from '../../model/outside-name.ts';
+import { isLongName } from '../../model/ids.ts';
 
 const namespace = 'spBv1.0';
 

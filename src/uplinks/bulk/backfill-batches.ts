@@ -7,7 +7,7 @@ import {
   readBackfillSample,
   type SampleRefusal,
 } from '../../transports/http/backfill-sample.ts';
-import type { InTurn } from '../../structures/slices.ts';
+import type { InTurn } from '../../structures/turns.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../../model/instant.ts';

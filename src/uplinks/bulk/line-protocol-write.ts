@@ -12,12 +12,12 @@ import {
   PointSamples,
 } from '../../transports/line-protocol/point-samples.ts';
 import { largeWorkLimits } from '../../transports/large-work.ts';
-import type { InTurn } from '../../structures/slices.ts';
+import type { InTurn } from '../../structures/turns.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { noteOfExact } from '../../model/exact-json.ts';
+import { noteOfExact } from '../../model/json-keys.ts';
 import { problem } from '../../model/problem.ts';
 import { problems } from '../../model/problem-table.ts';
 import type { Note } from '../../model/entry-trace.ts';

@@ -1,9 +1,8 @@
 // Requests for many devices: each device is looked up once, and failures say what is stored (contract 37).
 import { expect, test } from 'vitest';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
-import { everyPermission } from '../../model/permission.ts';
+import { everyPermission, type Principal } from '../../model/principal.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
-import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { validateSample } from '../validate/sample-validation.ts';
 import { backfillLimits, backfillNamed, type BackfillStages } from './backfill.ts';

@@ -8,7 +8,7 @@ import {
 import type { SampleColumns } from '../../transports/http/sample-scanner.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../../model/json.ts';
-import { isLongName } from '../../model/outside-name.ts';
+import { isLongName } from '../../model/ids.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';

@@ -1,6 +1,6 @@
 // Senders of captures: found once, when a request is admitted, and limited in uplinks a second.
 import type { IncomingHttpHeaders } from 'node:http';
-import { TokenBuckets } from '../../access/token-buckets.ts';
+import { TokenBuckets } from '../../access/rate-limits.ts';
 import type { UplinkRoute, UplinkRouteCache } from '../../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { EpochMs } from '../../model/instant.ts';

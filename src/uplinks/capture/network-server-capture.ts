@@ -1,9 +1,8 @@
 // Network server capture: a webhook becomes uplinks, notes and downlink reports of the server that its connector names.
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
-import type { DeviceConnector } from '../../model/connector.ts';
+import type { DeviceConnector, IntegrationType } from '../../model/connector.ts';
 import type { Device } from '../../model/device.ts';
 import { type EpochMs, minuteMs } from '../../model/instant.ts';
-import type { IntegrationType } from '../../model/integration.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type KeptSamples, keptTogether } from '../../model/kept-samples.ts';
 import type { Note } from '../../model/entry-trace.ts';

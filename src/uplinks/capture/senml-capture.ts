@@ -7,7 +7,7 @@ import { type KeptSamples, keptTogether } from '../../model/kept-samples.ts';
 import { keptPayload } from '../../model/payload.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { createBoundedMap } from '../../structures/caches.ts';
 import {
   keyBehind,
   prefixesOf,
@@ -19,7 +19,7 @@ import {
 } from '../../transports/senml/senml-pack.ts';
 import { missing } from '../../structures/missing.ts';
 import { largeWorkLimits } from '../../transports/large-work.ts';
-import { type InTurn, inTurns } from '../../structures/slices.ts';
+import { type InTurn, inTurns } from '../../structures/turns.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import {
   type Capture,

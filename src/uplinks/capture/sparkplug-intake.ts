@@ -28,7 +28,7 @@ import type { RefusedUplink } from '../refusals.ts';
 import { isScripted, uplinkOf } from './capture.ts';
 import { commandPayload, rebirthPayload } from '../../transports/sparkplug/command-payload.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
-import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../../structures/caches.ts';
 import type { DownlinkOutcome } from '../../downlinks/downlink-transport.ts';
 
 interface SparkplugStages extends ConnectorDeviceStages {

@@ -1,10 +1,9 @@
 // Uplink decoder: converts an uplink into samples, with the device type's script or unchanged (interface 2.10, contract 10 and 15).
-import { type EpochMs, formatInstant } from '../../model/instant.ts';
-import { exactIntegersNote } from '../../model/exact-json.ts';
+import { type EpochMs, formatInstant, timestampOf, timestampRefusal } from '../../model/instant.ts';
+import { exactIntegersNote } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Note } from '../../model/entry-trace.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
-import { timestampOf, timestampRefusal } from '../../model/timestamp.ts';
 import type { Uplink, UplinkScript } from '../../model/uplink.ts';
 import type { Emit } from '../../scripting/emit.ts';
 import type { ScriptRunner } from '../../scripting/script-machine.ts';

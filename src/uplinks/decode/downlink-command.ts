@@ -5,7 +5,7 @@ import {
   type DownlinkContent,
   downlinkLimits,
 } from '../../model/downlink.ts';
-import { noteOfExact } from '../../model/exact-json.ts';
+import { noteOfExact } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import type { Note, NoteSource } from '../../model/entry-trace.ts';

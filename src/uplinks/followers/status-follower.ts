@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EpochsOfDevices } from '../../cluster/owned-devices.ts';
 import type { DeviceTransition } from '../../live/live-events.ts';
 import type { Device } from '../../model/device.ts';
-import { isDiskFull } from '../../model/errors.ts';
+import { isDiskFull } from '../../model/problem.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import { idsPerStatement } from '../../storage/records/engine.ts';
@@ -26,7 +26,7 @@ import {
 import { addPeriodCounts, type PeriodCount } from '../../storage/records/rows/period-counts.ts';
 import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
 import { closeInOrder } from '../../structures/closers.ts';
-import { createTurnBatches } from '../../structures/turn-batches.ts';
+import { createTurnBatches } from '../../structures/turns.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
 import type { Followers } from './followers.ts';
@@ -35,10 +35,10 @@ import { PeriodCounter } from './period-counter.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type DurableEntry, type SamplesSummary, summaryOf } from '../../model/journal-entry.ts';
 import { type DeviceMetrics, withLastKnown } from '../../model/uplink-metrics.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
+import { createBoundedMap } from '../../structures/caches.ts';
 import { countedRows } from '../bulk/device-rows.ts';
 import { hasFormOfId } from '../../model/ids.ts';
-import { SlotIndex } from '../../structures/slot-index.ts';
+import { SlotIndex } from '../../structures/hash-tables.ts';
 
 const name = 'device-status';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */

@@ -1,6 +1,6 @@
 // Idempotency-Key: the same key within a day gets the first answer, and the work is done once (contract 35).
 import { createHash, type Hash } from 'node:crypto';
-import type { Inventory } from '../../inventory/record-crud.ts';
+import { change, type Inventory } from '../../inventory/record-crud.ts';
 import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { problem, Problem } from '../../model/problem.ts';
@@ -10,8 +10,7 @@ import {
   type DurablePart,
   type StoredPart,
 } from '../../model/journal-entry.ts';
-import { createBoundedMap } from '../../structures/bounded-map.ts';
-import { change } from '../../inventory/record-change.ts';
+import { createBoundedMap } from '../../structures/caches.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
 import { type Records, type RecordsDb, transaction } from '../../storage/records/records.ts';
 import {

@@ -1,8 +1,8 @@
 // Data cleaning: removes invalid keys, too deep values and numbers that are not finite from data.
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { keysOfKnown, rememberLarge } from '../../model/json-keys.ts';
-import { allSteps } from '../../structures/slices.ts';
-import { cutName, isAlphanumeric, isLongName, outsideNameMax } from '../../model/outside-name.ts';
+import { allSteps } from '../../structures/turns.ts';
+import { cutName, isAlphanumeric, isLongName, outsideNameMax } from '../../model/ids.ts';
 
 export interface RemovedKey {
   /** Dotted path as in `foo.bar.list.0.key`, unique within the sample. */

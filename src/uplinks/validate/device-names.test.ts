@@ -1,7 +1,7 @@
 // The limits of topics and data keys: exact at the boundary, however the samples come, and without asking the store for each.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
-import { keyPaths } from '../../model/data-value.ts';
+import { keyPaths } from '../../model/sample.ts';
 import { DeviceNames } from './device-names.ts';
 import { validateSample } from './sample-validation.ts';
 

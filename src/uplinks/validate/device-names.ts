@@ -2,12 +2,17 @@
 import { hash, randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { hasKey, keyPathsInSteps, keyPathsUpTo } from '../../model/data-value.ts';
+import {
+  defaultTopic,
+  hasKey,
+  keyPathsInSteps,
+  keyPathsUpTo,
+  type Sample,
+} from '../../model/sample.ts';
 import { keysOfKnown, rememberLarge } from '../../model/json-keys.ts';
-import { cutName } from '../../model/outside-name.ts';
+import { cutName } from '../../model/ids.ts';
 import { type Quotas, quotaTable } from '../../model/quota.ts';
-import { defaultTopic, type Sample } from '../../model/sample.ts';
-import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../../structures/caches.ts';
 import { type RemovedKey, validationLimits } from './data-cleaning.ts';
 import {
   noteCleaning,
@@ -15,9 +20,8 @@ import {
   type ValidatedSample,
   warning,
 } from './sample-validation.ts';
-import { allSteps, type InTurn, inTurns } from '../../structures/slices.ts';
-import { SlotIndex } from '../../structures/slot-index.ts';
-import { createStringHash } from '../../structures/string-hash.ts';
+import { allSteps, type InTurn, inTurns } from '../../structures/turns.ts';
+import { createStringHash, SlotIndex } from '../../structures/hash-tables.ts';
 
 // Name counts: numbers of topics and data keys by device, with the last signatures, in about 70 bytes each.
 

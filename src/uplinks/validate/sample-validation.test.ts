@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
 import { cleanInSteps, isDataKey, validationLimits } from './data-cleaning.ts';
 import { validateSample } from './sample-validation.ts';
-import { isTopic } from '../../model/outside-name.ts';
+import { isTopic } from '../../model/ids.ts';
 import { processorMs } from '../../structures/testing-processor-time.ts';
 
 const printedTopic = /^[a-zA-Z0-9]([a-zA-Z0-9]+(\.|:|-|_)?)*[a-zA-Z0-9]+$/;

@@ -1,8 +1,8 @@
 // Sample validation: removes and notes invalid parts before a sample is stored, and notes unlikely times.
-import { exactIntegersNote } from '../../model/exact-json.ts';
+import { exactIntegersNote } from '../../model/json-keys.ts';
 import { type EpochMs, formatInstant, newestUntil } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { cutName, isTopic } from '../../model/outside-name.ts';
+import { cutName, isTopic } from '../../model/ids.ts';
 import type { Note } from '../../model/entry-trace.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
 import type { UplinkMetrics } from '../../model/uplink-metrics.ts';

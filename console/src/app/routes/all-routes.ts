@@ -27,7 +27,7 @@ import { readPageSearch } from '../../screens/device/device-search.ts';
 import { readExploreSearch } from '../../screens/device/explore/explore-search.ts';
 import { readDeviceSearch, readRegisterSearch } from '../../screens/devices/device-search.ts';
 import { PartOfScreenFailure } from '../../ui/late.tsx';
-import { type IntegrationType, integrationTypes } from '../../../../src/model/integration.ts';
+import { type IntegrationType, integrationTypes } from '../../../../src/model/connector.ts';
 import { readListSearch, readPage } from '../../ui/list-search.ts';
 import {
   readDeliverySearch,

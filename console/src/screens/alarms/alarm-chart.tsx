@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { Alarm } from '../../api/alarms.ts';
 import { LineChart } from '../../charts/line-chart.tsx';
-import type { PlotLevel, PlotMark } from '../../../../src/dashboards/plot.ts';
+import { type PlotLevel, type PlotMark, withGaps } from '../../../../src/dashboards/plot.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Segments } from '../../ui/choice.tsx';
@@ -16,7 +16,6 @@ import {
   schemaQuery,
   seriesQuery,
 } from '../device/data/device-queries.ts';
-import { withGaps } from '../../../../src/dashboards/gaps.ts';
 import { bucketFor, type Interval, isoInterval } from '../../../../src/dashboards/buckets.ts';
 import type { Operator } from '../rules/rule-model.ts';
 import { ruleOf } from '../rules/rule-requests.ts';

@@ -23,6 +23,7 @@ import {
   type Tile,
   type TileKind,
   type TileSeries,
+  kinds,
 } from '../../../../src/dashboards/configuration.ts';
 import { DashboardName } from './dashboard-frame.tsx';
 import {
@@ -36,7 +37,6 @@ import { dashboardsWords } from './dashboards-words.ts';
 import { GrafanaImport } from './import/grafana-import.tsx';
 import styles from './dashboards.module.css';
 import { freePlace } from './grid/layout.ts';
-import { kinds } from '../../../../src/dashboards/kinds.ts';
 
 export function Dashboards() {
   const words = useWords(dashboardsWords);

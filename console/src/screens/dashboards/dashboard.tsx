@@ -39,6 +39,7 @@ import { DashboardBones, DashboardFrame } from './dashboard-frame.tsx';
 import {
   type Configuration,
   freeId,
+  kinds,
   readConfiguration,
   type Tile,
 } from '../../../../src/dashboards/configuration.ts';
@@ -52,7 +53,6 @@ import {
 } from './dashboard-requests.ts';
 import { VariableBar } from './variable-bar.tsx';
 import { useVariables, withChoice } from './variable-values.ts';
-import { kinds } from '../../../../src/dashboards/kinds.ts';
 import type { DashboardSearch } from './dashboard-search.ts';
 import { dashboardsWords } from './dashboards-words.ts';
 import styles from './dashboards.module.css';

@@ -3,15 +3,15 @@ import { ask, platform } from '../../api/platform.ts';
 import {
   configurationOf,
   freeId,
+  kinds,
   readConfiguration,
   type Tile,
   type TileSeries,
 } from '../../../../src/dashboards/configuration.ts';
-import { kinds } from '../../../../src/dashboards/kinds.ts';
 import {
   changeDashboard,
-  type Dashboard,
   createDashboard,
+  type Dashboard,
   refreshLists,
 } from './dashboard-requests.ts';
 import { freePlace } from './grid/layout.ts';

@@ -6,7 +6,7 @@ import {
   type DecodingType,
   integrationSecrets,
   type IntegrationType,
-} from '../../../../src/model/integration.ts';
+} from '../../../../src/model/connector.ts';
 import type { integrationWords } from './flows-words.ts';
 
 type Words = typeof connectorWords.en;

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
-import { type IntegrationType, integrationTypes } from '../../../../src/model/integration.ts';
+import { type IntegrationType, integrationTypes } from '../../../../src/model/connector.ts';
 import { faultAt, faultsOf, type FieldFaults } from '../../api/field-faults.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Button } from '../../ui/button.tsx';

@@ -1,6 +1,6 @@
 // Network servers: the platform reads each message as an uplink; the form asks for what commands need.
 import { expect, test } from 'vitest';
-import { decodingTypes, integrationTypes } from '../../../../src/model/integration.ts';
+import { decodingTypes, integrationTypes } from '../../../../src/model/connector.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { NetworkServer } from '../../../../src/transports/network-servers/network-server.ts';
 import {

@@ -1,6 +1,6 @@
 // New connector: its name and kind, and what that kind lets one choose.
 import { useState } from 'react';
-import { type DecodingType, decodingTypes } from '../../../../src/model/integration.ts';
+import { type DecodingType, decodingTypes } from '../../../../src/model/connector.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { FormDialog } from '../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';

@@ -7,7 +7,7 @@ import {
   type Verb,
   verbs,
   verbsOfScope,
-} from '../../../../src/model/permission.ts';
+} from '../../../../src/model/principal.ts';
 import { useWorkspaces } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Segments } from '../../ui/choice.tsx';

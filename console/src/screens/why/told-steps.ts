@@ -1,6 +1,6 @@
 // Told steps: what happened at a step of a trace, for readers of another language than that of the platform.
 import type { components } from '../../../generated/interface-types.ts';
-import type { RefusalReason } from '../../../../src/model/refused-uplink.ts';
+import type { RefusalReason } from '../../../../src/model/uplink.ts';
 import { counted, type Formats } from '../../words/formats.ts';
 import type { Language } from '../../words/word-set.ts';
 

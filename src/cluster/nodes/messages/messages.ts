@@ -5,12 +5,18 @@ import type {
   NodeMessage,
   OwnedMessage,
 } from '../../../model/node-messages.ts';
-import { problem, Problem, problemOf, type Refusal, refusalOf } from '../../../model/problem.ts';
+import {
+  errorMessage,
+  problem,
+  Problem,
+  problemOf,
+  type Refusal,
+  refusalOf,
+} from '../../../model/problem.ts';
 import type { SetTimer } from '../../../structures/timers.ts';
 import { type CallHandlers, type CallOptions, type Nodes, NodeUnreachable } from '../nodes.ts';
 import { ownerSearchLimits } from '../owner-search.ts';
-import { createBoundedMap } from '../../../structures/bounded-map.ts';
-import { errorMessage } from '../../../model/errors.ts';
+import { createBoundedMap } from '../../../structures/caches.ts';
 
 // Form of messages between nodes: batches, and an outcome for each message of one.
 

@@ -1,7 +1,7 @@
 // SMS: one request per recipient to the gateway of the operator, `SMS_GATEWAY_URL` (contract 9).
 import Type from 'typebox';
 import { isJsonObject, type Json } from '../../../model/json.ts';
-import { createBoundedMap } from '../../../structures/bounded-map.ts';
+import { createBoundedMap } from '../../../structures/caches.ts';
 import type { HttpCall } from '../../egress/http-exchange.ts';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate } from '../../templates/template.ts';

@@ -13,7 +13,7 @@ import {
   type TlsProperties,
   type UserProperties,
 } from '../sign-on-properties.ts';
-import { valueAt } from '../../../model/data-value.ts';
+import { valueAt } from '../../../model/sample.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { type ConnectionKind, SharedConnection } from '../shared-connection.ts';

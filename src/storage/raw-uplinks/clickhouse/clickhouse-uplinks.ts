@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayMs, type EpochMs } from '../../../model/instant.ts';
 import type { RawUplink } from '../../../model/uplink.ts';
-import { createSerialQueue } from '../../../structures/serial-queue.ts';
+import { createSerialQueue } from '../../../structures/work-queues.ts';
 import {
   type BlockShipper,
   createBlockShipper,

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { RawUplink } from '../../../model/uplink.ts';
 import { missing } from '../../../structures/missing.ts';
-import { createSerialQueue } from '../../../structures/serial-queue.ts';
+import { createSerialQueue } from '../../../structures/work-queues.ts';
 import {
   type BlockDamage,
   listSegments,

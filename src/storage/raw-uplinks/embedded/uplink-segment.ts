@@ -2,7 +2,7 @@
 import { type FileHandle, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { refuseOtherFormat } from '../../../model/errors.ts';
+import { refuseOtherFormat } from '../../../model/problem.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import {
   type BlockDamage,

@@ -10,7 +10,7 @@ import {
   type FieldChange,
   type NamedChange,
   namedRecordsMax,
-} from '../../../model/audit-entry.ts';
+} from '../../../model/record.ts';
 import { dayMs, type EpochMs, formatInstant, hourMs } from '../../../model/instant.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
@@ -23,7 +23,7 @@ import {
   type DeviceFieldName,
   deviceFieldRows,
   type DeviceFieldType,
-} from '../../../model/device-fields.ts';
+} from '../../../model/device.ts';
 import type { RecordKind } from '../../../model/ids.ts';
 import type { Json } from '../../../model/json.ts';
 import { deviceKeyColumns } from './devices.ts';

@@ -1,10 +1,6 @@
 // Custom fields and the values devices have in them, in the records store.
 import type { Insertable, Selectable } from 'kysely';
-import type {
-  CustomFieldMeta,
-  CustomFieldType,
-  CustomFieldValue,
-} from '../../../model/device-fields.ts';
+import type { CustomFieldMeta, CustomFieldType, CustomFieldValue } from '../../../model/device.ts';
 import { type EpochMs, parseInstant } from '../../../model/instant.ts';
 import type { Json } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';

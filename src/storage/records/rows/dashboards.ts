@@ -6,7 +6,7 @@ import type { Dashboard, DashboardGroup, DashboardVersion } from '../../../model
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
-import type { ShareValues } from '../../../model/shared-dashboard.ts';
+import type { ShareValues } from '../../../model/dashboard.ts';
 import { fromJsonText, searchTextOf, toJsonText } from '../columns.ts';
 import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';

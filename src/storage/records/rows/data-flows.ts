@@ -1,11 +1,15 @@
 // Data flows in the records store, with the device connectors and output connectors at their ends.
 import type { Insertable, Selectable } from 'kysely';
 import type {
+  Carrier,
   Connectivity,
   ConnectorAuthType,
   DataFlow,
+  DecodingType,
   DeviceConnector,
   FlowOutput,
+  Integration,
+  IntegrationType,
   LineProtocolMapping,
   OutputConnector,
   OutputScope,
@@ -25,16 +29,10 @@ import type { RecordsDb, SealedDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows, SealedRows } from './record-rows.ts';
 import type { PayloadEncoding } from '../../../model/device-type.ts';
-import type {
-  Carrier,
-  DecodingType,
-  Integration,
-  IntegrationType,
-} from '../../../model/integration.ts';
 import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import { type Sealer, secretHash } from '../secret-encryption.ts';
 import { isJsonObject, type JsonObject } from '../../../model/json.ts';
-import { UnreadableRecord } from '../../../model/errors.ts';
+import { UnreadableRecord } from '../../../model/problem.ts';
 import type { PageRequest } from '../../../model/page.ts';
 
 type Table = RecordTables['dataFlows'];

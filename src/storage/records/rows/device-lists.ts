@@ -1,15 +1,16 @@
 // Lists of devices: narrowed by many filters, in order, page by page (interface 4.2, contract 4).
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 import {
+  type Device,
   type DeviceFieldRow,
   deviceFieldsWith,
   type DeviceFieldWith,
   isKeyed,
   type LoraField,
   loraFields,
+  type OnlineState,
   type WireName,
-} from '../../../model/device-fields.ts';
-import type { Device, OnlineState } from '../../../model/device.ts';
+} from '../../../model/device.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { batteryPercents, type MetricField, metricFields } from '../../../model/uplink-metrics.ts';

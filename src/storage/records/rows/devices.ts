@@ -1,10 +1,8 @@
 // Devices in the records store: rows and values, found by service id or physical id, one or many, and deleted ones.
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Connectivity } from '../../../model/connector.ts';
-import type { Device, OnlineState } from '../../../model/device.ts';
-import type { EpochMs } from '../../../model/instant.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import {
+  type Device,
   type DeviceFieldName,
   deviceFieldRows,
   deviceFieldsWith,
@@ -13,7 +11,10 @@ import {
   type KeyedDeviceField,
   type LoraField,
   loraFields,
-} from '../../../model/device-fields.ts';
+  type OnlineState,
+} from '../../../model/device.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import {
   fromFlag,
   fromFlagOrNull,

@@ -4,7 +4,7 @@ import { dayMs, type EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import type { NoteLevel, NoteSource, ProcessingLogEntry } from '../../../model/entry-trace.ts';
-import { type Refusal, refusalLimits, type SentHints } from '../../../model/refused-uplink.ts';
+import { type Refusal, refusalLimits, type SentHints } from '../../../model/uplink.ts';
 import { fromJsonTextOrNull, isOneOf, toJsonTextOrNull } from '../columns.ts';
 import { pageOfRows, type Rows } from '../list.ts';
 import type { RecordsDb } from '../records.ts';

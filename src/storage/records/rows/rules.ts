@@ -3,7 +3,7 @@ import type { Insertable, Selectable } from 'kysely';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import type { CustomLogicBlock, Rule } from '../../../model/rule.ts';
-import { parseTagCombination } from '../../../model/tag.ts';
+import { parseTagCombination } from '../../../model/device.ts';
 import { fromFlag, fromJsonText, isOneOf, searchTextOf, toFlag, toJsonText } from '../columns.ts';
 import { sortColumns, type WorkspaceFilter } from '../list.ts';
 import type { RecordsDb } from '../records.ts';

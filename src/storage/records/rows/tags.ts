@@ -1,6 +1,6 @@
 // Tags and which devices carry them, in the records store.
 import type { Insertable, Selectable } from 'kysely';
-import type { Tag } from '../../../model/tag.ts';
+import type { Tag } from '../../../model/device.ts';
 import { searchTextOf } from '../columns.ts';
 import { padded } from '../engine.ts';
 import { insertRows, RecordRows } from './record-rows.ts';

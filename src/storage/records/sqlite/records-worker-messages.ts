@@ -1,6 +1,6 @@
 // Messages between the records connection and its worker threads, and the cached statements that both execute.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { createBoundedMap } from '../../../structures/bounded-map.ts';
+import { createBoundedMap } from '../../../structures/caches.ts';
 import type { StatementResult } from '../engine.ts';
 
 export interface RecordsWorkerStart {

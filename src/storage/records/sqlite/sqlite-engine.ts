@@ -25,8 +25,7 @@ import {
 import { type KyselyParts, openLanes, TenantTurns, WriteLock } from '../connection-pool.ts';
 import { ListChanges, organizationOf } from '../list-cache.ts';
 import { migrate } from '../migrations.ts';
-import { isDiskFull } from '../../../model/errors.ts';
-import { problem, type Problem } from '../../../model/problem.ts';
+import { isDiskFull, problem, type Problem } from '../../../model/problem.ts';
 import { RecordsThread } from './records-thread.ts';
 import { Statements } from './records-worker-messages.ts';
 import {

@@ -1,5 +1,5 @@
 // Bucket plan: devices by statement, aggregates, samples and open rows on a grid of cells, for all queries of buckets.
-import { dataValue } from '../../../model/data-value.ts';
+import { dataValue } from '../../../model/sample.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { Json, JsonObject } from '../../../model/json.ts';
 import { accumulatorOf, addValue } from '../../../query/summaries/accumulators.ts';

@@ -52,9 +52,8 @@ import {
   pointKinds,
   pointsOfShape,
 } from './sample-tables.ts';
-import { dataValue } from '../../../model/data-value.ts';
+import { dataValue, type Sample } from '../../../model/sample.ts';
 import type { JsonObject } from '../../../model/json.ts';
-import type { Sample } from '../../../model/sample.ts';
 import type { ValueBatch } from '../../../query/summaries/ordered-values.ts';
 import { batchRowsMax, isValue, runsOfSamples, ValueBatches } from '../value-batches.ts';
 import { type OpenPlace, sampleOfRow } from './open-rows.ts';

@@ -7,7 +7,7 @@ import { type NewShapes, type Removal, removedText, shardOf, type Shipper } from
 import { type SampleCounts, shapesLeft } from './sample-reads.ts';
 import type { Shard } from '../../clickhouse/replica.ts';
 import { dayMs, hourMs } from '../../../model/instant.ts';
-import { createSerialQueue } from '../../../structures/serial-queue.ts';
+import { createSerialQueue } from '../../../structures/work-queues.ts';
 import type { DroppedSamples, RetentionTimes, SampleStore } from '../sample-store.ts';
 import { endText } from './hours.ts';
 import { isOpenExpired } from './visible-rows.ts';

@@ -20,12 +20,12 @@ import {
   samplesTable,
   shapesTable,
 } from './sample-tables.ts';
-import { createBoundedMap } from '../../../structures/bounded-map.ts';
+import { createBoundedMap } from '../../../structures/caches.ts';
 import { int64, listOf, quoted, RowBinary } from '../../clickhouse/statement-values.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { readChecked, replaceChecked } from '../../log/durable-file.ts';
 import { columnNames } from '../../clickhouse/clickhouse.ts';
-import { isInRange } from '../../../model/replacement.ts';
+import { isInRange } from '../../../model/sample-changes.ts';
 import type { LoggedEntry } from '../../log/logged-entry.ts';
 import type { RemovalOfJournal } from '../remote-pending-samples.ts';
 

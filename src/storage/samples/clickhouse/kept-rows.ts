@@ -1,6 +1,6 @@
 // Kept rows: what ClickHouse has of devices that are asked for often, so that their reads need no statement.
 import type { EpochMs } from '../../../model/instant.ts';
-import { type BoundedMap, createBoundedMap } from '../../../structures/bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../../../structures/caches.ts';
 import { dataOfRow, type OpenPlace, type OpenRow, placeOf } from './open-rows.ts';
 import { compareRows } from './sample-tables.ts';
 

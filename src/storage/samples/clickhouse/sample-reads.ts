@@ -1,6 +1,6 @@
 // Sample reads: rows of ClickHouse below the shipped position, merged with the open rows of the same moment, and their counts.
 import type { EpochMs } from '../../../model/instant.ts';
-import { isInRange, type RemovedRange } from '../../../model/replacement.ts';
+import { isInRange, type RemovedRange } from '../../../model/sample-changes.ts';
 import type { Sample } from '../../../model/sample.ts';
 import { int64, listOf, quoted } from '../../clickhouse/statement-values.ts';
 import { ShapeInterner } from '../../log/data-shape.ts';

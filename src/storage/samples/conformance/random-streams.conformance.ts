@@ -8,7 +8,7 @@ import {
 import type { CountedSlots } from '../../../query/summaries/occupied-slots.ts';
 import type { Tally } from '../../../query/summaries/facet.ts';
 import { columnValueAt } from '../../../query/summaries/ordered-values.ts';
-import type { Replacement } from '../../../model/replacement.ts';
+import type { Replacement } from '../../../model/sample-changes.ts';
 import type { Samples } from '../samples.ts';
 import type { ValuesRequest } from '../sample-store.ts';
 import { Random, randomStream, streamKeys, streamStart, streamTopics } from './random-entries.ts';

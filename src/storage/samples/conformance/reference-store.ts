@@ -2,7 +2,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import { accumulatorOf, addValue } from '../../../query/summaries/accumulators.ts';
 import type { Tally } from '../../../query/summaries/facet.ts';
-import { isInRange, type RemovedRange } from '../../../model/replacement.ts';
+import { isInRange, type RemovedRange } from '../../../model/sample-changes.ts';
 import type { BucketRequest, CountedTopic, ValuesRequest } from '../sample-store.ts';
 import type { Given } from './sample-entries.ts';
 

@@ -4,7 +4,7 @@ import type { DataShape } from '../../log/data-shape.ts';
 import { isDiskFull, makeFolder } from '../../log/durable-file.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { problem } from '../../../model/problem.ts';
-import { isInRange, type RemovedRange } from '../../../model/replacement.ts';
+import { isInRange, type RemovedRange } from '../../../model/sample-changes.ts';
 import type { Sample } from '../../../model/sample.ts';
 import type { MovedBatch, MovedSample } from '../moved-samples.ts';
 import type {

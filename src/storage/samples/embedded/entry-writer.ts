@@ -8,7 +8,7 @@ import {
   type RowColumns,
   type RowKind,
 } from '../../log/logged-entry.ts';
-import type { Replacement } from '../../../model/replacement.ts';
+import type { Replacement } from '../../../model/sample-changes.ts';
 import { RowRange } from '../row-block.ts';
 import type {
   ComparedSample,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hourMs } from '../../../model/instant.ts';
-import type { RemovedRange } from '../../../model/replacement.ts';
+import type { RemovedRange } from '../../../model/sample-changes.ts';
 import { keepAll } from '../conformance/retention-times.ts';
 import { allSamples, collect, entryOf } from '../conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from '../testing-samples.ts';

@@ -1,5 +1,5 @@
 // Disruptive Technologies: events of its data connectors.
-import { withMembers } from '../../../model/exact-json.ts';
+import { withMembers } from '../../../model/json-keys.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { NetworkServer, ServerEvent } from '../network-server.ts';
 import { known } from '../radio.ts';

@@ -6,6 +6,7 @@ import { type FormulaError, FormulaField } from '../../../ui/formula-field.tsx';
 import { useSettledValue } from '../../../ui/use-settled-value.ts';
 import { useWords } from '../../../words/language.tsx';
 import {
+  kinds,
   seriesOf,
   type Tile,
   type TileCalculation,
@@ -13,7 +14,6 @@ import {
   type TileSeries,
   type Variable,
 } from '../../../../../src/dashboards/configuration.ts';
-import { kinds } from '../../../../../src/dashboards/kinds.ts';
 import { FieldRows } from './field-rows.tsx';
 import { formWords } from './form-words.ts';
 import { LookFields } from './series-fields.tsx';

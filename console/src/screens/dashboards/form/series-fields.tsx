@@ -16,12 +16,12 @@ import { exploreWords } from '../../device/explore/explore-words.ts';
 import { hasBars } from '../../../../../src/dashboards/bars.ts';
 import {
   expectedOf,
+  kinds,
   type TileKind,
   type TileSeries,
   topicOf,
   valueOf,
 } from '../../../../../src/dashboards/configuration.ts';
-import { kinds } from '../../../../../src/dashboards/kinds.ts';
 import type { ShownVariables } from '../variable-values.ts';
 import { formWords } from './form-words.ts';
 import { FieldRows } from './field-rows.tsx';

@@ -5,6 +5,7 @@ import { FormDialog } from '../../../ui/dialog.tsx';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { bucketLengths } from '../../../../../src/dashboards/buckets.ts';
 import {
+  kinds,
   seriesOf,
   type Threshold,
   type Tile,
@@ -15,7 +16,6 @@ import {
   type Variable,
 } from '../../../../../src/dashboards/configuration.ts';
 import { isControlComplete } from '../../../../../src/dashboards/control.ts';
-import { kinds } from '../../../../../src/dashboards/kinds.ts';
 import { bucketOf } from '../../../../../src/dashboards/plan.ts';
 import { columns } from '../grid/layout.ts';
 import { tileWords } from '../tiles/tile-words.ts';
@@ -23,8 +23,8 @@ import { formWords } from './form-words.ts';
 import styles from './form.module.css';
 import type { ShownVariables } from '../variable-values.ts';
 import {
-  CalculationFields,
   calculatingPart,
+  CalculationFields,
   hasCalculationsComplete,
   isOfOneDevice,
   withNames,

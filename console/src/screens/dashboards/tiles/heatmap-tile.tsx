@@ -1,6 +1,6 @@
 // Heatmap tile: one value as a square for each hour of each day, the darker the greater.
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
-import { heatmapOf, shareOf } from '../../../../../src/dashboards/heatmap.ts';
+import { heatmapOf, shareOf } from '../../../../../src/dashboards/distribution.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { zoneClock } from '../../../words/zone-times.ts';
 import { colorIn } from '../../../../../src/dashboards/plot.ts';

@@ -1,7 +1,7 @@
 // Histogram tile: how often values occurred in the range, from the newest samples of each series.
 import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { isoInterval } from '../../../../../src/dashboards/buckets.ts';
-import { histogramOf } from '../../../../../src/dashboards/histogram.ts';
+import { histogramOf } from '../../../../../src/dashboards/distribution.ts';
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { ask } from '../../../api/platform.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';

@@ -2,9 +2,9 @@
 import { createContext, use } from 'react';
 import { useDevicesById } from '../../../api/workspace-records.ts';
 import { useWords } from '../../../words/language.tsx';
-import { kinds } from '../../../../../src/dashboards/kinds.ts';
 import {
   type Configuration,
+  kinds,
   type Titled,
   titleOf,
 } from '../../../../../src/dashboards/configuration.ts';

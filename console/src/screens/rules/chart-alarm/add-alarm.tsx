@@ -18,7 +18,7 @@ import { useFormSave } from '../../../ui/use-form-save.ts';
 import { useSettledValue } from '../../../ui/use-settled-value.ts';
 import { useFormats, useWords } from '../../../words/language.tsx';
 import { bucketFor, isoInterval } from '../../../../../src/dashboards/buckets.ts';
-import { withGaps } from '../../../../../src/dashboards/gaps.ts';
+import { withGaps } from '../../../../../src/dashboards/plot.ts';
 import { deviceQuery, seriesQuery } from '../../device/data/device-queries.ts';
 import { newRuleKey } from '../rule-model.ts';
 import styles from './add-alarm.module.css';

@@ -15,7 +15,7 @@ import { readInts, readNumbers, writeInts, writeNumbers, writeTexts } from './co
 import { type DataShape, type LeafKind, leafKinds, leafName } from '../../../log/data-shape.ts';
 import { type Column, type Origin, rowAt, type Rows, type SortedRows } from '../rows/open-rows.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { textKey } from '../../../../structures/string-hash.ts';
+import { textKey } from '../../../../structures/hash-tables.ts';
 import { dayMs, type EpochMs, hourMs } from '../../../../model/instant.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { slotBit } from '../../../../query/summaries/occupied-slots.ts';

@@ -11,7 +11,7 @@ import {
   type ShapeInterner,
 } from '../../../log/data-shape.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { textKey } from '../../../../structures/string-hash.ts';
+import { textKey } from '../../../../structures/hash-tables.ts';
 import { columnsOfShapes, type KeyColumns } from '../../value-batches.ts';
 
 /**

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { syncDirectory } from '../../../log/durable-file.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
-import { IdTable } from '../../../../structures/id-table.ts';
+import { IdTable } from '../../../../structures/hash-tables.ts';
 
 /** Bytes before the records of a batch: their length, and the checksum of the length and of the records. */
 const headBytes = 8;

@@ -1,7 +1,7 @@
 // Memtable: unsealed rows of one shape and topic; a chain connects those of each device.
 import { type DataShape, leafKinds } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
-import { textKey } from '../../../../structures/string-hash.ts';
+import { textKey } from '../../../../structures/hash-tables.ts';
 import {
   type Column,
   type Origin,

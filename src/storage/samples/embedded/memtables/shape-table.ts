@@ -2,7 +2,7 @@
 import { type DataShape, sameSampleData } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { JsonObject } from '../../../../model/json.ts';
-import { dataBefore } from '../../../../model/replacement.ts';
+import { dataBefore } from '../../../../model/sample-changes.ts';
 import type { ComparedSample } from '../../sample-store.ts';
 import { guarded } from '../rows/removals.ts';
 import {

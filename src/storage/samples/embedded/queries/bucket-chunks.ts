@@ -13,7 +13,7 @@ import {
 } from '../chunks/chunk.ts';
 import type { KeyColumn, KeyColumns } from '../../value-batches.ts';
 import type { SealedRows } from './sealed-rows.ts';
-import { dataValue } from '../../../../model/data-value.ts';
+import { dataValue } from '../../../../model/sample.ts';
 import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import { addValue } from '../../../../query/summaries/accumulators.ts';
 import { type Column, dataAt, placeOf, rowAt, type SortedRows } from '../rows/open-rows.ts';

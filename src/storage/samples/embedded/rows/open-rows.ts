@@ -12,7 +12,7 @@ import type { RowColumns } from '../../../log/logged-entry.ts';
 import type { EpochMs } from '../../../../model/instant.ts';
 import { grown } from '../../../../structures/bytes.ts';
 import { missing } from '../../../../structures/missing.ts';
-import { textKey } from '../../../../structures/string-hash.ts';
+import { textKey } from '../../../../structures/hash-tables.ts';
 import type { JsonObject } from '../../../../model/json.ts';
 import type { RetentionTimes, SampleColumn } from '../../sample-store.ts';
 

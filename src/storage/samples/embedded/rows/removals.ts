@@ -1,6 +1,6 @@
 // Removals: ranges of rows that replacements removed and files may still have, and the rows that are left.
 import type { EpochMs } from '../../../../model/instant.ts';
-import { isInRange, type RemovedRange } from '../../../../model/replacement.ts';
+import { isInRange, type RemovedRange } from '../../../../model/sample-changes.ts';
 import { missing } from '../../../../structures/missing.ts';
 import { placeOf, type RowGroup, rowAt, type SortedRows } from './open-rows.ts';
 

@@ -1,7 +1,7 @@
 // What the store knows in memory: devices, for each topic its sealed chunks and unsealed rows, and usage by workspace.
 import { dayMs, type EpochMs, hourMs } from '../../../../model/instant.ts';
 import type { JsonObject } from '../../../../model/json.ts';
-import { dataBefore } from '../../../../model/replacement.ts';
+import { dataBefore } from '../../../../model/sample-changes.ts';
 import { missing } from '../../../../structures/missing.ts';
 import { DataSet, sameSampleData } from '../../../log/data-shape.ts';
 import type { RetentionTimes, UnreadableSamples } from '../../sample-store.ts';
@@ -24,7 +24,7 @@ import {
   visibleFrom,
 } from './open-rows.ts';
 import { isRemoved, type Removal, Removals } from './removals.ts';
-import { IdMap } from '../../../../structures/id-table.ts';
+import { IdMap } from '../../../../structures/hash-tables.ts';
 import type { StoreLimits } from '../store-limits.ts';
 
 /** With more samples at one instant than this, they are kept at hand. */

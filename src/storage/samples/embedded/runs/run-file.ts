@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import type { SegmentFile } from '../segments/segment-file.ts';
 import { checkedSection, lowerBound, type PageEntry } from './page.ts';
-import { refuseOtherFormat } from '../../../../model/errors.ts';
+import { refuseOtherFormat } from '../../../../model/problem.ts';
 
 // Run index: everything known of a run without its pages, at the end of its file.
 

@@ -15,7 +15,7 @@ import {
   statisticsPerColumn,
 } from '../chunks/chunk.ts';
 import type { ShapeInterner } from '../../../log/data-shape.ts';
-import { OtherFormatError, refuseOtherFormat } from '../../../../model/errors.ts';
+import { OtherFormatError, refuseOtherFormat } from '../../../../model/problem.ts';
 import type { Origins } from '../rows/series.ts';
 import { SegmentFile } from './segment-file.ts';
 import { RunFile, type RunIndex, runMagic } from '../runs/run-file.ts';

@@ -15,7 +15,7 @@ import type { PendingRemovals, Removal, Removals } from '../rows/removals.ts';
 import type { RunIndex } from '../runs/run-file.ts';
 import { missing } from '../../../../structures/missing.ts';
 import { earliest, type EpochMs } from '../../../../model/instant.ts';
-import { refuseOtherFormat } from '../../../../model/errors.ts';
+import { refuseOtherFormat } from '../../../../model/problem.ts';
 import type { SampleRange, UnreadableSamples } from '../../sample-store.ts';
 
 // The manifest: which segments count and which are lost, and from where on the journal must be replayed. Replaced as a whole.

@@ -1,5 +1,30 @@
+// Turns of the event loop: work at their end, reads that are collected in one, and long work in parts.
+
+let tasks: (() => void)[] = [];
+let isArmed = false;
+
+/**
+ * Calls the task when the event loop has read the sockets and messages that are ready, and before
+ * work that yields to requests, which calls `armTurnEnd` before each of its turns.
+ */
+export function atTurnEnd(task: () => void): void {
+  tasks.push(task);
+  armTurnEnd();
+}
+
+/** What is planned with `setImmediate` after this call comes behind all tasks of the next turn. */
+export function armTurnEnd(): void {
+  if (isArmed) return;
+  isArmed = true;
+  setImmediate(() => {
+    isArmed = false;
+    const due = tasks;
+    tasks = [];
+    for (const task of due) task();
+  });
+}
+
 // Turn batches: what is asked for in one turn of the event loop is read together.
-import { atTurnEnd } from './turn-end.ts';
 
 interface Asked<T> {
   readonly key: string;
@@ -45,4 +70,27 @@ export function createTurnBatches<T>(
       isReading = true;
       atTurnEnd(() => void readAsked());
     });
+}
+
+// Slices: work in parts of about a millisecond, each of which whoever runs it does at a turn.
+
+/** Does a part of the work of a request, at its turn or at once. */
+export type InTurn = <T>(work: () => T) => T | Promise<Awaited<T>>;
+
+export const atOnce: InTurn = (work) => work();
+
+/** Does every step of the work at a turn. */
+export async function inTurns<T>(work: Generator<undefined, T>, inTurn: InTurn): Promise<T> {
+  for (;;) {
+    const step = await inTurn(() => work.next());
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Does all steps of the work at once. */
+export function allSteps<T>(work: Generator<undefined, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
 }

@@ -1,9 +1,10 @@
-// Sign-in limits: repeated failures for one account or from one network have to wait (architecture: access).
+// Rate limits: token buckets that refill with time, the request limit per credential (contract 0.2), and the throttle of failed sign-ins.
 import type { EpochMs } from '../model/instant.ts';
+import { type BoundedMap, createBoundedMap } from '../structures/caches.ts';
 import { problem } from '../model/problem.ts';
-import { createBoundedMap } from '../structures/bounded-map.ts';
-import { FairTurns } from '../structures/fair-turns.ts';
-import { TokenBuckets } from './token-buckets.ts';
+import { FairTurns } from '../structures/work-queues.ts';
+
+// Sign-in limits: repeated failures for one account or from one network have to wait (architecture: access).
 
 const keysMax = 100_000;
 const turnLimits = { waitingPerKeyMax: 16, keysMax: 2_000 } as const;
@@ -43,16 +44,16 @@ export const codeLimits: AttemptLimits = {
   runningMax: 8,
 };
 
-interface Allowance {
+interface FailureAllowance {
   readonly failures: number;
   readonly secondsEach: number;
 }
 
 interface AttemptLimits {
-  readonly accountFromAddress: Allowance;
-  readonly account: Allowance;
+  readonly accountFromAddress: FailureAllowance;
+  readonly account: FailureAllowance;
   /** Of an address, for IPv6 of the /56 that one customer gets. */
-  readonly address: Allowance;
+  readonly address: FailureAllowance;
   /** Checks at once; further ones wait, and addresses take turns. */
   readonly runningMax: number;
 }
@@ -72,7 +73,7 @@ export class Attempts {
   readonly #knownPairs = createBoundedMap<string, true>(knownPairsMax);
 
   constructor(now: () => EpochMs, limits: AttemptLimits = passwordLimits) {
-    const bucketsOf = ({ failures, secondsEach }: Allowance) =>
+    const bucketsOf = ({ failures, secondsEach }: FailureAllowance) =>
       new TokenBuckets({ capacity: failures, perSecond: 1 / secondsEach, keysMax, now });
     this.#pairs = bucketsOf(limits.accountFromAddress);
     this.#accounts = bucketsOf(limits.account);
@@ -150,4 +151,113 @@ function rangeOf(ip: string, bits: 56 | 64): string {
 
 function groupsOf(part: string): string[] {
   return part.split(':').filter((group) => group !== '');
+}
+
+interface Bucket {
+  permits: number;
+  at: EpochMs;
+}
+
+/**
+ * Every bucket starts full. Beyond `keysMax` keys the least recently used one is dropped, which
+ * refills it.
+ */
+export class TokenBuckets {
+  readonly #capacity: number;
+  readonly #perSecond: number;
+  readonly #now: () => EpochMs;
+  readonly #known: BoundedMap<string, Bucket>;
+
+  constructor(rule: {
+    readonly capacity: number;
+    readonly perSecond: number;
+    readonly keysMax: number;
+    readonly now: () => EpochMs;
+  }) {
+    const { capacity, perSecond, keysMax, now } = rule;
+    this.#capacity = capacity;
+    this.#perSecond = perSecond;
+    this.#now = now;
+    this.#known = createBoundedMap<string, Bucket>(keysMax);
+  }
+
+  /** Takes one permit; false without a free permit. */
+  take(key: string): boolean {
+    const bucket = this.#filled(key);
+    const isTaken = bucket.permits >= 1;
+    if (isTaken) bucket.permits -= 1;
+    this.#store(key, bucket);
+    return isTaken;
+  }
+
+  /** Returns a permit that was taken for something that does not count. */
+  giveBack(key: string): void {
+    const bucket = this.#filled(key);
+    this.#store(key, { ...bucket, permits: Math.min(this.#capacity, bucket.permits + 1) });
+  }
+
+  /** Whole permits left. */
+  left(key: string): number {
+    return Math.floor(this.#filled(key).permits);
+  }
+
+  /** Whole seconds, at least 1, until this number of permits is available; by default one. */
+  secondsUntil(key: string, permits: number = 1): number {
+    const missing = Math.min(permits, this.#capacity) - this.#filled(key).permits;
+    return Math.max(1, Math.ceil(missing / this.#perSecond));
+  }
+
+  #filled(key: string): Bucket {
+    const at = this.#now();
+    const bucket = this.#known.get(key);
+    if (bucket === undefined) return { permits: this.#capacity, at };
+    const gained = (Math.max(0, at - bucket.at) / 1_000) * this.#perSecond;
+    return { permits: Math.min(this.#capacity, bucket.permits + gained), at };
+  }
+
+  #store(key: string, bucket: Bucket): void {
+    if (bucket.permits >= this.#capacity) this.#known.delete(key);
+    else this.#known.set(key, bucket);
+  }
+}
+
+// Request limit: a token bucket per credential, reported in the headers of contract 0.2.
+
+const credentialsMax = 100_000;
+
+interface Allowance {
+  readonly allowed: boolean;
+  readonly limit: number;
+  /** Requests that are possible now; 0 only when the next one would be rejected. */
+  readonly remaining: number;
+  /** Whole seconds until the bucket is full. */
+  readonly resetSeconds: number;
+  /** Whole seconds until the next request is possible. */
+  readonly retryAfterSeconds: number;
+}
+
+export type RequestLimit = (credentialId: string) => Allowance;
+
+/** Undefined when there is no limit. The requests of one second may arrive at the same time. */
+export function createRequestLimit(
+  perSecond: number,
+  now: () => EpochMs,
+): RequestLimit | undefined {
+  if (perSecond === 0) return undefined;
+  const limit = new TokenBuckets({
+    capacity: perSecond,
+    perSecond,
+    keysMax: credentialsMax,
+    now,
+  });
+  return (id) => {
+    const allowed = limit.take(id);
+    return {
+      allowed,
+      limit: perSecond,
+      remaining: limit.left(id),
+      resetSeconds: limit.secondsUntil(id, perSecond),
+      retryAfterSeconds: limit.secondsUntil(id),
+    };
+  };
 }

@@ -1,4 +1,4 @@
-// Keyed queue: work of one key runs in order, different keys in parallel, with a limit and retries.
+// Work queues: serial, by key with retries, and in fair turns among keys.
 import type { SetTimer } from './timers.ts';
 
 export class KeyedQueue {
@@ -103,4 +103,85 @@ export class KeyedQueue {
 
 async function settled(running: ReadonlyMap<string, Promise<void>>): Promise<void> {
   while (running.size > 0) await Promise.all(running.values());
+}
+
+// Serial queue: tasks run in the order in which they were added, one at a time. A failed task does not stop the next.
+
+export interface SerialQueue {
+  /** Settles as the task does. */
+  run<T>(task: () => Promise<T>): Promise<T>;
+  /** Resolves when the tasks added so far have ended. */
+  idle(): Promise<void>;
+}
+
+export function createSerialQueue(): SerialQueue {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run(task) {
+      const result = last.then(task);
+      last = result.catch(() => undefined);
+      return result;
+    },
+    async idle() {
+      await last;
+    },
+  };
+}
+
+// Fair turns: limited work alternates between waiting keys, so that one of them cannot delay the others.
+
+interface TurnLimits {
+  /** Work that runs at the same time. */
+  readonly runningMax: number;
+  /** Work of one key that waits, and keys with work that waits. */
+  readonly waitingPerKeyMax: number;
+  readonly keysMax: number;
+}
+
+export class FairTurns {
+  readonly #limits: TurnLimits;
+  readonly #refusal: () => Error;
+  /** In the order of their turns: a key whose work started goes to the end. */
+  readonly #lines = new Map<string, (() => void)[]>();
+  #running = 0;
+
+  /** `refusal`: what is thrown when too much work waits. */
+  constructor(limits: TurnLimits, refusal: () => Error) {
+    this.#limits = limits;
+    this.#refusal = refusal;
+  }
+
+  /** Runs the work when it is the turn of the key. Throws the refusal when too much waits. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#limits.runningMax) this.#running += 1;
+    else await this.#waitFor(key);
+    try {
+      return await work();
+    } finally {
+      this.#passOn();
+    }
+  }
+
+  #waitFor(key: string): Promise<void> {
+    const line = this.#lines.get(key) ?? [];
+    const { waitingPerKeyMax, keysMax } = this.#limits;
+    if (line.length >= waitingPerKeyMax || (line.length === 0 && this.#lines.size >= keysMax))
+      throw this.#refusal();
+    return new Promise((resolve) => {
+      line.push(resolve);
+      this.#lines.set(key, line);
+    });
+  }
+
+  #passOn(): void {
+    const [[key, line] = []] = this.#lines;
+    const start = line?.shift();
+    if (key === undefined || line === undefined || start === undefined) {
+      this.#running -= 1;
+      return;
+    }
+    this.#lines.delete(key);
+    if (line.length > 0) this.#lines.set(key, line);
+    start();
+  }
 }

@@ -1,16 +1,147 @@
-// Schemas and endpoints of OAuth clients and of the token service (interface 4.9, 4.10).
+// Schemas and endpoints of API keys, OAuth clients and the token service (interface 4.9, 4.10, contract 23).
 import Type, { type Static } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { grantDraft, grantFields } from './api-keys.ts';
-import { namedObject } from './named.ts';
-import { id, idParams, list, name, optional, orNull, text, time } from './record-fields.ts';
+import {
+  id,
+  idParams,
+  list,
+  listParameters,
+  name,
+  namedObject,
+  oneOf,
+  optional,
+  orNull,
+  pageSchema,
+  reference,
+  text,
+  time,
+} from './schema-parts.ts';
+import { type Permissions, type Scope, scopes, type Verb, verbs } from '../model/principal.ts';
 import { tokenPaths } from '../model/credential.ts';
 import { tokenRefusal } from './error.ts';
+
+// API schemas of grants: the workspaces and permissions of a credential (interface 2.5 to 2.7).
+
+function verbsOf(scope: Scope) {
+  const always = scope === 'organization' ? ' `read` is always granted.' : '';
+  return Type.Array(oneOf(verbs), { description: `Verbs granted on \`${scope}\`.${always}` });
+}
+
+/** Scope to verbs; a scope that does not exist is refused. */
+const permissions = Type.Unsafe<{ readonly [S in keyof Permissions]?: readonly Verb[] }>(
+  Type.Object(Object.fromEntries(scopes.map((scope) => [scope, Type.Optional(verbsOf(scope))])), {
+    additionalProperties: false,
+  }),
+);
+
+const grantFields = {
+  organizationId: id,
+  allWorkspaces: Type.Boolean(),
+  workspaces: list(reference),
+  permissions,
+};
+
+const grantDraft = {
+  organizationId: id,
+  allWorkspaces: optional(Type.Boolean()),
+  workspaces: optional(list(reference)),
+  permissions: optional(permissions),
+};
+
+const fields = {
+  id,
+  name,
+  description: orNull(text),
+  ...grantFields,
+  secretPrefix: Type.String({ description: 'First characters of the secret.' }),
+  created: time,
+  lastUsed: orNull(time),
+  expiration: orNull(
+    Type.String({
+      format: 'date-time',
+      description: 'Expiration time, or null if the key does not expire.',
+    }),
+  ),
+};
+
+const apiKeySchema = namedObject('ApiKey', fields);
+const createdApiKeySchema = namedObject('CreatedApiKey', {
+  ...fields,
+  secret: Type.String({ description: 'Returned only in this response.' }),
+});
+
+const apiKeyDraft = namedObject('ApiKeyDraft', {
+  name,
+  description: optional(text),
+  ...grantDraft,
+  expiration: optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        'Expiration time, a future ISO-8601 date-time. Without it, the key does not expire.',
+    }),
+  ),
+});
+export type ApiKeyDraft = Static<typeof apiKeyDraft>;
+
+const apiKeyListQuery = Type.Object({
+  ...listParameters(['id', 'name', 'description', 'created', 'lastUsed', 'expiration']),
+  organizationId: Type.Optional(Type.String()),
+});
+
+const tag = 'API keys';
+/** Only signed-in users: a key that creates keys could outlive its deletion. */
+const manages = { scope: 'organization', verb: 'manage', userOnly: true } as const;
+
+export const apiKeys = {
+  list: endpoint({
+    method: 'GET',
+    path: '/v3/api-keys',
+    summary: 'List API keys',
+    description: "Returns the organization's API keys without their secrets.",
+    tag,
+    access: { ...manages, resource: 'handler' },
+    query: apiKeyListQuery,
+    response: pageSchema(apiKeySchema),
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/v3/api-keys',
+    summary: 'Create an API key',
+    description: 'Creates an API key and returns its secret, which is shown only in this response.',
+    tag,
+    access: { ...manages, resource: 'body' },
+    body: apiKeyDraft,
+    status: 201,
+    response: createdApiKeySchema,
+  }),
+  read: endpoint({
+    method: 'GET',
+    path: '/v3/api-keys/:id',
+    summary: 'Get an API key',
+    description: 'Returns an API key without its secret.',
+    tag,
+    access: { ...manages, resource: 'path' },
+    params: idParams,
+    response: apiKeySchema,
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/v3/api-keys/:id',
+    summary: 'Delete an API key',
+    description: 'Deletes an API key and revokes it immediately.',
+    tag,
+    access: { ...manages, resource: 'path' },
+    params: idParams,
+  }),
+} as const;
+
+// Schemas and endpoints of OAuth clients and of the token service (interface 4.9, 4.10).
 
 const clientId = Type.String({ description: 'Client ID for the token endpoint.' });
 const clientSecret = Type.String({ description: 'Returned only in this response.' });
 
-const fields = {
+const clientFields = {
   id,
   name,
   description: orNull(text),
@@ -20,10 +151,10 @@ const fields = {
   created: time,
 };
 
-const oauthClientSchema = namedObject('OAuthClient', fields);
+const oauthClientSchema = namedObject('OAuthClient', clientFields);
 const oauthClientListSchema = list(oauthClientSchema);
 const createdOAuthClientSchema = namedObject('CreatedOAuthClient', {
-  ...fields,
+  ...clientFields,
   clientSecret,
 });
 const rotatedSecretSchema = namedObject('RotatedSecret', { id, clientId, clientSecret });
@@ -36,9 +167,7 @@ const oauthClientDraft = namedObject('OAuthClientDraft', {
 export type OAuthClientDraft = Static<typeof oauthClientDraft>;
 const oauthClientListQuery = Type.Object({ organizationId: Type.Optional(Type.String()) });
 
-const tag = 'OAuth clients';
-/** Only signed-in users, as for API keys. */
-const manages = { scope: 'organization', verb: 'manage', userOnly: true } as const;
+const clientTag = 'OAuth clients';
 
 export const oauthClients = {
   list: endpoint({
@@ -46,7 +175,7 @@ export const oauthClients = {
     path: '/v3/oauth-clients',
     summary: 'List OAuth clients',
     description: "Returns the organization's OAuth clients without their secrets.",
-    tag,
+    tag: clientTag,
     access: { ...manages, resource: 'handler' },
     query: oauthClientListQuery,
     response: oauthClientListSchema,
@@ -57,7 +186,7 @@ export const oauthClients = {
     summary: 'Create an OAuth client',
     description:
       'Creates an OAuth client and returns its secret, which is shown only in this response.',
-    tag,
+    tag: clientTag,
     access: { ...manages, resource: 'body' },
     body: oauthClientDraft,
     status: 201,
@@ -68,7 +197,7 @@ export const oauthClients = {
     path: '/v3/oauth-clients/:id',
     summary: 'Get an OAuth client',
     description: 'Returns an OAuth client without its secret.',
-    tag,
+    tag: clientTag,
     access: { ...manages, resource: 'path' },
     params: idParams,
     response: oauthClientSchema,
@@ -79,7 +208,7 @@ export const oauthClients = {
     summary: 'Rotate an OAuth client secret',
     description:
       'Replaces the client secret immediately; issued access tokens stay valid until they expire.',
-    tag,
+    tag: clientTag,
     access: { ...manages, resource: 'path' },
     params: idParams,
     response: rotatedSecretSchema,
@@ -90,7 +219,7 @@ export const oauthClients = {
     summary: 'Delete an OAuth client',
     description:
       'Deletes an OAuth client; issued access tokens are rejected within about a minute.',
-    tag,
+    tag: clientTag,
     access: { ...manages, resource: 'path' },
     params: idParams,
   }),
