@@ -77,7 +77,7 @@ async function until(
     const content = await listed(platform);
     if (content.every(({ progress }) => isDone(progress)))
       return (performance.now() - startedAt) / 1_000;
-    await delay(100);
+    await delay(500);
   }
 }
 
@@ -114,6 +114,7 @@ async function measure(platform: Platform, folder: string): Promise<void> {
   };
   await captures();
   const before = await captures();
+  const calculationIds: string[] = [];
   for (const tag of tags) {
     const { id: tagId } = await call<Made>('POST', '/v3/tags', { name: `tag ${tag}`, workspaceId });
     const deviceIds = ids.slice(tag * devicesPerTag, (tag + 1) * devicesPerTag);
@@ -122,7 +123,8 @@ async function measure(platform: Platform, folder: string): Promise<void> {
     const look = () =>
       call<{ completed: string | null }>('GET', `/v3/operations/${id}?actions=none`);
     while ((await look()).completed === null) await delay(50);
-    await call('POST', '/v3/calculations', {
+    const made = await call<Made>('POST', '/v3/calculations', {
+      active: false,
       ...{ name: `calculation ${tag}`, workspaceId, tagId, topic: 'default', period: 'PT1M' },
       from: new Date(start).toISOString(),
       target: { deviceId: targetIds[tag], topic: 'group' },
@@ -131,7 +133,9 @@ async function measure(platform: Platform, folder: string): Promise<void> {
         { key: 'reporting', count: 'REPORTING' },
       ],
     });
+    calculationIds.push(made.id);
   }
+  for (const id of calculationIds) await call('PUT', `/v3/calculations/${id}`, { active: true });
   const { processorUs } = platform.server;
   const startedUs = processorUs();
   const computing = until(platform, ({ computedTo }) => Date.parse(computedTo ?? '') >= end);

@@ -14,6 +14,7 @@ import type { RecordsDb } from '../../storage/records/records.ts';
 import { type FoundMark, calculationRows } from '../../storage/records/rows/calculations.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
+import { createSerialQueue } from '../../structures/serial-queue.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import type { KnownCalculation, Period } from './calculation-registry.ts';
 import { groupResults, type Member, type ResultParts } from './group-results.ts';
@@ -28,6 +29,8 @@ const retryMs = 30_000;
 const cellsMax = 100_000;
 const periodsMax = 500;
 const marksPerRun = 100;
+/** Calculations that read and store at the same time; they compute one after another. */
+const runsAtOnce = 8;
 const droppedPerPass = 100;
 const previewMsMax = 10_000;
 
@@ -60,6 +63,8 @@ export class CalculationClock {
   readonly #remembered = new Map<string, Remembered>();
   #running: Promise<void> | undefined;
   readonly #closed = new AbortController();
+  /** Results are computed one after another, so that other requests wait for one only. */
+  readonly #computing = createSerialQueue();
   #runs = 0;
 
   constructor(parts: CalculationClockParts) {
@@ -128,13 +133,17 @@ export class CalculationClock {
     // Organizations take turns, and in each those that have waited longest come first.
     due.sort((a, b) => this.#ranAt(a) - this.#ranAt(b));
     const queues = [...Map.groupBy(due, ({ record }) => record.organizationId).values()];
-    while (queues.some((queue) => queue.length > 0))
-      for (const queue of queues) {
-        const known = queue.shift();
+    const waiting = inTurns(queues);
+    const lane = async (): Promise<void> => {
+      for (const known of waiting) {
         if (this.#closed.signal.aborted) return;
-        if (known === undefined || !isOwn(known.record.workspaceId)) continue;
+        if (!isOwn(known.record.workspaceId)) continue;
         await this.#run(known, (marks.get(known.record.id) ?? 0) > 0);
       }
+    };
+    const ended = await Promise.allSettled(Array.from({ length: runsAtOnce }, lane));
+    for (const end of ended) if (end.status === 'rejected') throw end.reason;
+    if (this.#closed.signal.aborted) return;
     if ([...marks.keys()].some((id) => !all.has(id)))
       await calculationRows.dropMarksOfDeleted(db, droppedPerPass);
   }
@@ -291,7 +300,7 @@ export class CalculationClock {
     periods: readonly Period[],
   ): Promise<void> {
     if (periods.length === 0) return;
-    const found = await this.#results(record, members, periods);
+    const found = await this.#computing.run(() => this.#results(record, members, periods));
     const { deviceId, topic } = record.target;
     const results: GroupResults['results'] = periods.map(({ start }, i) => ({
       timestamp: start,
@@ -310,6 +319,15 @@ export class CalculationClock {
     await calculationRows.saveProgress(this.#parts.db, progress);
     remembered.progress = progress;
   }
+}
+
+/** One of each queue after the other. */
+function* inTurns<T>(queues: readonly T[][]): Generator<T> {
+  while (queues.some((queue) => queue.length > 0))
+    for (const queue of queues) {
+      const next = queue.shift();
+      if (next !== undefined) yield next;
+    }
 }
 
 /** The end of the period that contains the moment. */
