@@ -1,7 +1,6 @@
 // Chat target: posts a message as JSON to the incoming webhook of a chat service.
 import type { Json } from '../../model/json.ts';
-import { renderTemplate } from '../templates/render-template.ts';
-import { parseTemplate } from '../templates/template.ts';
+import { parseTemplate, renderTemplate } from '../templates/template.ts';
 import type { ConnectorServices } from './connector-services.ts';
 import { failureOf, outcomeOf } from './http-answer.ts';
 import type { Target } from './target.ts';

@@ -3,7 +3,7 @@ import Type, { type TObject, type TProperties } from 'typebox';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { OutputConnector, OutputScope } from '../../model/connector.ts';
 import type { ConnectorServices } from './connector-services.ts';
-import type { PropertyReader } from './property-parser.ts';
+import type { PropertyReader } from './properties.ts';
 import type { Target } from './target.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { problem } from '../../model/problem.ts';

@@ -2,7 +2,7 @@
 import { isIP, type Socket } from 'node:net';
 import type { EgressGuard } from '../egress/guard.ts';
 import type { Endpoint } from './target-uri.ts';
-import type { TlsProperties } from './sign-on-properties.ts';
+import type { TlsProperties } from './properties.ts';
 
 /** Certificates, key and server name of a TLS connection to a target. */
 export interface TlsMaterial {

@@ -2,7 +2,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { PropertyRules } from './connector-type.ts';
 import { problem } from '../../model/problem.ts';
-import { propertyReader } from './property-parser.ts';
+import { propertyReader } from './properties.ts';
 
 /** Replaces a secret in answers; sent back in an update it represents the stored secret. */
 const secretMask = '********';

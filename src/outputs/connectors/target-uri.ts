@@ -1,5 +1,5 @@
 // Target URIs: host, port and path out of the address that the owner of a connector entered.
-import type { PropertyReader } from './property-parser.ts';
+import type { PropertyReader } from './properties.ts';
 
 /** A host and port; IPv6 addresses without brackets. */
 export interface Endpoint {

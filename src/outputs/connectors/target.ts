@@ -1,7 +1,6 @@
 // Target: where the deliveries of one connector go.
 import type { TemplateContext } from '../../model/template-context.ts';
-import { renderTemplate } from '../templates/render-template.ts';
-import { parseTemplate } from '../templates/template.ts';
+import { parseTemplate, renderTemplate } from '../templates/template.ts';
 
 export interface OutboundMessage {
   /** The same on every try. */

@@ -2,8 +2,7 @@
 import { type AlarmDevice, alarmLimits, type AlarmProperties } from '../../model/alarm.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { TemplateContext } from '../../model/template-context.ts';
-import { renderTemplate } from './render-template.ts';
-import { parseTemplate, type Template } from './template.ts';
+import { parseTemplate, renderTemplate, type Template } from './template.ts';
 
 export interface AlarmTemplates {
   readonly name: Template;

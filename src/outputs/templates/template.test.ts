@@ -5,8 +5,7 @@ import type { Json } from '../../model/json.ts';
 import { Problem } from '../../model/problem.ts';
 import { contextPrefixes, type TemplateContext } from '../../model/template-context.ts';
 import { valueAt } from '../../model/sample.ts';
-import { renderTemplate } from './render-template.ts';
-import { parseTemplate, templateLimits, type TemplatePlace } from './template.ts';
+import { parseTemplate, renderTemplate, templateLimits, type TemplatePlace } from './template.ts';
 
 const context: TemplateContext = {
   data: {

@@ -1,6 +1,8 @@
 // Templates: strings with `{{path}}` expressions, checked when it is parsed and when it is rendered (interface 2.11).
 import { problem } from '../../model/problem.ts';
-import { contextPrefixes } from '../../model/template-context.ts';
+import { contextPrefixes, type TemplateContext } from '../../model/template-context.ts';
+import { valueAt } from '../../model/sample.ts';
+import type { Json } from '../../model/json.ts';
 
 export const templateLimits = {
   charactersMax: 256 * 1024,
@@ -17,7 +19,7 @@ export type TemplatePlace = 'json' | 'text' | 'html' | 'url' | 'slack' | 'markdo
  * How one value is written: as JSON, inside a JSON string, without encoding, within HTML, as a part
  * of a URL, or as plain text of a message in the notation of Slack or in Markdown.
  */
-export type Encoding = TemplatePlace | 'jsonString';
+type Encoding = TemplatePlace | 'jsonString';
 
 interface Expression {
   readonly path: string;
@@ -216,4 +218,52 @@ function jsonFault(text: string): string | null {
   } catch (error) {
     return `it is not valid JSON: ${(error as Error).message}`;
   }
+}
+
+// Template rendering: replaces each expression with its value, encoded for its place (interface 2.11, contract 29).
+
+/**
+ * Replaces every expression. A missing value is `null` in JSON and nothing elsewhere. Throws
+ * Problem `templateTooLarge` when the text becomes longer than may be sent.
+ */
+export function renderTemplate(template: Template, context: TemplateContext): string {
+  let text = '';
+  for (const part of template.parts) {
+    text += renderPart(part, context);
+    if (text.length > templateLimits.renderedCharactersMax) {
+      throw problem('templateTooLarge', { charactersMax: templateLimits.renderedCharactersMax });
+    }
+  }
+  return text;
+}
+
+function renderPart(part: Template['parts'][number], context: TemplateContext): string {
+  if (typeof part === 'string') return part;
+  return encoders[part.encoding](valueAt(context, part.path));
+}
+
+const encoders: Readonly<Record<Encoding, (value: Json | undefined) => string>> = {
+  json: (value) => JSON.stringify(value ?? null),
+  jsonString: (value) => JSON.stringify(plain(value)).slice(1, -1),
+  text: plain,
+  html: (value) => plain(value).replace(/[&<>"'`]/g, (sign) => `&#${sign.charCodeAt(0)};`),
+  url: (value) => encodeURIComponent(plain(value).toWellFormed()),
+  // Without these signs a device cannot call a channel or a person, or show a link as another one.
+  slack: (value) => plain(value).replace(/[&<>]/g, entityOf),
+  markdown: (value) =>
+    plain(value)
+      .replace(/[&<>]/g, entityOf)
+      .replace(/[\\`*_~[\]()#|!]/g, '\\$&'),
+};
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+function entityOf(sign: string): string {
+  return entities[sign] ?? sign;
+}
+
+function plain(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value);
 }

@@ -21,8 +21,14 @@ import { createLoginLimiter } from './mqtt-login-limiter.ts';
 import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
 import { MqttOutput, MqttSession, type RoutedDevice, type Will } from './mqtt-session.ts';
 import { messageProperties } from './mqtt-properties.ts';
-import { LargePublish, MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
-import { type ConnectPacket, readConnect, UnsupportedLevel } from './mqtt-packet-reader.ts';
+import {
+  type ConnectPacket,
+  LargePublish,
+  MalformedPacket,
+  PacketFramer,
+  readConnect,
+  UnsupportedLevel,
+} from './mqtt-packet-reader.ts';
 import {
   type ConnackProperties,
   packetWriter,

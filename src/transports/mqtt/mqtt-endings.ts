@@ -2,7 +2,7 @@
 import { errorMessage } from '../../model/problem.ts';
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
-import { MalformedPacket } from './mqtt-packet-framer.ts';
+import { MalformedPacket } from './mqtt-packet-reader.ts';
 import { packetWriter, reasonCodes } from './mqtt-packet-writer.ts';
 import type { MqttSession, RoutedDevice } from './mqtt-session.ts';
 

@@ -2,8 +2,12 @@
 import fc from 'fast-check';
 import { generate } from 'mqtt-packet';
 import { expect, test } from 'vitest';
-import { LargePublish, MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
-import { readPublishStart } from './mqtt-packet-reader.ts';
+import {
+  LargePublish,
+  MalformedPacket,
+  PacketFramer,
+  readPublishStart,
+} from './mqtt-packet-reader.ts';
 
 function packetOf(length: number, header = 0x30): Buffer {
   const bytes = [header];

@@ -2,8 +2,10 @@
 import fc from 'fast-check';
 import { generate } from 'mqtt-packet';
 import { expect, test } from 'vitest';
-import { LargePublish, MalformedPacket, PacketFramer } from './mqtt-packet-framer.ts';
 import {
+  LargePublish,
+  MalformedPacket,
+  PacketFramer,
   readConnect,
   readPacket,
   readPublishStart,

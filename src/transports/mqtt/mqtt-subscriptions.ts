@@ -5,6 +5,8 @@ import { isSparkplugTopic, type SparkplugFilter } from '../sparkplug/sparkplug-t
 import type { BrokerState } from './mqtt-broker-state.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import {
+  LargePublish,
+  MalformedPacket,
   type PublishPacket,
   readPacket,
   readPublishStart,
@@ -21,7 +23,6 @@ import {
 } from './mqtt-session.ts';
 import { topicFilterOf } from './mqtt-topic.ts';
 import { fail, finish, refusePacket } from './mqtt-endings.ts';
-import { LargePublish, MalformedPacket } from './mqtt-packet-framer.ts';
 import { FailedPublish, RefusedPublish } from './mqtt-publish.ts';
 
 interface Wanted {

@@ -15,8 +15,14 @@ import { isMailAddress } from '../../../model/mail.ts';
 import { problem } from '../../../model/problem.ts';
 import { alarmTemplates, renderAlarm } from '../../templates/alarm-templates.ts';
 import { connectorType } from '../connector-type.ts';
-import type { PropertyReader } from '../property-parser.ts';
-import { anyText, oneOf, optional, optionalText, text } from '../property-schemas.ts';
+import {
+  anyText,
+  oneOf,
+  optional,
+  optionalText,
+  type PropertyReader,
+  text,
+} from '../properties.ts';
 import type { Target } from '../target.ts';
 
 // Alarm properties: schemas and parser (contract 37).

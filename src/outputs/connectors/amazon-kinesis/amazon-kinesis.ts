@@ -1,8 +1,7 @@
 // Amazon Kinesis Data Streams: one record per delivery (contract 9).
 import { connectorType } from '../connector-type.ts';
 import type { OutboundMessage, Target } from '../target.ts';
-import type { PropertyReader } from '../property-parser.ts';
-import { anyText, optionalText, text } from '../property-schemas.ts';
+import { anyText, optionalText, type PropertyReader, text } from '../properties.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { HttpCall } from '../../egress/http-exchange.ts';
 import type { ConnectorServices } from '../connector-services.ts';

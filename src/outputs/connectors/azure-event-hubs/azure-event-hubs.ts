@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { connectorType } from '../connector-type.ts';
 import type { OutboundMessage, Target } from '../target.ts';
-import { text } from '../property-schemas.ts';
+import { text } from '../properties.ts';
 import { targetUri } from '../target-uri.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { ConnectorServices } from '../connector-services.ts';

@@ -1,7 +1,7 @@
 // Custom database: stores a sample created from the trigger for another topic and device (contract 9, 35).
 import { connectorType } from '../connector-type.ts';
 import { createSampleTarget } from '../database/database.ts';
-import { optionalFlag, optionalText, text } from '../property-schemas.ts';
+import { optionalFlag, optionalText, text } from '../properties.ts';
 
 export const customDatabase = connectorType({
   vendorName: 'CUSTOM_AKENZA_DATABASE',

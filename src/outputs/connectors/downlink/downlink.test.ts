@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../model/json.ts';
 import { problem } from '../../../model/problem.ts';
 import { EgressGuard } from '../../egress/guard.ts';
 import type { DownlinkOrder } from '../connector-services.ts';
-import { propertyReader } from '../property-parser.ts';
+import { propertyReader } from '../properties.ts';
 import { plainOptions, testServices } from '../testing-services.ts';
 import { downlink, parseDownlink } from './downlink.ts';
 

@@ -4,11 +4,9 @@ import type { DownlinkCommand } from '../../../model/downlink.ts';
 import { parsedJson } from '../../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import { problem, Problem } from '../../../model/problem.ts';
-import { renderTemplate } from '../../templates/render-template.ts';
-import { parseTemplate } from '../../templates/template.ts';
+import { parseTemplate, renderTemplate } from '../../templates/template.ts';
 import type { OrderDownlink } from '../connector-services.ts';
 import { type ConnectorRecord, connectorType } from '../connector-type.ts';
-import type { PropertyReader } from '../property-parser.ts';
 import {
   anyObject,
   anyText,
@@ -16,7 +14,8 @@ import {
   optional,
   optionalFlag,
   optionalText,
-} from '../property-schemas.ts';
+  type PropertyReader,
+} from '../properties.ts';
 import type { OutboundMessage, SendOutcome, Target } from '../target.ts';
 
 // Downlink properties: schemas and parser (contract 9).

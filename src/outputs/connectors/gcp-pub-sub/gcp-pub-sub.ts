@@ -2,8 +2,7 @@
 import { connectorType } from '../connector-type.ts';
 import type { OutboundMessage, Target } from '../target.ts';
 import { isJsonObject } from '../../../model/json.ts';
-import type { PropertyReader } from '../property-parser.ts';
-import { optionalText, text } from '../property-schemas.ts';
+import { optionalText, type PropertyReader, text } from '../properties.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { HttpCall } from '../../egress/http-exchange.ts';
 import type { ConnectorServices } from '../connector-services.ts';

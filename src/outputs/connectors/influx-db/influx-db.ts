@@ -2,12 +2,19 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json.ts';
 import { connectorType } from '../connector-type.ts';
 import { attemptHttp } from '../http-answer.ts';
-import type { PropertyReader } from '../property-parser.ts';
-import { oneOf, optional, optionalText, text } from '../property-schemas.ts';
+import {
+  oneOf,
+  optional,
+  optionalText,
+  parseUser,
+  type PropertyReader,
+  text,
+  userProperties,
+  type UserProperties,
+} from '../properties.ts';
 import { parseJsonObject } from '../../../model/json-keys.ts';
 import { parseUri } from '../target-uri.ts';
 import type { OutboundMessage } from '../target.ts';
-import { parseUser, userProperties, type UserProperties } from '../sign-on-properties.ts';
 
 // InfluxDB properties: schemas and parser (contract 9).
 

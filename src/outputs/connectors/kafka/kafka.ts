@@ -10,10 +10,18 @@ import type {
 import type { Json } from '../../../model/json.ts';
 import { connectorType } from '../connector-type.ts';
 import type { OutboundMessage, Target } from '../target.ts';
-import type { PropertyReader } from '../property-parser.ts';
-import { anyText, oneOf, optional, optionalText, text } from '../property-schemas.ts';
+import {
+  anyText,
+  oneOf,
+  optional,
+  optionalText,
+  parseTls,
+  type PropertyReader,
+  text,
+  tlsProperties,
+  type TlsProperties,
+} from '../properties.ts';
 import { type Endpoint, targetUri } from '../target-uri.ts';
-import { parseTls, tlsProperties, type TlsProperties } from '../sign-on-properties.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { guardedAddress, tlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';

@@ -1,11 +1,9 @@
 // Mail: subject and body are templates, sent through the SMTP server of the operator (contract 9).
 import Type from 'typebox';
 import { isMailAddress } from '../../../model/mail.ts';
-import { renderTemplate } from '../../templates/render-template.ts';
-import { parseTemplate, type TemplatePlace } from '../../templates/template.ts';
+import { parseTemplate, renderTemplate, type TemplatePlace } from '../../templates/template.ts';
 import { connectorType } from '../connector-type.ts';
-import type { PropertyReader } from '../property-parser.ts';
-import { anyText, text } from '../property-schemas.ts';
+import { anyText, type PropertyReader, text } from '../properties.ts';
 import { attempt } from '../send-failure.ts';
 import type { Target } from '../target.ts';
 import type { MailSender } from './mail-sender.ts';

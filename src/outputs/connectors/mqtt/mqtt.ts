@@ -4,16 +4,20 @@ import type { IClientOptions, MqttClient } from 'mqtt';
 import { connectorType } from '../connector-type.ts';
 import { createTargetName, type OutboundMessage, type Target } from '../target.ts';
 import { parseUri, targetUri } from '../target-uri.ts';
-import type { PropertyReader } from '../property-parser.ts';
-import { oneOf, optional, optionalFlag, optionalText, text } from '../property-schemas.ts';
 import {
+  oneOf,
+  optional,
+  optionalFlag,
+  optionalText,
   parseTls,
   parseUser,
+  type PropertyReader,
+  text,
   tlsProperties,
   type TlsProperties,
   userProperties,
   type UserProperties,
-} from '../sign-on-properties.ts';
+} from '../properties.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { guardedSocket, tlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';

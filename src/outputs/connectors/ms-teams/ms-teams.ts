@@ -1,7 +1,7 @@
 // Microsoft Teams: a card to the incoming webhook of a channel (contract 9).
 import { createChatTarget } from '../chat-target.ts';
 import { connectorType } from '../connector-type.ts';
-import { text } from '../property-schemas.ts';
+import { text } from '../properties.ts';
 
 export const msTeams = connectorType({
   vendorName: 'MS_TEAMS',

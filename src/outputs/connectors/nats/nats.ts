@@ -12,16 +12,18 @@ import type {
 import { connectorType } from '../connector-type.ts';
 import { createTargetName, type OutboundMessage, type Target } from '../target.ts';
 import { type Endpoint, parseUri, targetUri } from '../target-uri.ts';
-import type { PropertyReader } from '../property-parser.ts';
-import { optionalFlag, optionalText, text } from '../property-schemas.ts';
 import {
+  optionalFlag,
+  optionalText,
   parseTls,
   parseUser,
+  type PropertyReader,
+  text,
   tlsProperties,
   type TlsProperties,
   userProperties,
   type UserProperties,
-} from '../sign-on-properties.ts';
+} from '../properties.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { guardedSocket, tlsMaterial, type TlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';

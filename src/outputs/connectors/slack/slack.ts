@@ -1,7 +1,7 @@
 // Slack: a message to the incoming webhook of a channel (contract 9).
 import { createChatTarget } from '../chat-target.ts';
 import { connectorType } from '../connector-type.ts';
-import { text } from '../property-schemas.ts';
+import { text } from '../properties.ts';
 
 export const slack = connectorType({
   vendorName: 'SLACK',

@@ -3,13 +3,11 @@ import Type from 'typebox';
 import { isJsonObject, type Json } from '../../../model/json.ts';
 import { createBoundedMap } from '../../../structures/caches.ts';
 import type { HttpCall } from '../../egress/http-exchange.ts';
-import { renderTemplate } from '../../templates/render-template.ts';
-import { parseTemplate } from '../../templates/template.ts';
+import { parseTemplate, renderTemplate } from '../../templates/template.ts';
 import type { ConnectorServices } from '../connector-services.ts';
 import { connectorType } from '../connector-type.ts';
 import { failureOf, outcomeOf } from '../http-answer.ts';
-import type { PropertyReader } from '../property-parser.ts';
-import { anyText, text } from '../property-schemas.ts';
+import { anyText, type PropertyReader, text } from '../properties.ts';
 import type { SendOutcome, Target } from '../target.ts';
 
 // Recipient phones: the numbers that an SMS connector sends to.

@@ -4,15 +4,19 @@ import Type from 'typebox';
 import { connectorType } from '../connector-type.ts';
 import type { OutboundMessage, Target } from '../target.ts';
 import { isJsonObject, type Json } from '../../../model/json.ts';
-import type { PropertyReader } from '../property-parser.ts';
-import { anyText, oneOf, optional, optionalFlag, text } from '../property-schemas.ts';
-import { type Endpoint, targetUri } from '../target-uri.ts';
 import {
+  anyText,
+  oneOf,
+  optional,
+  optionalFlag,
   parseTls,
+  type PropertyReader,
+  text,
   tlsProperties,
   type TlsProperties,
   type UserProperties,
-} from '../sign-on-properties.ts';
+} from '../properties.ts';
+import { type Endpoint, targetUri } from '../target-uri.ts';
 import { valueAt } from '../../../model/sample.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
 import type { EgressGuard } from '../../egress/guard.ts';

@@ -3,7 +3,6 @@ import { createHmac } from 'node:crypto';
 import Type from 'typebox';
 import { connectorType, type PropertyChecks } from '../connector-type.ts';
 import type { OutboundMessage, Target } from '../target.ts';
-import type { PropertyReader } from '../property-parser.ts';
 import {
   anyText,
   oneOf,
@@ -11,14 +10,14 @@ import {
   optionalFlag,
   optionalText,
   optionalTexts,
+  type PropertyReader,
   text,
-} from '../property-schemas.ts';
+} from '../properties.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
 import type { HttpAnswer, HttpCall } from '../../egress/http-exchange.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { problem } from '../../../model/problem.ts';
-import { renderTemplate } from '../../templates/render-template.ts';
-import { parseTemplate, type Template } from '../../templates/template.ts';
+import { parseTemplate, renderTemplate, type Template } from '../../templates/template.ts';
 import type { ConnectorServices } from '../connector-services.ts';
 import { failureOf, outcomeOf } from '../http-answer.ts';
 import { parseJsonObject } from '../../../model/json-keys.ts';

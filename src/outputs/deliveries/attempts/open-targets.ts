@@ -10,8 +10,7 @@ import {
 import { findConnectorType } from '../../connectors/connector-table.ts';
 import type { ConnectorServices } from '../../connectors/connector-services.ts';
 import type { OutputConnector } from '../../../model/connector.ts';
-import { renderTemplate } from '../../templates/render-template.ts';
-import { parseTemplate } from '../../templates/template.ts';
+import { parseTemplate, renderTemplate } from '../../templates/template.ts';
 
 // Target cache: the open target of each connector, until the connector changes or the cache evicts it.
 

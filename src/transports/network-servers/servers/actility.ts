@@ -2,9 +2,16 @@
 import { createHash } from 'node:crypto';
 import { formatInstant } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
-import { frameEvent, joinEvent, withAcknowledgement } from '../lora-frame.ts';
+import {
+  batteryPercentOf,
+  espOf,
+  frameEvent,
+  joinEvent,
+  known,
+  placeAt,
+  withAcknowledgement,
+} from '../lora-frame.ts';
 import type { DownlinkApi, NetworkServer, ServerEvent } from '../network-server.ts';
-import { batteryPercentOf, espOf, known, placeAt } from '../radio.ts';
 import {
   countAt,
   euiAt,

@@ -1,7 +1,15 @@
 // ChirpStack v4 (and the uplinks of v3): webhooks of its HTTP integration, and its REST interface for queue and devices.
 import type { JsonObject } from '../../../model/json.ts';
 import { problem } from '../../../model/problem.ts';
-import { frameEvent, joinEvent } from '../lora-frame.ts';
+import {
+  batteryPercentOf,
+  frameEvent,
+  joinEvent,
+  known,
+  receivedBy,
+  type Reception,
+  spreadingFactorOf,
+} from '../lora-frame.ts';
 import type {
   DownlinkApi,
   NetworkServer,
@@ -11,13 +19,6 @@ import type {
   ServerProperties,
   WebhookQuery,
 } from '../network-server.ts';
-import {
-  batteryPercentOf,
-  known,
-  type Reception,
-  receivedBy,
-  spreadingFactorOf,
-} from '../radio.ts';
 import {
   base64At,
   countAt,

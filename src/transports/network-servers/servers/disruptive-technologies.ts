@@ -2,7 +2,7 @@
 import { withMembers } from '../../../model/json-keys.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { NetworkServer, ServerEvent } from '../network-server.ts';
-import { known } from '../radio.ts';
+import { known } from '../lora-frame.ts';
 import {
   itemCountAt,
   measureAt,

@@ -1,8 +1,14 @@
 // Everynet: messages of its data interface over HTTP.
 import type { JsonObject } from '../../../model/json.ts';
-import { frameEvent, joinEvent } from '../lora-frame.ts';
+import {
+  batteryPercentOf,
+  frameEvent,
+  joinEvent,
+  known,
+  receivedBy,
+  spreadingFactorOf,
+} from '../lora-frame.ts';
 import type { NetworkServer, ServerEvent } from '../network-server.ts';
-import { batteryPercentOf, known, receivedBy, spreadingFactorOf } from '../radio.ts';
 import {
   base64At,
   countAt,

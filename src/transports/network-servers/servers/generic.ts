@@ -1,8 +1,7 @@
 // A network server of any other make: a plain form of webhook that a relay can be made to send, and a plain downlink request.
 import type { JsonObject } from '../../../model/json.ts';
-import { frameEvent, joinEvent } from '../lora-frame.ts';
+import { espOf, frameEvent, joinEvent, known, placeAt } from '../lora-frame.ts';
 import type { DownlinkApi, NetworkServer, ServerEvent } from '../network-server.ts';
-import { espOf, known, placeAt } from '../radio.ts';
 import {
   base64At,
   countAt,

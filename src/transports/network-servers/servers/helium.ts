@@ -1,8 +1,14 @@
 // Helium: uplinks of its console's HTTP integration; its newer consoles are ChirpStack and send that server's webhooks.
 import type { JsonObject } from '../../../model/json.ts';
-import { frameEvent, joinEvent } from '../lora-frame.ts';
+import {
+  frameEvent,
+  joinEvent,
+  known,
+  receivedBy,
+  type Reception,
+  spreadingFactorOf,
+} from '../lora-frame.ts';
 import type { NetworkServer, ServerEvent, WebhookQuery } from '../network-server.ts';
-import { known, type Reception, receivedBy, spreadingFactorOf } from '../radio.ts';
 import {
   base64At,
   countAt,

@@ -2,10 +2,15 @@
 import type { JsonObject } from '../../../model/json.ts';
 import { problem } from '../../../model/problem.ts';
 import {
+  batteryPercentOf,
   frameEvent,
   frameWithoutData,
   joinEvent,
+  known,
   type LoraFrame,
+  receivedBy,
+  type Reception,
+  spreadingFactorOf,
   withAcknowledgement,
 } from '../lora-frame.ts';
 import type {
@@ -15,13 +20,6 @@ import type {
   ServerEvent,
   ServerProperties,
 } from '../network-server.ts';
-import {
-  batteryPercentOf,
-  known,
-  type Reception,
-  receivedBy,
-  spreadingFactorOf,
-} from '../radio.ts';
 import {
   countAt,
   epochAt,

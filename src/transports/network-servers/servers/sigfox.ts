@@ -1,7 +1,7 @@
 // Sigfox: the data callbacks of its backend, whose bodies operators build from given variables.
 import type { JsonObject } from '../../../model/json.ts';
 import type { NetworkServer, ServerEvent } from '../network-server.ts';
-import { known, payloadBytes, placeAt } from '../radio.ts';
+import { known, payloadBytes, placeAt } from '../lora-frame.ts';
 import {
   epochAt,
   hexAt,

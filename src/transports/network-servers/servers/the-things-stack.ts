@@ -1,7 +1,14 @@
 // The Things Stack: webhooks, the application server's downlink queue, and the four registries of an end device.
 import { isJsonObject, type JsonObject } from '../../../model/json.ts';
 import { problem } from '../../../model/problem.ts';
-import { frameEvent, joinEvent } from '../lora-frame.ts';
+import {
+  frameEvent,
+  joinEvent,
+  known,
+  placeAt,
+  receivedBy,
+  type Reception,
+} from '../lora-frame.ts';
 import type {
   DownlinkApi,
   NetworkServer,
@@ -11,7 +18,6 @@ import type {
   ServerEvent,
   ServerProperties,
 } from '../network-server.ts';
-import { known, placeAt, type Reception, receivedBy } from '../radio.ts';
 import {
   base64At,
   countAt,

@@ -1,5 +1,6 @@
-// Property parser: reads the members of a property object as they were sent; each error names the member.
+// Properties of connectors: their schemas, and their readers, whose errors name the member.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import Type, { type TSchema } from 'typebox';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 
@@ -86,7 +87,7 @@ export function propertyReader(sent: JsonObject, key: string): PropertyReader {
   };
 }
 
-// PEM checks: whether a string is a certificate or a private key in PEM.
+// PEM: whether a string is a certificate or a private key in PEM.
 
 function isCertificate(text: string): boolean {
   return succeeds(() => new X509Certificate(text));
@@ -104,4 +105,95 @@ function succeeds(read: () => unknown): boolean {
   } catch {
     return false;
   }
+}
+
+// Property schemas: members of the property objects as clients send them, each with its description.
+
+/** A member that may be absent or null. */
+export function optional<T extends TSchema>(schema: T) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+/** One of a list of strings. */
+export function oneOf<const T extends readonly string[]>(values: T) {
+  return Type.Unsafe<T[number]>({ type: 'string', enum: values });
+}
+
+export function text(description: string): TSchema {
+  return Type.String({ description });
+}
+
+export function optionalText(description: string) {
+  return optional(Type.String({ description }));
+}
+
+export function optionalFlag(description: string) {
+  return optional(Type.Boolean({ description }));
+}
+
+/** A map of strings. */
+export function optionalTexts(description: string) {
+  const schema = { type: 'object', additionalProperties: { type: 'string' }, description };
+  return optional(Type.Unsafe<object>(schema));
+}
+
+export const anyText = Type.String();
+export const anyObject = Type.Unsafe<object>({ type: 'object' });
+
+// Sign-on properties: the certificates, or the user name and password, with which a connector signs on at its target.
+
+/** Both null for a target without users. */
+export type UserProperties = { readonly username: string | null; readonly password: string | null };
+
+export const userProperties = {
+  username: optionalText('Username. Required with a password.'),
+  password: optionalText('Password. Secret.'),
+};
+
+export function parseUser(sent: PropertyReader<keyof UserProperties>): UserProperties {
+  const user = { username: sent.text('username'), password: sent.text('password') };
+  if (user.password !== null && user.username === null)
+    sent.refuse('username', 'is required with a password');
+  return user;
+}
+
+/** In PEM; null for the public authorities and for no client certificate. */
+export type TlsProperties = {
+  readonly caCertificate: string | null;
+  readonly clientCertificate: string | null;
+  readonly clientKey: string | null;
+};
+
+type TlsReader = PropertyReader<keyof TlsProperties>;
+
+export const tlsProperties = {
+  caCertificate: optionalText('CA certificate in PEM format, for a private authority.'),
+  clientCertificate: optionalText('Client certificate in PEM format. Requires `clientKey`.'),
+  clientKey: optionalText('Unencrypted client private key in PEM format. Secret.'),
+};
+
+export function parseTls(sent: TlsReader): TlsProperties {
+  const clientKey = sent.text('clientKey');
+  if (clientKey !== null && !sent.isPrivateKey(clientKey)) {
+    sent.refuse('clientKey', 'must be an unencrypted PEM private key');
+  }
+  const caCertificate = certificate(sent, 'caCertificate');
+  const clientCertificate = certificate(sent, 'clientCertificate');
+  if (clientCertificate !== null && clientKey === null)
+    sent.refuse(
+      'clientKey',
+      'is required together with the other (clientCertificate and clientKey)',
+    );
+  if (clientCertificate === null && clientKey !== null)
+    sent.refuse(
+      'clientCertificate',
+      'is required together with the other (clientCertificate and clientKey)',
+    );
+  return { caCertificate, clientCertificate, clientKey };
+}
+
+function certificate(sent: TlsReader, member: 'caCertificate' | 'clientCertificate') {
+  const text = sent.text(member);
+  if (text !== null && !sent.isCertificate(text)) sent.refuse(member, 'must be a PEM certificate');
+  return text;
 }
