@@ -14,7 +14,7 @@ import type { RecordsDb } from '../../storage/records/records.ts';
 import { type FoundMark, calculationRows } from '../../storage/records/rows/calculations.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
-import { createSerialQueue } from '../../structures/serial-queue.ts';
+import { createSerialQueue } from '../../structures/work-queues.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import type { KnownCalculation, Period } from './calculation-registry.ts';
 import { groupResults, type Member, type ResultParts } from './group-results.ts';
