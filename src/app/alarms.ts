@@ -10,11 +10,8 @@ import {
 } from '../rules/alarms/alarm-timers.ts';
 import { AlarmEnds } from '../rules/alarms/alarm-ends.ts';
 import { AlarmDesk } from '../rules/alarms/alarm-actions.ts';
-import {
-  type AlarmEffectParts,
-  type ApplyAlarms,
-  createApplyAlarms,
-} from '../rules/alarms/alarm-effects.ts';
+import { type ApplyAlarms, createApplyAlarms } from '../rules/alarms/alarm-effects.ts';
+import type { AlarmEffectParts } from '../rules/alarms/alarm-notifications.ts';
 import { RuleTimers, watchClockSteps } from '../operations/clock.ts';
 import type { EnqueueDeliveries } from '../rules/rule-writes.ts';
 import { type AlarmChange, alarmChanges, type AlarmCounts } from '../model/alarm.ts';
@@ -74,8 +71,8 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   const holds = () => sharedWork?.holds('maintenance') ?? true;
   const runDue = async () => {
     if (!holds()) return;
-    await runDueMutes({ ...effectParts, db });
-    await runDueAlarms({ ...effectParts, db });
+    await runDueMutes(db, effectParts);
+    await runDueAlarms(db, effectParts);
   };
   const timers = new RuleTimers({
     async nextTime() {

@@ -14,10 +14,10 @@ import { offsetsOf } from '../query/expression-reads.ts';
 import { RuleTimers, watchClockSteps } from '../operations/clock.ts';
 import type { CompiledRule } from '../rules/evaluation/compiled-rule.ts';
 import type { SearchedStore } from '../rules/evaluation/last-samples.ts';
-import { type FormulaStages, FormulaValues } from '../rules/evaluation/operands.ts';
-import { UsualDays, type UsualStages } from '../rules/evaluation/usual-days.ts';
+import { FormulaValues } from '../rules/evaluation/operands.ts';
+import { UsualDays } from '../rules/evaluation/usual-days.ts';
 import { RuleRegistry } from '../rules/evaluation/rule-registry.ts';
-import { RunLog } from '../rules/evaluation/run-log.ts';
+import { RuleRuns, RunLog } from '../rules/evaluation/run-log.ts';
 import {
   createRuleDeviceLookup,
   type SimulatedRuns,
@@ -26,7 +26,6 @@ import {
 } from '../rules/rule-simulation.ts';
 import { RuleFollower, type RuleFollowerParts } from '../rules/rule-follower.ts';
 import type { RuleLaneParts } from '../rules/rule-lanes.ts';
-import { RuleRuns } from '../rules/rule-runs.ts';
 import { RuleScripts } from '../rules/rule-scripts.ts';
 import { SilenceWatch } from '../rules/silence-watch.ts';
 import type { RuleOutlets } from '../rules/rule-writes.ts';
@@ -97,7 +96,7 @@ export async function composeRules(
   const sharing = sharedWork && (await import('./shared-work.ts'));
   const searched = sharedWork === undefined ? searchedStore(parts) : searchedAlone(parts);
   const state = composeRuleState(parts, searched);
-  const { registry, log, lookUp, failed, formulas, simulated } = state;
+  const { registry, log, lookUp, failed, usual, simulated } = state;
   const waiting: RuleFollowerParts['waiting'] = {
     count: (id) => scripts.count(id),
     added: (ids) => scripts.added(ids),
@@ -228,7 +227,7 @@ export async function composeRules(
     close: () =>
       closeInOrder(
         async () => stopWatching(),
-        async () => formulas.usual.close(),
+        async () => usual.close(),
         ...[timers.close, silence.close, entries.close, follower.close, scripts.close, runs.close],
       ),
   };
@@ -268,10 +267,10 @@ function composeRuleState(parts: Parts, searched: SearchedStore) {
   const findRoute = (id: string) => directory.byDevice(id);
   const lookUp = createRuleDeviceLookup({ findRoute, failed: backgroundFailed });
   const failed = (what: string) => (error: unknown) => backgroundFailed(what, error);
-  return { registry, log, lookUp, failed, ...formulaStages(parts, lookUp) };
+  return { registry, log, lookUp, failed, ...composeFormulas(parts, lookUp) };
 }
 
-function formulaStages(
+function composeFormulas(
   { records, store, telemetry, followChanges }: Parts,
   lookUp: ReturnType<typeof createRuleDeviceLookup>,
 ) {
@@ -279,29 +278,27 @@ function formulaStages(
   followChanges(calendars);
   const openZone = openTimeZones();
   const { calendarOf } = calendars;
-  const learning = {
-    learn: ({ deviceId: id, workspaceId, topic, key: dataKey }, at) =>
-      learnDay({ id, workspaceId }, { topic, dataKey }, at, { store, calendarOf, openZone }),
-    clock: () => performance.now(),
-    pause: (ms) => pauseFor(ms, undefined, { ref: false }),
-    failed: (error) => telemetry.backgroundFailed('learning what is usual for a rule', error),
-  } satisfies UsualStages;
-  const usual = new UsualDays(learning);
-  const formulas: FormulaStages = {
-    values: (request) => store.values(request),
-    async deviceOf(deviceId) {
-      const found = await lookUp(deviceId);
-      return found && { workspaceId: found.device.workspaceId, fields: found.customFields };
-    },
-    offsetsOf: async (workspaceId) =>
-      offsetsOf(calendarZone(await calendarOf(workspaceId), openZone)),
-    usual,
-  };
-  const simulated = (): FormulaStages => ({
-    ...formulas,
-    usual: new UsualDays({ ...learning, isPatient: true }),
-  });
-  return { formulas, simulated };
+  const usualDays = (isPatient: boolean) =>
+    new UsualDays(
+      ({ deviceId: id, workspaceId, topic, key: dataKey }, at) =>
+        learnDay({ id, workspaceId }, { topic, dataKey }, at, { store, calendarOf, openZone }),
+      () => performance.now(),
+      (ms) => pauseFor(ms, undefined, { ref: false }),
+      (error) => telemetry.backgroundFailed('learning what is usual for a rule', error),
+      isPatient,
+    );
+  const valuesWith = (usual: UsualDays) =>
+    new FormulaValues(
+      (request) => store.values(request),
+      async (deviceId) => {
+        const found = await lookUp(deviceId);
+        return found && { workspaceId: found.device.workspaceId, fields: found.customFields };
+      },
+      async (workspaceId) => offsetsOf(calendarZone(await calendarOf(workspaceId), openZone)),
+      usual,
+    );
+  const usual = usualDays(false);
+  return { usual, formulas: valuesWith(usual), simulated: () => valuesWith(usualDays(true)) };
 }
 
 async function composeRuleFollower(
@@ -320,7 +317,7 @@ async function composeRuleFollower(
     db: records.db,
     registry,
     log,
-    formulas: new FormulaValues(formulas),
+    formulas,
     lookUp,
     ...effects,
     now,

@@ -27,7 +27,7 @@ import type { OperationRunner } from '../operations/operation-runner.ts';
 import type { Actor } from '../model/principal.ts';
 import { SharedRules, type SharedRulesParts } from '../cluster/shared-rules.ts';
 import type { Json } from '../model/json.ts';
-import type { RuleRuns, RuleRunsParts } from '../rules/rule-runs.ts';
+import type { RuleRuns } from '../rules/evaluation/run-log.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
 import { missing } from '../structures/missing.ts';
 import { createSharedDeliveryBook, SharedDeliveries } from '../cluster/shared-deliveries.ts';
@@ -277,7 +277,7 @@ export function createRemoteRuleRuns(
   work: SharedWork,
   { records }: Parts,
   runs: () => RuleRuns,
-): Required<Pick<RuleRunsParts, 'askRuns'>> {
+): { readonly askRuns: (ruleId: string) => Promise<readonly Json[] | undefined> } {
   work.answer(runsCall, async (ruleId) => {
     const own = await runs().ownRunsOf(String(ruleId));
     return own === undefined ? null : [...own];

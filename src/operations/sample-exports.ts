@@ -5,11 +5,13 @@ import { change } from '../inventory/record-crud.ts';
 import { isDiskFull, problem, Problem } from '../model/problem.ts';
 import { exportFileName, type SampleExport, sampleExportLimits } from '../model/operation.ts';
 import {
+  type DevicePage,
   type ExportCursor,
   type ExportFile,
   openExportFile,
+  type ReachedPart,
+  readPart,
 } from '../query/exports/export-file.ts';
-import { type DevicePage, type ReachedPart, readPart } from '../query/exports/next-part.ts';
 import type { ExportContent, PartEncoder } from '../query/exports/part-encoder.ts';
 import type { Records } from '../storage/records/records.ts';
 import { operationRows, sampleExportRows } from '../storage/records/rows/operations.ts';

@@ -10,7 +10,7 @@ import type { QueriedDevice, WorkspaceCalendar } from './accumulation.ts';
 import { accumulatedKpi, deviceKpis, type QueryParts } from './kpi.ts';
 import { aggregationSeries } from './legacy-series.ts';
 import { openPublicHolidays } from './public-holidays.ts';
-import { seriesJson } from './series-json.ts';
+import { seriesJson } from './unwritten-json.ts';
 import { deviceSeries } from './time-series.ts';
 
 const plain: WorkspaceCalendar = {

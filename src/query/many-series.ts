@@ -42,7 +42,11 @@ interface ManySeriesBody {
   readonly interval: { readonly from: string; readonly to: string };
   readonly bucketInterval?: string | null | undefined;
   readonly timeZone?: string | null | undefined;
-  readonly calculations?: readonly Calculation[] | null | undefined;
+  /** Formulas over the points of series with a ref. */
+  readonly calculations?:
+    | readonly { readonly as: string; readonly expression: string }[]
+    | null
+    | undefined;
 }
 
 interface WantedSeries extends OrderBody {
@@ -54,12 +58,6 @@ interface WantedSeries extends OrderBody {
   readonly accumulators: readonly string[];
   readonly ref?: string | null | undefined;
   readonly hidden?: boolean | null | undefined;
-}
-
-/** A formula over the points of series with a ref. */
-interface Calculation {
-  readonly as: string;
-  readonly expression: string;
 }
 
 interface ManySeriesQuery {

@@ -116,13 +116,6 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
 
 type ExportingStore = { exportSamples(range: ReportedRange): AsyncIterable<readonly Sample[]> };
 
-interface SampleExport {
-  /** Piece by piece; reading stops when the reader does. */
-  readonly text: AsyncIterable<string>;
-  /** Samples of the range cannot be read and are skipped. */
-  readonly isIncomplete: boolean;
-}
-
 /**
  * Resolves when the first piece is made. Samples that turn out unreadable later break the text off
  * with Problem `samplesDamaged`, because its reader was told that it is whole; the next export
@@ -133,7 +126,12 @@ export async function sampleExport(
   format: ExportFormat,
   store: ExportingStore,
   zone?: TimeZone,
-): Promise<SampleExport> {
+): Promise<{
+  /** Piece by piece; reading stops when the reader does. */
+  readonly text: AsyncIterable<string>;
+  /** Samples of the range cannot be read and are skipped. */
+  readonly isIncomplete: boolean;
+}> {
   let left = 0;
   let isPromised = false;
   const watched: ReportedRange = {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
 import { sampleAnswer } from './sample-query.ts';
-import { packedSamples, packedSamplesJson, samplesJson } from './samples-json.ts';
+import { packedSamples, packedSamplesJson, samplesJson } from './unwritten-json.ts';
 
 const object = fc.dictionary(fc.string(), fc.jsonValue()) as fc.Arbitrary<JsonObject>;
 const sample: fc.Arbitrary<Sample> = fc

@@ -6,7 +6,7 @@ import { Problem } from '../model/problem.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { QueryParts } from './kpi.ts';
 import { openPublicHolidays } from './public-holidays.ts';
-import { packedSeries, packedSeriesJson, seriesJson, seriesListJson } from './series-json.ts';
+import { packedSeries, packedSeriesJson, seriesJson, seriesListJson } from './unwritten-json.ts';
 import { seriesOfDevices, seriesPointsMax } from './time-series.ts';
 
 const zones: Readonly<Record<string, string>> = { zurich: 'Europe/Zurich', tokyo: 'Asia/Tokyo' };

@@ -6,7 +6,7 @@ import { problem, UnreadableRecord } from '../model/problem.ts';
 import { findRuns, saveRuns } from '../storage/records/rows/rule-state.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
 import { createRuleDeviceLookup, simulateStoredRule } from './rule-simulation.ts';
-import { RuleRuns } from './rule-runs.ts';
+import { RuleRuns } from './evaluation/run-log.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 
 let opened: TestRecords;

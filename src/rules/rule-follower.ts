@@ -46,8 +46,78 @@ import {
   RuleLanes,
   type RuleTurn,
 } from './rule-lanes.ts';
-import { RulePacing } from './rule-yielding.ts';
 import { type RuleOutlets, writeRuleEffects } from './rule-writes.ts';
+
+// Rule pacing: slices of evaluation and rests after writes, so that devices and requests are answered first.
+
+const pacingLimits = {
+  /** Evaluation without a pause: no acknowledgement waits longer. */
+  sliceMs: 0.5,
+  /** Longer than one turn of the event loop, because an answer to a device takes several. */
+  pauseMs: 1,
+  /**
+   * A pause that took longer, because other work waited, is extended by this many times its delay.
+   */
+  busyShare: 2,
+  busyPauseMsMax: 10,
+  /**
+   * A write of this many condition states, or effects on alarms, is followed by a rest of
+   * `restShare` times its duration.
+   */
+  restStates: 100,
+  restShare: 8,
+  restMsMax: 100,
+} as const;
+
+export class RulePacing {
+  readonly #clock: () => number;
+  readonly #pause: (ms: number) => Promise<void>;
+  #sliceEndMs = 0;
+
+  constructor({
+    clock,
+    pause,
+  }: {
+    /** Milliseconds since any fixed moment. */
+    readonly clock: () => number;
+    readonly pause: (ms: number) => Promise<void>;
+  }) {
+    this.#clock = clock;
+    this.#pause = pause;
+  }
+
+  startSlice(): void {
+    this.#sliceEndMs = this.#clock() + pacingLimits.sliceMs;
+  }
+
+  /**
+   * Call after each sample. Undefined within the slice; else a promise that resolves when the next
+   * slice has started.
+   */
+  yieldWhenDue(): Promise<void> | undefined {
+    if (this.#clock() < this.#sliceEndMs) return undefined;
+    return this.#yieldToOthers();
+  }
+
+  /**
+   * Resolves after a rest that depends on the write: one write serves all samples that arrive in
+   * the meantime.
+   */
+  async restAfterWrite(states: number, writeMs: number): Promise<void> {
+    const { restStates, restShare, restMsMax } = pacingLimits;
+    if (states >= restStates) await this.#pause(Math.min(restMsMax, writeMs * restShare));
+  }
+
+  /** Answers come first: under load, evaluation pauses longer. */
+  async #yieldToOthers(): Promise<void> {
+    const { pauseMs, busyShare, busyPauseMsMax } = pacingLimits;
+    const startedMs = this.#clock();
+    await this.#pause(pauseMs);
+    const delayMs = this.#clock() - startedMs - pauseMs;
+    if (delayMs > pauseMs) await this.#pause(Math.min(busyPauseMsMax, delayMs * busyShare));
+    this.startSlice();
+  }
+}
 
 export interface RuleFollowerParts {
   readonly db: RecordsDb;
@@ -70,19 +140,17 @@ export interface RuleFollowerParts {
   /** For workspaces with so much to evaluate that the others do not wait; without it all wait. */
   readonly lanes?: RuleLaneParts;
   /** With several journals: what this node evaluates of them. */
-  readonly shared?: SharedRuleParts;
+  readonly shared?: {
+    /** Saves how far all journals are evaluated. */
+    readonly savePositions: (db: RecordsDb) => Promise<void>;
+    /** The workspaces whose rules this node evaluates. */
+    readonly workspaces: () => readonly string[];
+  };
   /**
    * Called for a rule that failed, once per batch. The failure is noted and the other rules
    * continue.
    */
   readonly failed: (error: Error) => void;
-}
-
-interface SharedRuleParts {
-  /** Saves how far all journals are evaluated. */
-  readonly savePositions: (db: RecordsDb) => Promise<void>;
-  /** The workspaces whose rules this node evaluates. */
-  readonly workspaces: () => readonly string[];
 }
 
 export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
@@ -104,18 +172,11 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
       rules: this.#parts.registry.rules,
       log: this.#parts.lanes?.log,
     });
-    this.#dueTimers = new DueTimers({
-      db: this.#parts.db,
-      registry: this.#parts.registry,
-      log: this.#parts.log,
-      formulas: this.#parts.formulas,
-      newId: this.#parts.newId,
-      newBatch: () => new RuleBatch(this.#parts),
-      write: (batch) => writeBatch(this.#parts, batch),
-      workspaces: this.#parts.shared?.workspaces,
-      nextPosition: (workspaceId) => this.#lanes.evaluatedOf(workspaceId) + 1,
-      durablePosition: () => this.#parts.lanes?.log.position ?? 0,
-    });
+    this.#dueTimers = new DueTimers(
+      this.#parts,
+      () => new RuleBatch(this.#parts),
+      (workspaceId) => this.#lanes.evaluatedOf(workspaceId) + 1,
+    );
     this.#laneWorker = new LaneWorker(this.#parts, this.#lanes, (lane) =>
       this.evaluate(() => this.#lanes.turnOfLane(lane)),
     );
@@ -380,41 +441,33 @@ const brokenTimerMs = hourMs;
 /** Delay until waiting logic blocks of a workspace with samples to evaluate are looked at again. */
 const behindRetryMs = 500;
 
-interface DueTimersParts {
-  readonly db: RecordsDb;
-  readonly registry: RuleRegistry;
-  readonly log: RunLog;
-  readonly formulas: FormulaValues;
-  readonly newId: () => string;
-  readonly newBatch: () => RuleBatch;
-  /** Resolves when the effects of the batch are durable. */
-  readonly write: (batch: RuleBatch) => Promise<void>;
-  /** The workspaces whose timers run here; all without it. */
-  readonly workspaces: (() => readonly string[]) | undefined;
-  /** Position of the next journal entry of the workspace to evaluate. */
-  readonly nextPosition: (workspaceId: string) => number;
-  /** Position of the next entry to be stored. */
-  readonly durablePosition: () => number;
-}
-
 /** Both resolve when the effects are durable: to true when more may be due. */
 class DueTimers {
-  readonly #parts: DueTimersParts;
+  readonly #parts: RuleFollowerParts;
+  readonly #newBatch: () => RuleBatch;
+  readonly #nextPosition: (workspaceId: string) => number;
   /** By workspace, the position up to which entries have to be evaluated first. */
   readonly #awaited = new Map<string, number>();
 
-  constructor(parts: DueTimersParts) {
+  /** `nextPosition` is that of the next journal entry of the workspace to evaluate. */
+  constructor(
+    parts: RuleFollowerParts,
+    newBatch: () => RuleBatch,
+    nextPosition: (workspaceId: string) => number,
+  ) {
     this.#parts = parts;
+    this.#newBatch = newBatch;
+    this.#nextPosition = nextPosition;
+  }
+
+  /** The workspaces whose timers run here; undefined for all. */
+  #workspaces(): readonly string[] | undefined {
+    return this.#parts.shared?.workspaces();
   }
 
   async runRules(at: EpochMs): Promise<boolean> {
-    const batch = this.#parts.newBatch();
-    for (const { id, due } of await findDueRules(
-      this.#parts.db,
-      at,
-      dueMax,
-      this.#parts.workspaces?.(),
-    )) {
+    const batch = this.#newBatch();
+    for (const { id, due } of await findDueRules(this.#parts.db, at, dueMax, this.#workspaces())) {
       const compiled = this.#parts.registry.rule(id);
       // A rule that is not active, or has no schedule, does not become due again.
       if (compiled?.schedule === undefined)
@@ -422,13 +475,13 @@ class DueTimers {
       else await this.#runScheduled({ compiled, schedule: compiled.schedule, due }, at, batch);
     }
     await batch.addEffects();
-    await this.#parts.write(batch);
+    await writeBatch(this.#parts, batch);
     return batch.write.due.length === dueMax;
   }
 
   /** The clock was set back: what is planned too late for it is planned anew. */
   async setBack(at: EpochMs, byMs: number): Promise<void> {
-    const workspaces = this.#parts.workspaces?.();
+    const workspaces = this.#workspaces();
     await transaction(this.#parts.db, async (step) => {
       for (const { id, due } of await findPlannedRules(step.db, at, workspaces)) {
         const schedule = this.#parts.registry.rule(id)?.schedule;
@@ -444,9 +497,9 @@ class DueTimers {
   /** Changes the logic blocks that have waited long enough, each with the last samples. */
   async changeWaitingBlocks(at: EpochMs): Promise<boolean> {
     const { registry } = this.#parts;
-    const workspaces = this.#parts.workspaces?.();
+    const workspaces = this.#workspaces();
     const due = await findDueConditionStates(this.#parts.db, at, dueMax, workspaces);
-    const batch = this.#parts.newBatch();
+    const batch = this.#newBatch();
     for (const state of due) {
       const compiled = registry.rule(state.ruleId);
       const isOver = compiled?.rule.activation !== state.activation;
@@ -458,7 +511,7 @@ class DueTimers {
         batch.write.ended.push(state);
     }
     await batch.addEffects();
-    await this.#parts.write(batch);
+    await writeBatch(this.#parts, batch);
     return due.length === dueMax;
   }
 
@@ -467,9 +520,9 @@ class DueTimers {
    * end what is waited for.
    */
   #isBehind(workspaceId: string): boolean {
-    const { nextPosition, durablePosition } = this.#parts;
-    const target = this.#awaited.get(workspaceId) ?? durablePosition();
-    const isBehind = nextPosition(workspaceId) < target;
+    const stored = this.#parts.lanes?.log.position ?? 0;
+    const target = this.#awaited.get(workspaceId) ?? stored;
+    const isBehind = this.#nextPosition(workspaceId) < target;
     if (isBehind) this.#awaited.set(workspaceId, target);
     else this.#awaited.delete(workspaceId);
     return isBehind;
@@ -482,10 +535,10 @@ class DueTimers {
     at: EpochMs,
     batch: RuleBatch,
   ): Promise<boolean> {
-    const { registry, nextPosition, newId } = this.#parts;
+    const { registry, newId } = this.#parts;
     const { id, workspaceId } = compiled.rule;
     const devices = new Map([[deviceId, workspaceId]]);
-    await registry.prepareDevices(devices, nextPosition(workspaceId), batch.failures);
+    await registry.prepareDevices(devices, this.#nextPosition(workspaceId), batch.failures);
     const planned = registry.planOf(deviceId)?.rules.find((one) => one.compiled.rule.id === id);
     const triggered = planned && evaluateDue(planned, deviceId, registry.memory);
     if (triggered === undefined) return false;
@@ -498,15 +551,10 @@ class DueTimers {
   }
 
   async runScriptTimers(at: EpochMs): Promise<boolean> {
-    const batch = this.#parts.newBatch();
-    const timers = await findDueScriptTimers(
-      this.#parts.db,
-      at,
-      dueMax,
-      this.#parts.workspaces?.(),
-    );
+    const batch = this.#newBatch();
+    const timers = await findDueScriptTimers(this.#parts.db, at, dueMax, this.#workspaces());
     for (const timer of timers) await this.#runScriptTimer(timer, at, batch);
-    await this.#parts.write(batch);
+    await writeBatch(this.#parts, batch);
     return timers.length === dueMax;
   }
 
@@ -521,7 +569,7 @@ class DueTimers {
     batch: RuleBatch,
   ): Promise<void> {
     const { compiled, schedule, due } = rule;
-    const next = this.#parts.nextPosition(compiled.rule.workspaceId);
+    const next = this.#nextPosition(compiled.rule.workspaceId);
     await this.#parts.registry.prepareRule(compiled, next, batch.failures);
     let nextExecution: EpochMs | null = at + brokenTimerMs;
     let origin = this.#originOf('TIMER', `timer ${due}`, at);
@@ -553,7 +601,7 @@ class DueTimers {
     batch.write.firedTimers.push(timer.id);
     const compiled = this.#parts.registry.rule(timer.ruleId);
     if (compiled === undefined || compiled.rule.activation !== timer.activation) return;
-    const next = this.#parts.nextPosition(compiled.rule.workspaceId);
+    const next = this.#nextPosition(compiled.rule.workspaceId);
     await this.#parts.registry.prepareRule(compiled, next, batch.failures);
     await batch.addTimerRun({
       compiled,

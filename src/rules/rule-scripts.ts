@@ -16,18 +16,18 @@ import {
 import { KeyedQueue } from '../structures/work-queues.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { AlarmSources } from './evaluation/alarm-sources.ts';
+import { keepAlarmSources, sampleTimeOf, scriptAlarms } from './rule-alarms.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
 import type { RuleSample } from './evaluation/rule-reading.ts';
 import type { RunLog } from './evaluation/run-log.ts';
 import {
   actionsFor,
   clearsAlarm,
-  type ScriptOutcome,
-  scriptOutcome,
-  scriptRunLimits,
   emittedReason,
+  scriptOutcome,
+  type ScriptOutcome,
+  scriptRunLimits,
 } from './evaluation/script-run.ts';
-import { keepAlarmSources, sampleTimeOf, scriptAlarms } from './rule-alarms.ts';
 import { type Origin, ruleDelivery, ruleNote, runDeviceId } from './rule-effects.ts';
 import { firedNote } from './rule-batch.ts';
 import {
@@ -42,7 +42,12 @@ import {
 const runsPerWrite = 20;
 const retryMs = 1_000;
 
-interface RuleScriptsParts extends ScriptRunParts {
+interface RuleScriptsParts {
+  readonly db: RecordsDb;
+  readonly scripts: ScriptRunner;
+  readonly alarmSources: AlarmSources;
+  readonly log: RunLog;
+  readonly now: () => EpochMs;
   /** Returns the current rule. */
   readonly ruleOf: (ruleId: string) => Promise<CompiledRule | undefined>;
   readonly outlets: RuleOutlets;
@@ -56,33 +61,21 @@ interface RuleScriptsParts extends ScriptRunParts {
   readonly timersSet: () => void;
 }
 
-interface ScriptsState {
-  readonly parts: RuleScriptsParts;
-  /** Number of waiting runs by rule. */
-  readonly waiting: Map<string, number>;
-  /** Rules to which runs were added since their queue was last read. */
-  readonly unread: Set<string>;
-  /** Rules that failed and wait for their retry. */
-  readonly failing: Set<string>;
-  closed: boolean;
-}
-
 export class RuleScripts {
   readonly #parts: RuleScriptsParts;
-  readonly #state: ScriptsState;
   readonly #queue: KeyedQueue;
+  /** Number of waiting runs by rule. */
+  readonly #waiting = new Map<string, number>();
+  /** Rules to which runs were added since their queue was last read. */
+  readonly #unread = new Set<string>();
+  /** Rules that failed and wait for their retry. */
+  readonly #failing = new Set<string>();
+  #isClosed = false;
 
   constructor(parts: RuleScriptsParts) {
     this.#parts = parts;
-    this.#state = {
-      parts,
-      waiting: new Map(),
-      unread: new Set(),
-      failing: new Set(),
-      closed: false,
-    };
     this.#queue = new KeyedQueue({
-      work: (ruleId) => workOn(this.#state, ruleId),
+      work: (ruleId) => this.#workOn(ruleId),
       failed: parts.failed,
       setTimer: parts.setTimer,
       runningMax: Infinity,
@@ -95,23 +88,23 @@ export class RuleScripts {
 
   /** Resolves after the runs in progress. Waiting runs are executed after the next start. */
   readonly close = async (): Promise<void> => {
-    this.#state.closed = true;
+    this.#isClosed = true;
     await this.#queue.close();
   };
 
   count(ruleId: string): number {
-    return this.#state.waiting.get(ruleId) ?? 0;
+    return this.#waiting.get(ruleId) ?? 0;
   }
 
   /** Rules with waiting runs. */
   waitingRules(): readonly string[] {
-    return [...this.#state.waiting.keys()];
+    return [...this.#waiting.keys()];
   }
 
   added(ruleIds: readonly string[]): void {
     for (const id of ruleIds) {
-      this.#state.waiting.set(id, (this.#state.waiting.get(id) ?? 0) + 1);
-      this.#state.unread.add(id);
+      this.#waiting.set(id, (this.#waiting.get(id) ?? 0) + 1);
+      this.#unread.add(id);
       this.#schedule(id);
     }
   }
@@ -120,81 +113,70 @@ export class RuleScripts {
   async start(): Promise<void> {
     for (const [ruleId, count] of await countTriggers(this.#parts.db)) {
       if (this.#parts.isOwn?.(ruleId) === false) continue;
-      this.#state.waiting.set(ruleId, count);
+      this.#waiting.set(ruleId, count);
       this.#schedule(ruleId);
     }
   }
 
   #schedule(ruleId: string): void {
-    if (!this.#state.failing.has(ruleId)) this.#queue.schedule(ruleId);
+    if (!this.#failing.has(ruleId)) this.#queue.schedule(ruleId);
   }
-}
 
-async function workOn(state: ScriptsState, ruleId: string): Promise<void> {
-  state.failing.delete(ruleId);
-  try {
-    await runWaiting(state, ruleId);
-  } catch (error) {
-    state.failing.add(ruleId);
-    throw error;
-  }
-}
-
-async function runWaiting(state: ScriptsState, ruleId: string): Promise<void> {
-  const { parts, waiting, unread } = state;
-  while (!state.closed) {
-    unread.delete(ruleId);
-    if (parts.isOwn?.(ruleId) === false) return void waiting.delete(ruleId);
-    const found = await findTriggers(parts.db, ruleId, runsPerWrite);
-    if (found.length === 0) {
-      if (!unread.has(ruleId)) waiting.delete(ruleId);
-      return;
+  async #workOn(ruleId: string): Promise<void> {
+    this.#failing.delete(ruleId);
+    try {
+      await this.#runWaiting(ruleId);
+    } catch (error) {
+      this.#failing.add(ruleId);
+      throw error;
     }
-    const compiled = await parts.ruleOf(ruleId);
-    const { taken, write } = await runAll(state, compiled, found);
-    const { fence } = parts;
-    const fenced =
-      fence === undefined
-        ? write
-        : { ...write, savePositions: (step: RecordsDb) => fence(step, ruleId) };
-    await writeRuleEffects(parts.db, fenced, parts.outlets);
-    keepAlarmSources(
-      write.alarms.map(({ effect }) => effect),
-      parts.alarmSources,
-    );
-    waiting.set(ruleId, Math.max(0, (waiting.get(ruleId) ?? 0) - taken));
-    if (write.timers.length > 0) parts.timersSet();
   }
-}
 
-async function runAll(
-  state: ScriptsState,
-  compiled: CompiledRule | undefined,
-  found: readonly WaitingTrigger[],
-): Promise<{ readonly taken: number; readonly write: RuleWrite }> {
-  const collector = createCollector(state.parts);
-  const done = new Map<string, CommitPlace>();
-  let taken = 0;
-  for (const trigger of found) {
-    if (state.closed) break;
-    const { ruleId, activation, place } = trigger;
-    if (compiled?.rule.activation === activation) await runScript(collector, compiled, trigger);
-    taken += 1;
-    done.set(ruleId, place);
+  async #runWaiting(ruleId: string): Promise<void> {
+    const { db, isOwn, ruleOf, fence, outlets, alarmSources, timersSet } = this.#parts;
+    while (!this.#isClosed) {
+      this.#unread.delete(ruleId);
+      if (isOwn?.(ruleId) === false) return void this.#waiting.delete(ruleId);
+      const found = await findTriggers(db, ruleId, runsPerWrite);
+      if (found.length === 0) {
+        if (!this.#unread.has(ruleId)) this.#waiting.delete(ruleId);
+        return;
+      }
+      const { taken, write } = await this.#runAll(await ruleOf(ruleId), found);
+      const fenced =
+        fence === undefined
+          ? write
+          : { ...write, savePositions: (step: RecordsDb) => fence(step, ruleId) };
+      await writeRuleEffects(db, fenced, outlets);
+      keepAlarmSources(
+        write.alarms.map(({ effect }) => effect),
+        alarmSources,
+      );
+      this.#waiting.set(ruleId, Math.max(0, this.count(ruleId) - taken));
+      if (write.timers.length > 0) timersSet();
+    }
   }
-  const removed = [...done].map(([ruleId, upTo]) => ({ ruleId, upTo }));
-  return { taken, write: { ...writeOf(collector), done: removed } };
+
+  async #runAll(
+    compiled: CompiledRule | undefined,
+    found: readonly WaitingTrigger[],
+  ): Promise<{ readonly taken: number; readonly write: RuleWrite }> {
+    const collector = createCollector(this.#parts);
+    const done = new Map<string, CommitPlace>();
+    let taken = 0;
+    for (const trigger of found) {
+      if (this.#isClosed) break;
+      const { ruleId, activation, place } = trigger;
+      if (compiled?.rule.activation === activation) await runScript(collector, compiled, trigger);
+      taken += 1;
+      done.set(ruleId, place);
+    }
+    const removed = [...done].map(([ruleId, upTo]) => ({ ruleId, upTo }));
+    return { taken, write: { ...writeOf(collector), done: removed } };
+  }
 }
 
 // Effects of script runs: deliveries, state, timers, notes and logged runs of one rule, collected for one write.
-
-interface ScriptRunParts {
-  readonly db: RecordsDb;
-  readonly scripts: ScriptRunner;
-  readonly alarmSources: AlarmSources;
-  readonly log: RunLog;
-  readonly now: () => EpochMs;
-}
 
 interface Run {
   readonly compiled: CompiledRule;
@@ -205,14 +187,14 @@ interface Run {
 
 /** The effects of some runs of one rule. Each run reads the state of the previous one. */
 interface Collector {
-  readonly parts: ScriptRunParts;
+  readonly parts: RuleScriptsParts;
   readonly write: CollectedWrite;
   readonly held: Map<string, RuleWrite['holds'][number]>;
   state: JsonObject | undefined;
   timersWaiting: number | undefined;
 }
 
-function createCollector(parts: ScriptRunParts): Collector {
+function createCollector(parts: RuleScriptsParts): Collector {
   const held = new Map<string, RuleWrite['holds'][number]>();
   const write = emptyWrite();
   return { parts, write, held, state: undefined, timersWaiting: undefined };

@@ -25,7 +25,7 @@ import {
   silenceVerdict,
   type Triggered,
 } from './evaluation/evaluation.ts';
-import { type FormulaStages, FormulaValues } from './evaluation/operands.ts';
+import type { FormulaValues } from './evaluation/operands.ts';
 import { Reading } from './evaluation/rule-reading.ts';
 import { type RuleRun, runOf, runView } from './evaluation/rule-run.ts';
 import {
@@ -59,16 +59,12 @@ const simulationLimits = {
 const readAheadMs = hourMs;
 
 interface SimulationParts {
+  readonly db: RecordsDb;
   readonly store: Samples;
   readonly scripts: ScriptRunner;
   readonly lookUp: LookUpDevice;
-  /** Tag ids to the devices that carry them, and the tags of a device. */
-  readonly tagsOf: (
-    deviceIds: readonly string[],
-  ) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
-  /** What expressions read besides the samples. */
-  readonly formulas: () => FormulaStages;
-  readonly devicesOfTag: (tagId: string) => Promise<readonly string[]>;
+  /** What expressions read besides the samples; of one simulation. */
+  readonly formulas: () => FormulaValues;
   readonly pause: () => Promise<unknown>;
   readonly now: () => EpochMs;
 }
@@ -108,14 +104,14 @@ async function simulateRule(
     to,
     on,
   );
-  const tags = await on.tagsOf(devices);
+  const tags = await placeRows.groupsOfDevices(on.db, devices);
   // Durations of logic blocks pass by the times of the samples.
   let clock = from;
   const memory = new RuleMemory(
     () => newestUntil(on.now()),
     () => clock,
   );
-  const formulas = new FormulaValues(on.formulas());
+  const formulas = on.formulas();
   const plans = new Map<string, DevicePlan | undefined>();
   const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0, from };
   const told: { readonly run: RuleRun; readonly actions: readonly Json[] }[] = [];
@@ -298,7 +294,7 @@ async function devicesOf(compiled: CompiledRule, on: SimulationParts): Promise<s
   const inputs = inputsOf(compiled);
   const ids = new Set(inputs.flatMap(({ deviceIds }) => deviceIds));
   for (const tagId of new Set(inputs.flatMap(({ tagIds }) => tagIds))) {
-    for (const id of await on.devicesOfTag(tagId)) ids.add(id);
+    for (const id of await devicesOfGroup(on.db, tagId)) ids.add(id);
   }
   return [...ids].sort();
 }
@@ -377,15 +373,11 @@ async function scriptRun(
 
 // Simulation of a stored or drafted rule: reads everything that it uses, then simulates it (contract 35).
 
-interface StoredRuleSimulationParts extends Omit<SimulationParts, 'tagsOf' | 'devicesOfTag'> {
-  readonly db: RecordsDb;
-}
-
 /** `to` is exclusive. Throws Problem 404 for a rule that does not exist. */
 export async function simulateStoredRule(
   ruleId: string,
   range: { readonly from: EpochMs; readonly to: EpochMs },
-  parts: StoredRuleSimulationParts,
+  parts: SimulationParts,
 ): Promise<SimulatedRuns> {
   const rule = await ruleRows.find(parts.db, ruleId);
   if (rule === undefined) throw problem('notFound', { what: 'rule', id: ruleId });
@@ -396,18 +388,16 @@ export async function simulateStoredRule(
 export async function simulateUnstoredRule(
   rule: Rule,
   range: { readonly from: EpochMs; readonly to: EpochMs },
-  parts: StoredRuleSimulationParts,
+  parts: SimulationParts,
   outputs: readonly OutputConnector[] = [],
 ): Promise<SimulatedRuns> {
-  const { db, ...stages } = parts;
-  return simulateRule(await compiledRule(db, rule, outputs), range, {
-    ...stages,
-    tagsOf: (deviceIds) => placeRows.groupsOfDevices(db, deviceIds),
-    devicesOfTag: async (id) =>
-      hasFormOfId('place', id)
-        ? (await placeRows.devicesOf(db, id)).map((device) => device.id)
-        : tagRows.deviceIdsOf(db, id),
-  });
+  return simulateRule(await compiledRule(parts.db, rule, outputs), range, parts);
+}
+
+/** Those that carry the tag, or are in the place. */
+async function devicesOfGroup(db: RecordsDb, id: string): Promise<readonly string[]> {
+  if (!hasFormOfId('place', id)) return tagRows.deviceIdsOf(db, id);
+  return (await placeRows.devicesOf(db, id)).map((device) => device.id);
 }
 
 async function compiledRule(

@@ -1,6 +1,6 @@
 // Rule pacing, on a clock that only pauses and the test move.
 import { expect, test } from 'vitest';
-import { RulePacing } from './rule-yielding.ts';
+import { RulePacing } from './rule-follower.ts';
 
 function pacingWith(delayMs = 0) {
   let nowMs = 1_000;

@@ -2,7 +2,7 @@
 import type { QueriedDevice } from '../../src/query/accumulation.ts';
 import { accumulatedKpi, deviceKpis } from '../../src/query/kpi.ts';
 import { openPublicHolidays } from '../../src/query/public-holidays.ts';
-import { seriesJson } from '../../src/query/series-json.ts';
+import { seriesJson } from '../../src/query/unwritten-json.ts';
 import { deviceSeries } from '../../src/query/time-series.ts';
 import { openTimeZones } from '../../src/model/time-zone.ts';
 import { type FillStore, filledStore } from './filled-store.ts';

@@ -40,12 +40,12 @@ test('each sample gets what a query of that moment answers', async () => {
   const store = await openTestSamples({ directory, now: () => 1 });
   const offsetAt = () => 3_600_000;
   const fields = { base: 7 };
-  const usual = new UsualDays({
-    learn: async () => expect.fail('No formula asks what is usual'),
-    clock: () => 0,
-    pause: async () => undefined,
-    failed: () => undefined,
-  });
+  const usual = new UsualDays(
+    async () => expect.fail('No formula asks what is usual'),
+    () => 0,
+    async () => undefined,
+    () => undefined,
+  );
   const formulas = new Formulas();
   const all = texts.map((text) => formulas.of(text, 0));
   const others = new Set<Value>();
@@ -53,12 +53,12 @@ test('each sample gets what a query of that moment answers', async () => {
     for (let stream = 1; stream <= streams; stream++) {
       const random = seeded(stream);
       const deviceId = `d${stream}`;
-      const values = new FormulaValues({
-        values: (request) => store.values(request),
-        deviceOf: async () => ({ workspaceId: 'w', fields }),
-        offsetsOf: async () => offsetAt,
+      const values = new FormulaValues(
+        (request) => store.values(request),
+        async () => ({ workspaceId: 'w', fields }),
+        async () => offsetAt,
         usual,
-      });
+      );
       const reads = new ExpressionReads(
         store,
         new Map(texts.map((text) => [text, parseExpression(text)])),

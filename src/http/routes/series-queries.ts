@@ -16,14 +16,13 @@ import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-series.ts';
 import { expressionsOf, manySeriesJson } from '../../query/many-series.ts';
 import type { QueriedDevice } from '../../query/accumulation.ts';
-import { seriesListJson } from '../../query/series-json.ts';
-import { SeriesAnswer } from '../../query/unwritten-json.ts';
+import { SeriesAnswer, seriesListJson } from '../../query/unwritten-json.ts';
 import { seriesOfDevices, type TimeSeries } from '../../query/time-series.ts';
 import {
   Answer,
   resourceRoute,
-  type Route,
   route,
+  type Route,
   unwrittenAnswer,
   writtenAnswer,
 } from '../edge/route.ts';

@@ -3,8 +3,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Sample } from '../../model/sample.ts';
 import type { SampleExportPlan } from '../../model/operation.ts';
-import type { ExportProgress } from './export-file.ts';
-import { type DevicePage, type PartLimits, type ReadRange, readPart } from './next-part.ts';
+import {
+  type DevicePage,
+  type ExportProgress,
+  type PartLimits,
+  readPart,
+  type ReadRange,
+} from './export-file.ts';
 import { PartColumnsContent } from './part-columns.ts';
 import { PartLinesContent } from './sample-lines.ts';
 import { addPart } from './value-columns.ts';

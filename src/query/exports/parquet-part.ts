@@ -162,12 +162,6 @@ const level = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** A column of fewer bytes is not worth the call. */
 const packedBytesMin = 256;
 
-/** Where column chunks go, and where in the file that is. */
-interface PageTarget {
-  readonly bytes: ByteWriter;
-  readonly offset: number;
-}
-
 /** A column without its name and type. */
 interface ColumnPages {
   /** Rows, and those that have a value. */
@@ -177,17 +171,17 @@ interface ColumnPages {
   readonly encoding: Encoding;
   /** Levels and values. */
   readonly bytes: Uint8Array;
-  readonly bounds: Bounds | undefined;
-}
-
-interface Bounds {
-  readonly min_value: bigint | number | Uint8Array;
-  readonly max_value: bigint | number | Uint8Array;
+  readonly bounds:
+    | {
+        readonly min_value: bigint | number | Uint8Array;
+        readonly max_value: bigint | number | Uint8Array;
+      }
+    | undefined;
 }
 
 /** Writes the pages of a column and returns its entry in the footer. */
 function writeColumn(
-  { bytes: target, offset }: PageTarget,
+  { bytes: target, offset }: { readonly bytes: ByteWriter; readonly offset: number },
   { name, type }: { readonly name: string; readonly type: ColumnData['type'] },
   { rows, present, dictionary, encoding, bytes, bounds }: ColumnPages,
 ): ColumnChunk {

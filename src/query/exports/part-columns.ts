@@ -5,7 +5,7 @@ import type { SampleColumn, SampleColumns, SampleRun } from '../../storage/sampl
 import { grown } from '../../structures/bytes.ts';
 import { missing } from '../../structures/missing.ts';
 import { textKey } from '../../structures/hash-tables.ts';
-import type { ExportedDevice, PartBatch, PartContent, ReadRange } from './next-part.ts';
+import type { ExportedDevice, PartBatch, PartContent, ReadRange } from './export-file.ts';
 
 /** Only data, so that it can be sent to a thread. */
 export interface PartColumns {
@@ -66,7 +66,10 @@ export class PartColumnsContent implements PartContent<PartColumns> {
   readonly #blocks: Block[] = [];
   readonly #blocksByName = new Map<string, number>();
   /** The block of rows that were seen before. */
-  readonly #blocksOf = new WeakMap<SampleColumns['rows'], KnownBlock>();
+  readonly #blocksOf = new WeakMap<
+    SampleColumns['rows'],
+    { readonly topic: string; readonly shapes: number; readonly block: number }
+  >();
   #order = new Uint32Array(3 * firstRows);
   #ordered = 0;
   #size = 0;
@@ -166,12 +169,6 @@ export class PartColumnsContent implements PartContent<PartColumns> {
     }
     return block;
   }
-}
-
-interface KnownBlock {
-  readonly topic: string;
-  readonly shapes: number;
-  readonly block: number;
 }
 
 class RunBatch implements PartBatch {

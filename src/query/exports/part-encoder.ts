@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { gzip } from 'node:zlib';
 import type { SampleExportFormat, SampleExportPlan } from '../../model/operation.ts';
-import type { PartContent } from './next-part.ts';
+import type { PartContent } from './export-file.ts';
 import {
   buffersOf,
   type ColumnSource,
@@ -24,13 +24,6 @@ export type PartQuestion = AskedPart & { readonly id: number; readonly offset: n
 export type PartAnswer =
   | { readonly id: number; readonly part: ParquetPart }
   | { readonly id: number; readonly error: string };
-
-/** A part of a file, and what its end must say of the part. */
-interface EncodedPart {
-  readonly bytes: Uint8Array;
-  readonly footer: Uint8Array;
-  readonly samples: number;
-}
 
 export type ExportContent = PartContent<PartColumns | PartLines>;
 
@@ -61,7 +54,11 @@ export class PartEncoder {
     format: SampleExportFormat,
     content: PartColumns | PartLines,
     offset: number,
-  ): Promise<EncodedPart> {
+  ): Promise<{
+    readonly bytes: Uint8Array;
+    readonly footer: Uint8Array;
+    readonly samples: number;
+  }> {
     if ('blocks' in content) return this.#thread.ask({ columns: content }, offset);
     const { samples } = content;
     // Members of gzip after each other are one file of gzip.
@@ -87,13 +84,11 @@ export class PartEncoder {
   }
 }
 
-interface Waiting {
-  readonly resolve: (part: ParquetPart) => void;
-  readonly reject: (error: Error) => void;
-}
-
 function createPartThread() {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<
+    number,
+    { readonly resolve: (part: ParquetPart) => void; readonly reject: (error: Error) => void }
+  >();
   let worker: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
   let lastId = 0;

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import type { Sample } from '../../model/sample.ts';
 import { csvLine, withoutFormula } from '../../structures/csv.ts';
 import { missing } from '../../structures/missing.ts';
-import type { ExportedDevice, PartBatch, PartContent, ReadRange } from './next-part.ts';
+import type { ExportedDevice, PartBatch, PartContent, ReadRange } from './export-file.ts';
 
 /** A line, parsed. */
 interface SampleLine {

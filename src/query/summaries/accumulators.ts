@@ -135,17 +135,12 @@ function quotient(dividend: number | null, divisor: number): number | null {
  * When a value was measured, and its place in the order of storing, which values added in that
  * order do not need.
  */
-interface ValuePlace {
-  readonly timestamp: EpochMs;
-  readonly order?: number | undefined;
-}
-
 /** Adds one value; null and absent values change nothing. */
 export function addValue<T extends Tally>(
   facet: Facet<T>,
   tally: T,
   value: Json | undefined,
-  { timestamp, order = 0 }: ValuePlace,
+  { timestamp, order = 0 }: { readonly timestamp: EpochMs; readonly order?: number | undefined },
 ): void {
   if (value === null || value === undefined) return;
   tally.count++;

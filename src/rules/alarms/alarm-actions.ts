@@ -24,8 +24,7 @@ import {
 } from '../../storage/records/rows/alarms.ts';
 import { findConditionStates, saveConditionStates } from '../../storage/records/rows/rule-state.ts';
 import { ruleRows } from '../../storage/records/rows/rules.ts';
-import type { AlarmEffectParts } from './alarm-effects.ts';
-import { notifyOfAlarms } from './alarm-notifications.ts';
+import { type AlarmEffectParts, notifyOfAlarms } from './alarm-notifications.ts';
 
 /** Alarms per transaction, so that rules and requests have their turns in between. */
 const alarmsPerStep = 100;

@@ -30,11 +30,7 @@ import {
   saveAlarms,
 } from '../../storage/records/rows/alarms.ts';
 import { organizationRows } from '../../storage/records/rows/workspaces.ts';
-import {
-  type AlarmNotificationParts,
-  notifyOfAlarms,
-  type ShownAlarmEvent,
-} from './alarm-notifications.ts';
+import { type AlarmEffectParts, notifyOfAlarms } from './alarm-notifications.ts';
 
 /**
  * Applies effects in their order, within the transaction of the caller. Resolves to notes of the
@@ -44,15 +40,6 @@ export type ApplyAlarms = (
   step: TransactionStep,
   effects: readonly AlarmEffect[],
 ) => Promise<readonly ProcessingLogEntry[]>;
-
-export interface AlarmEffectParts extends AlarmNotificationParts {
-  /** Called with what is durable, in order. */
-  readonly changed: (
-    events: readonly AlarmEvent[],
-    shown: readonly ShownAlarmEvent[],
-    refused: number,
-  ) => void;
-}
 
 /** Effects that are applied before others have their turn. */
 const effectsPerTurn = 500;
@@ -103,7 +90,7 @@ async function openLedger(
     room.set(id, alarmLimits.openPerWorkspaceMax - (await countOpenAlarms(step, id)));
   for (const id of new Set(opening.map(({ organizationId }) => organizationId)))
     room.set(id, openAlarmsMax - (await organizationRows.countOf(step, id, 'openAlarms')));
-  return new AlarmLedger({ alarms, rows, room, newId: () => newId('alarm') });
+  return new AlarmLedger(alarms, rows, room);
 }
 
 function keyOf({ workspaceId, key }: { readonly workspaceId: string; readonly key: string }) {
@@ -170,193 +157,161 @@ function refusalNotes(
 
 // Alarm ledger: applies the effects of many runs in their order, so that each alarm is written once (contract 37).
 
-interface AlarmLedgerParts {
-  /** The open alarms of the keys and sources of the effects. */
-  readonly alarms: readonly Alarm[];
-  /** The rows of the sources of the effects. */
-  readonly rows: readonly AlarmSourceRow[];
-  /** Alarms that each workspace and organization may still open; unlimited without a number. */
-  readonly room: ReadonlyMap<string, number>;
-  readonly newId: () => string;
-}
-
 /** A trigger that opened no alarm, because its workspace or organization has too many. */
 interface RefusedTrigger extends AlarmTrigger {
   readonly per: 'workspace' | 'organization';
 }
 
-interface State {
-  readonly parts: AlarmLedgerParts;
-  readonly byId: Map<string, Alarm>;
-  readonly changed: Set<string>;
-  /** Ids of open alarms. */
-  readonly byKey: Map<string, string>;
-  /** By source, the alarms that it keeps open. */
-  readonly keeping: Map<string, Map<string, AlarmSourceRow>>;
-  readonly room: Map<string, number>;
-  readonly events: AlarmEvent[];
-  /** Place of the last UPDATED event of each alarm. */
-  readonly updates: Map<string, number>;
-  readonly refused: RefusedTrigger[];
-  readonly added: Map<AlarmSourceRow, true>;
-  readonly removed: AlarmSourceRow[];
-}
-
 class AlarmLedger {
   /** In their order. Further triggers of one alarm are one event. */
-  readonly events: readonly AlarmEvent[];
-  readonly refused: readonly RefusedTrigger[];
-  readonly removedRows: readonly AlarmSourceRow[];
-  readonly #state: State;
+  readonly events: AlarmEvent[] = [];
+  readonly refused: RefusedTrigger[] = [];
+  readonly removedRows: AlarmSourceRow[] = [];
+  readonly #byId: Map<string, Alarm>;
+  readonly #changed = new Set<string>();
+  /** Ids of open alarms. */
+  readonly #byKey: Map<string, string>;
+  /** By source, the alarms that it keeps open. */
+  readonly #keeping = new Map<string, Map<string, AlarmSourceRow>>();
+  readonly #room: Map<string, number>;
+  /** Place of the last UPDATED event of each alarm. */
+  readonly #updates = new Map<string, number>();
+  readonly #added = new Set<AlarmSourceRow>();
 
-  constructor(parts: AlarmLedgerParts) {
-    this.#state = {
-      parts,
-      byId: new Map(parts.alarms.map((alarm) => [alarm.id, alarm])),
-      changed: new Set(),
-      byKey: new Map(parts.alarms.map((alarm) => [keyOf(alarm), alarm.id])),
-      keeping: new Map(),
-      room: new Map(parts.room),
-      events: [],
-      updates: new Map(),
-      refused: [],
-      added: new Map(),
-      removed: [],
-    };
-    for (const row of parts.rows) keepingOf(this.#state, row).set(row.alarmId, row);
-    this.events = this.#state.events;
-    this.refused = this.#state.refused;
-    this.removedRows = this.#state.removed;
+  /**
+   * `alarms` are the open ones of the keys and sources of the effects, and `rows` those of their
+   * sources. `room` is how many alarms each workspace and organization may still open; unlimited
+   * without a number.
+   */
+  constructor(
+    alarms: readonly Alarm[],
+    rows: readonly AlarmSourceRow[],
+    room: ReadonlyMap<string, number>,
+  ) {
+    this.#byId = new Map(alarms.map((alarm) => [alarm.id, alarm]));
+    this.#byKey = new Map(alarms.map((alarm) => [keyOf(alarm), alarm.id]));
+    this.#room = new Map(room);
+    for (const row of rows) this.#keepingOf(row).set(row.alarmId, row);
   }
 
   apply(effect: AlarmEffect): void {
-    if (effect.kind === 'TRIGGER') applyTrigger(this.#state, effect);
-    else if (effect.kind === 'SOURCE_ENDED') endSource(this.#state, effect);
-    else endKey(this.#state, effect);
+    if (effect.kind === 'TRIGGER') this.#applyTrigger(effect);
+    else if (effect.kind === 'SOURCE_ENDED') this.#endSource(effect);
+    else this.#endKey(effect);
   }
 
   /** Changed alarms; one that ends is before a new one of its key. */
   changed(): readonly Alarm[] {
-    return [...this.#state.changed].flatMap((id) => this.#state.byId.get(id) ?? []);
+    return [...this.#changed].flatMap((id) => this.#byId.get(id) ?? []);
   }
 
   addedRows(): readonly AlarmSourceRow[] {
-    return [...this.#state.added.keys()].filter(({ alarmId }) => this.#isOpen(alarmId));
+    return [...this.#added].filter(({ alarmId }) => this.#byId.get(alarmId)?.state !== 'CLEARED');
   }
 
-  #isOpen(id: string) {
-    return this.#state.byId.get(id)?.state !== 'CLEARED';
+  #keepingOf({ ruleId, connectorId, deviceId }: AlarmSource): Map<string, AlarmSourceRow> {
+    const id = `${ruleId}\n${connectorId}\n${deviceId}`;
+    const alarms = this.#keeping.get(id) ?? new Map<string, AlarmSourceRow>();
+    this.#keeping.set(id, alarms);
+    return alarms;
   }
-}
 
-function keepingOf(
-  { keeping }: State,
-  { ruleId, connectorId, deviceId }: AlarmSource,
-): Map<string, AlarmSourceRow> {
-  const id = `${ruleId}\n${connectorId}\n${deviceId}`;
-  const alarms = keeping.get(id) ?? new Map<string, AlarmSourceRow>();
-  keeping.set(id, alarms);
-  return alarms;
-}
-
-function keep(state: State, alarm: Alarm): void {
-  state.byId.set(alarm.id, alarm);
-  state.changed.add(alarm.id);
-}
-
-function openOf(state: State, key: string): Alarm | undefined {
-  return state.byId.get(state.byKey.get(key) ?? '');
-}
-
-function applyTrigger(state: State, trigger: AlarmTrigger): void {
-  const key = keyOf(trigger);
-  const known = openOf(state, key);
-  const alarm = known === undefined ? open(state, trigger, key) : triggeredAlarm(known, trigger);
-  if (alarm === undefined) return;
-  keep(state, withSource(state, alarm, trigger));
-  if (known !== undefined) update(state, alarm.id, trigger);
-}
-
-/** Undefined when the workspace or the organization has no room. */
-function open(state: State, trigger: AlarmTrigger, key: string): Alarm | undefined {
-  const { workspaceId, organizationId, at, hops } = trigger;
-  const hasRoom = (id: string) => (state.room.get(id) ?? Infinity) > 0;
-  if (!hasRoom(workspaceId) || !hasRoom(organizationId)) {
-    const per = hasRoom(workspaceId) ? 'organization' : 'workspace';
-    state.refused.push({ ...trigger, per });
-    return undefined;
+  #keep(alarm: Alarm): void {
+    this.#byId.set(alarm.id, alarm);
+    this.#changed.add(alarm.id);
   }
-  changeRoom(state, trigger, -1);
-  const alarm = openedAlarm(state.parts.newId(), trigger);
-  state.byKey.set(key, alarm.id);
-  state.events.push({ change: 'OPENED', alarm, at, hops, sampleTime: trigger.sampleTime });
-  return alarm;
-}
 
-function changeRoom(
-  { room }: State,
-  {
-    workspaceId,
-    organizationId,
-  }: { readonly workspaceId: string; readonly organizationId: string },
-  by: number,
-): void {
-  for (const id of [workspaceId, organizationId]) {
-    const left = room.get(id);
-    if (left !== undefined) room.set(id, left + by);
+  #openOf(key: string): Alarm | undefined {
+    return this.#byId.get(this.#byKey.get(key) ?? '');
   }
-}
 
-function update({ byId, events, updates }: State, id: string, trigger: AlarmTrigger): void {
-  const { at, hops, sampleTime } = trigger;
-  const alarm = byId.get(id);
-  if (alarm === undefined) return;
-  const place = updates.get(id) ?? events.length;
-  updates.set(id, place);
-  events[place] = { change: 'UPDATED', alarm, at, hops, sampleTime };
-}
-
-function withSource(state: State, alarm: Alarm, { source, isEndless }: AlarmTrigger): Alarm {
-  const isFull = alarm.sources >= alarmLimits.sourcesMax;
-  const deviceId = isEndless || isFull ? endlessSource : source.deviceId;
-  const row = { ...source, deviceId, alarmId: alarm.id };
-  const keeping = keepingOf(state, row);
-  if (keeping.has(alarm.id)) return alarm;
-  keeping.set(alarm.id, row);
-  state.added.set(row, true);
-  return { ...alarm, sources: alarm.sources + 1 };
-}
-
-function endSource(state: State, effect: AlarmSourceEnd): void {
-  const keeping = keepingOf(state, effect.source);
-  for (const [alarmId, row] of keeping) {
-    keeping.delete(alarmId);
-    if (!state.added.delete(row)) state.removed.push(row);
-    const alarm = state.byId.get(alarmId);
-    if (alarm === undefined || alarm.state === 'CLEARED') continue;
-    const left = { ...alarm, sources: alarm.sources - 1 };
-    keep(state, left);
-    if (left.sources <= 0) end(state, left, effect, effect.reason);
+  #applyTrigger(trigger: AlarmTrigger): void {
+    const key = keyOf(trigger);
+    const known = this.#openOf(key);
+    const alarm = known === undefined ? this.#open(trigger, key) : triggeredAlarm(known, trigger);
+    if (alarm === undefined) return;
+    this.#keep(this.#withSource(alarm, trigger));
+    if (known !== undefined) this.#update(alarm.id, trigger);
   }
-}
 
-function endKey(state: State, effect: AlarmKeyEnd): void {
-  const alarm = openOf(state, keyOf(effect));
-  if (alarm !== undefined) end(state, alarm, effect, effect.reason);
-}
+  /** Undefined when the workspace or the organization has no room. */
+  #open(trigger: AlarmTrigger, key: string): Alarm | undefined {
+    const { workspaceId, organizationId, at, hops } = trigger;
+    const hasRoom = (id: string) => (this.#room.get(id) ?? Infinity) > 0;
+    if (!hasRoom(workspaceId) || !hasRoom(organizationId)) {
+      const per = hasRoom(workspaceId) ? 'organization' : 'workspace';
+      this.refused.push({ ...trigger, per });
+      return undefined;
+    }
+    this.#changeRoom(trigger, -1);
+    const alarm = openedAlarm(newId('alarm'), trigger);
+    this.#byKey.set(key, alarm.id);
+    this.events.push({ change: 'OPENED', alarm, at, hops, sampleTime: trigger.sampleTime });
+    return alarm;
+  }
 
-/** Its other sources are removed with it. */
-function end(
-  state: State,
-  alarm: Alarm,
-  { at, hops, sampleTime }: AlarmEffect,
-  reason: NonNullable<AlarmClearing['reason']>,
-): void {
-  const cleared = clearedAlarm(alarm, { at, by: null, reason });
-  keep(state, cleared);
-  state.byKey.delete(keyOf(alarm));
-  state.updates.delete(alarm.id);
-  changeRoom(state, alarm, 1);
-  const time = sampleTime ?? alarm.sampleTime?.last ?? null;
-  state.events.push({ change: 'CLEARED', alarm: cleared, at, hops, sampleTime: time });
+  #changeRoom(
+    {
+      workspaceId,
+      organizationId,
+    }: { readonly workspaceId: string; readonly organizationId: string },
+    by: number,
+  ): void {
+    for (const id of [workspaceId, organizationId]) {
+      const left = this.#room.get(id);
+      if (left !== undefined) this.#room.set(id, left + by);
+    }
+  }
+
+  #update(id: string, { at, hops, sampleTime }: AlarmTrigger): void {
+    const alarm = this.#byId.get(id);
+    if (alarm === undefined) return;
+    const place = this.#updates.get(id) ?? this.events.length;
+    this.#updates.set(id, place);
+    this.events[place] = { change: 'UPDATED', alarm, at, hops, sampleTime };
+  }
+
+  #withSource(alarm: Alarm, { source, isEndless }: AlarmTrigger): Alarm {
+    const isFull = alarm.sources >= alarmLimits.sourcesMax;
+    const deviceId = isEndless || isFull ? endlessSource : source.deviceId;
+    const row = { ...source, deviceId, alarmId: alarm.id };
+    const keeping = this.#keepingOf(row);
+    if (keeping.has(alarm.id)) return alarm;
+    keeping.set(alarm.id, row);
+    this.#added.add(row);
+    return { ...alarm, sources: alarm.sources + 1 };
+  }
+
+  #endSource(effect: AlarmSourceEnd): void {
+    const keeping = this.#keepingOf(effect.source);
+    for (const [alarmId, row] of keeping) {
+      keeping.delete(alarmId);
+      if (!this.#added.delete(row)) this.removedRows.push(row);
+      const alarm = this.#byId.get(alarmId);
+      if (alarm === undefined || alarm.state === 'CLEARED') continue;
+      const left = { ...alarm, sources: alarm.sources - 1 };
+      this.#keep(left);
+      if (left.sources <= 0) this.#end(left, effect, effect.reason);
+    }
+  }
+
+  #endKey(effect: AlarmKeyEnd): void {
+    const alarm = this.#openOf(keyOf(effect));
+    if (alarm !== undefined) this.#end(alarm, effect, effect.reason);
+  }
+
+  /** Its other sources are removed with it. */
+  #end(
+    alarm: Alarm,
+    { at, hops, sampleTime }: AlarmEffect,
+    reason: NonNullable<AlarmClearing['reason']>,
+  ): void {
+    const cleared = clearedAlarm(alarm, { at, by: null, reason });
+    this.#keep(cleared);
+    this.#byKey.delete(keyOf(alarm));
+    this.#updates.delete(alarm.id);
+    this.#changeRoom(alarm, 1);
+    const time = sampleTime ?? alarm.sampleTime?.last ?? null;
+    this.events.push({ change: 'CLEARED', alarm: cleared, at, hops, sampleTime: time });
+  }
 }

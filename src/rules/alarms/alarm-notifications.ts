@@ -1,12 +1,14 @@
 // Alarm notifications: messages to outputs, notes for devices and live events, with the change of the alarm (contract 37).
 import { type AlarmView, alarmViews } from '../../inventory/alarms/alarm-lists.ts';
 import {
+  type Alarm,
   type AlarmChange,
   type AlarmEvent,
   alarmLimits,
   type AlarmMute,
   type AlarmNotification,
   type AlarmProperties,
+  mutedAlarm,
   type NotifiedChange,
 } from '../../model/alarm.ts';
 import { type DeliveryDraft, mailDelivery } from '../../model/delivery.ts';
@@ -17,13 +19,15 @@ import type { Records, RecordsDb, TransactionStep } from '../../storage/records/
 import { markMuted } from '../../storage/records/rows/alarms.ts';
 import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
-import { mutesAt } from './alarm-mutes.ts';
 import type { Json } from '../../model/json.ts';
 import type { Mail } from '../../model/mail.ts';
 import { leftOf, zoneOfOrder } from '../../inventory/alarms/on-call.ts';
 import { onCallAt } from '../../model/on-call.ts';
 import { ownerEmails } from '../../storage/records/rows/users.ts';
-import { onCallRows } from '../../storage/records/rows/mutes.ts';
+import { muteRows, onCallRows } from '../../storage/records/rows/mutes.ts';
+import { mutes, muteWindowAt } from '../../model/mute.ts';
+import { openTimeZones } from '../../model/time-zone.ts';
+import { placeRows } from '../../storage/records/rows/places.ts';
 
 /** An event with the alarm as others see it. Values only, so that any part may keep it. */
 export interface ShownAlarmEvent {
@@ -36,7 +40,7 @@ export interface ShownAlarmEvent {
 /** Events that are shown and noted before others have their turn. */
 const eventsPerTurn = 200;
 
-export interface AlarmNotificationParts {
+export interface AlarmEffectParts {
   /** Lets others have their turn. */
   readonly pause: () => Promise<unknown>;
   readonly now: () => EpochMs;
@@ -48,11 +52,17 @@ export interface AlarmNotificationParts {
     deliveries: readonly DeliveryDraft[],
     step: TransactionStep,
   ) => Promise<unknown>;
+  /** Called with what is durable, in order. */
+  readonly changed: (
+    events: readonly AlarmEvent[],
+    shown: readonly ShownAlarmEvent[],
+    refused: number,
+  ) => void;
 }
 
 /** Resolves to the events as others see them, once their messages and notes are written. */
 export async function notifyOfAlarms(
-  parts: AlarmNotificationParts,
+  parts: AlarmEffectParts,
   step: TransactionStep,
   events: readonly AlarmEvent[],
 ): Promise<readonly ShownAlarmEvent[]> {
@@ -65,7 +75,7 @@ export async function notifyOfAlarms(
 }
 
 async function notifyOfSome(
-  { sealer, enqueueDeliveries, linkTo, now }: AlarmNotificationParts,
+  { sealer, enqueueDeliveries, linkTo, now }: AlarmEffectParts,
   step: TransactionStep,
   sent: readonly AlarmEvent[],
 ): Promise<readonly ShownAlarmEvent[]> {
@@ -329,12 +339,10 @@ interface NotifiedOrder {
 }
 
 /** `why` is a line of the mail. */
-interface OnCallRecipient {
-  readonly to: readonly string[];
-  readonly why: string;
-}
-
-type RecipientOf = (order: NotifiedOrder, change: NotifiedChange) => OnCallRecipient;
+type RecipientOf = (
+  order: NotifiedOrder,
+  change: NotifiedChange,
+) => { readonly to: readonly string[]; readonly why: string };
 
 /**
  * Reads who is on call at the moment, in the transaction that changes the alarms. ESCALATED goes to
@@ -372,4 +380,65 @@ async function onCallRecipients(
     const until = now.until === null ? '' : `, until ${formatInstant(now.until)}`;
     return { to: [now.email], why: `On call: ${now.name}${until}` };
   };
+}
+
+// Alarm mutes: which alarms tell nobody at a moment (contract 39.4).
+
+/** Zones of weekly mutes, each read once. */
+export const zoneOf = openTimeZones();
+
+/** Returns the mute that keeps an alarm quiet at the moment, the one that ends last; null for none. */
+type MuteOf = (alarm: Alarm) => AlarmMute | null;
+
+/**
+ * Reads what mutes the alarms at the moment, in the transaction that changes them: a mute is in
+ * effect with its commit.
+ */
+export async function mutesAt(
+  db: RecordsDb,
+  alarms: readonly Alarm[],
+  at: EpochMs,
+): Promise<MuteOf> {
+  const workspaceIds = [...new Set(alarms.map(({ workspaceId }) => workspaceId))];
+  const current = await muteRows.current(db, workspaceIds, at);
+  const inEffect = current.flatMap((mute) => {
+    const window = muteWindowAt(mute, zoneOf, at);
+    return window === undefined ? [] : [{ mute, until: window.to }];
+  });
+  if (inEffect.length === 0) return () => null;
+  const groups = inEffect.some(({ mute: { what } }) => 'tagIds' in what || 'placeIds' in what)
+    ? await placeRows.groupsOfDevices(db, [
+        ...new Set(alarms.flatMap(({ device }) => device?.id ?? [])),
+      ])
+    : new Map<string, ReadonlySet<string>>();
+  const latestFirst = inEffect.toSorted((a, b) => b.until - a.until);
+  return (alarm) => {
+    const own = groups.get(alarm.device?.id ?? '') ?? new Set();
+    const found = latestFirst.find(
+      ({ mute }) => mute.workspaceId === alarm.workspaceId && mutes(mute, alarm, own),
+    );
+    return found === undefined ? null : { muteId: found.mute.id, until: found.until };
+  };
+}
+
+/**
+ * The alarm as the mutes of the moment make it, with the event of one that tells again: it is open
+ * and nobody has acknowledged it.
+ */
+export function remuted(
+  alarm: Alarm,
+  muted: AlarmMute | null,
+  at: EpochMs,
+): { readonly alarm: Alarm; readonly event: AlarmEvent | undefined } {
+  const next = mutedAlarm(alarm, muted, at);
+  const tells = alarm.muted !== null && muted === null && alarm.state === 'OPEN';
+  const sampleTime = alarm.sampleTime?.last ?? null;
+  const event = tells
+    ? ({ change: 'OPENED', alarm: next, at, hops: 0, sampleTime } as const)
+    : undefined;
+  return { alarm: next, event };
+}
+
+export function isMutedAs({ muted }: Alarm, other: AlarmMute | null): boolean {
+  return muted?.muteId === other?.muteId && muted?.until === other?.until;
 }

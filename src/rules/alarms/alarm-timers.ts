@@ -21,21 +21,22 @@ import {
   removeSurplusAlarms,
   saveAlarms,
 } from '../../storage/records/rows/alarms.ts';
-import type { AlarmEffectParts } from './alarm-effects.ts';
-import { isMutedAs, mutesAt, remuted, zoneOf } from './alarm-mutes.ts';
-import { notifyOfAlarms } from './alarm-notifications.ts';
+import {
+  type AlarmEffectParts,
+  isMutedAs,
+  mutesAt,
+  notifyOfAlarms,
+  remuted,
+  zoneOf,
+} from './alarm-notifications.ts';
 import { type Mute, muteLimits, nextMuteStart } from '../../model/mute.ts';
 import { muteRows } from '../../storage/records/rows/mutes.ts';
 
 const alarmsPerStep = 200;
 
-interface AlarmClockParts extends AlarmEffectParts {
-  readonly db: RecordsDb;
-}
-
 /** Clears, escalates and reminds of what is due, some alarms per transaction. */
-export async function runDueAlarms(parts: AlarmClockParts): Promise<void> {
-  const { db, now, pause } = parts;
+export async function runDueAlarms(db: RecordsDb, parts: AlarmEffectParts): Promise<void> {
+  const { now, pause } = parts;
   const at = now();
   for (;;) {
     const changed = await transaction(db, (step) => runSome(parts, step, at));
@@ -46,7 +47,7 @@ export async function runDueAlarms(parts: AlarmClockParts): Promise<void> {
 
 /** Resolves to the number of alarms that were changed. */
 async function runSome(
-  parts: AlarmClockParts,
+  parts: AlarmEffectParts,
   step: TransactionStep,
   at: EpochMs,
 ): Promise<number> {
@@ -122,13 +123,13 @@ type AlarmRemovalParts = {
 const mutesPerLook = 50;
 
 /** Looks at the open alarms of workspaces in which a mute begins or has changed. */
-export async function runDueMutes(parts: AlarmClockParts): Promise<void> {
-  const { db, now, pause } = parts;
+export async function runDueMutes(db: RecordsDb, parts: AlarmEffectParts): Promise<void> {
+  const { now, pause } = parts;
   for (;;) {
     const at = now();
     const due = await muteRows.due(db, at, mutesPerLook);
     for (const workspaceId of new Set(due.map((mute) => mute.workspaceId))) {
-      await lookAtWorkspace(parts, workspaceId);
+      await lookAtWorkspace(db, parts, workspaceId);
       const own = due.filter((mute) => mute.workspaceId === workspaceId);
       await transaction(db, (step) => planNext(step.db, own, at));
     }
@@ -143,8 +144,12 @@ async function planNext(db: RecordsDb, looked: readonly Mute[], at: EpochMs): Pr
 }
 
 /** A look that ends early is repeated, and changes nothing of what it has changed. */
-async function lookAtWorkspace(parts: AlarmClockParts, workspaceId: string): Promise<void> {
-  const { db, now, pause } = parts;
+async function lookAtWorkspace(
+  db: RecordsDb,
+  parts: AlarmEffectParts,
+  workspaceId: string,
+): Promise<void> {
+  const { now, pause } = parts;
   let after = '';
   for (;;) {
     const at = now();

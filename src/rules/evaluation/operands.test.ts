@@ -5,12 +5,12 @@ import { Formulas, formulaValue, FormulaValues, isNeeded } from './operands.ts';
 import type { RuleSample } from './rule-reading.ts';
 import { UsualDays } from './usual-days.ts';
 
-const usual = new UsualDays({
-  learn: async () => expect.fail('No formula asks what is usual'),
-  clock: () => 0,
-  pause: async () => undefined,
-  failed: () => undefined,
-});
+const usual = new UsualDays(
+  async () => expect.fail('No formula asks what is usual'),
+  () => 0,
+  async () => undefined,
+  () => undefined,
+);
 
 /** The store has the value `at` at every second. */
 function started(bytesMax?: number) {
@@ -24,12 +24,10 @@ function started(bytesMax?: number) {
     yield { timestamps, columns: [{ numbers, types: undefined, ids: undefined, texts: [] }] };
   }
   const formulas = new FormulaValues(
-    {
-      values,
-      deviceOf: async (id) => ({ workspaceId: id.startsWith('v') ? 'v' : 'w', fields: {} }),
-      offsetsOf: async () => () => 0,
-      usual,
-    },
+    values,
+    async (id) => ({ workspaceId: id.startsWith('v') ? 'v' : 'w', fields: {} }),
+    async () => () => 0,
+    usual,
     bytesMax,
   );
   return { formulas, reads };

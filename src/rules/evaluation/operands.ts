@@ -141,15 +141,6 @@ interface FormulaDevice {
   readonly fields: JsonObject;
 }
 
-export interface FormulaStages {
-  readonly values: Samples['values'];
-  /** Undefined for an unknown device. */
-  readonly deviceOf: (deviceId: string) => Promise<FormulaDevice | undefined>;
-  /** Of the zone of the workspace. */
-  readonly offsetsOf: (workspaceId: string) => Promise<OffsetAt>;
-  readonly usual: UsualDays;
-}
-
 /** Values of a data key that were read from the store. */
 interface Series {
   readonly list: RecentValues;
@@ -167,11 +158,24 @@ interface DeviceSeries {
 
 /** Computes what formulas read of other samples, of devices that send one sample after another. */
 export class FormulaValues {
-  readonly #on: FormulaStages;
+  readonly #values: Samples['values'];
+  readonly #deviceOf: (deviceId: string) => Promise<FormulaDevice | undefined>;
+  readonly #offsetsOf: (workspaceId: string) => Promise<OffsetAt>;
+  readonly #usual: UsualDays;
   readonly #devices: ByteCache<DeviceSeries>;
 
-  constructor(on: FormulaStages, max: number = bytesMax) {
-    this.#on = on;
+  /** `deviceOf` resolves to undefined for an unknown device; `offsetsOf` to those of the zone of the workspace. */
+  constructor(
+    values: Samples['values'],
+    deviceOf: (deviceId: string) => Promise<FormulaDevice | undefined>,
+    offsetsOf: (workspaceId: string) => Promise<OffsetAt>,
+    usual: UsualDays,
+    max: number = bytesMax,
+  ) {
+    this.#values = values;
+    this.#deviceOf = deviceOf;
+    this.#offsetsOf = offsetsOf;
+    this.#usual = usual;
     this.#devices = new ByteCache(max);
   }
 
@@ -198,10 +202,10 @@ export class FormulaValues {
   }
 
   async #valueOf(formula: Formula, sample: RuleSample, until: EpochMs): Promise<Value> {
-    const device = await this.#on.deviceOf(sample.deviceId);
+    const device = await this.#deviceOf(sample.deviceId);
     // Its samples are evaluated for the last time.
     if (device === undefined) return null;
-    const offsetAt = formula.isLocal ? await this.#on.offsetsOf(device.workspaceId) : utc;
+    const offsetAt = formula.isLocal ? await this.#offsetsOf(device.workspaceId) : utc;
     const lists = new Map<string, RecentValues>();
     const inputs: Value[] = [];
     for (const input of formula.inputs) {
@@ -231,7 +235,7 @@ export class FormulaValues {
     const { deviceId, topic, timestamp, data } = sample;
     const value = valueOf(dataValue(data, key));
     if (typeof value !== 'number' && typeof value !== 'boolean') return null;
-    const day = await this.#on.usual.dayFor({ deviceId, workspaceId, topic, key }, timestamp);
+    const day = await this.#usual.dayFor({ deviceId, workspaceId, topic, key }, timestamp);
     const isOutside = day?.isOutside(Number(value), timestamp, sensitivity);
     if (isOutside !== undefined) return isOutside;
     const why = day === undefined ? 'is being learned' : 'is not known from so little history';
@@ -248,7 +252,7 @@ export class FormulaValues {
   ): Promise<RecentValues> {
     const from = timestamp - reachMs;
     if (source.deviceId !== null && source.deviceId !== deviceId) {
-      const other = await this.#on.deviceOf(source.deviceId);
+      const other = await this.#deviceOf(source.deviceId);
       const list = new RecentValues();
       // It stores samples that are evaluated later or never, so nothing of it is kept.
       if (other?.workspaceId === workspaceId)
@@ -290,7 +294,7 @@ export class FormulaValues {
     before: boolean,
   ): Promise<void> {
     const request = { deviceId, topic: topic ?? '', keys: [key], from, to, before, after: false };
-    for await (const { timestamps, columns } of this.#on.values(request)) {
+    for await (const { timestamps, columns } of this.#values(request)) {
       const [column] = columns;
       if (column === undefined) continue;
       for (const [row, at] of timestamps.entries())

@@ -36,19 +36,19 @@ export function constant(value: Json): RuleOperand {
 }
 
 /** For rules whose formulas read the sample alone. */
-export const noFormulas = new FormulaValues({
-  values: () => {
+export const noFormulas = new FormulaValues(
+  () => {
     throw new Error('No formula reads other samples');
   },
-  deviceOf: async () => undefined,
-  offsetsOf: async () => () => 0,
-  usual: new UsualDays({
-    learn: async () => expect.fail('No formula asks what is usual'),
-    clock: () => 0,
-    pause: async () => undefined,
-    failed: () => undefined,
-  }),
-});
+  async () => undefined,
+  async () => () => 0,
+  new UsualDays(
+    async () => expect.fail('No formula asks what is usual'),
+    () => 0,
+    async () => undefined,
+    () => undefined,
+  ),
+);
 
 export function fromSource(dataSourceId: string, dataKey: string | null = null): RuleOperand {
   return { ...operand, type: 'DATA_SOURCE', dataSourceId, dataKey };

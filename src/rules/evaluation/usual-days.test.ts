@@ -9,16 +9,16 @@ function started({ isPatient = false } = {}) {
   const learned: string[] = [];
   let ms = 0;
   const rested: (() => void)[] = [];
-  const usual = new UsualDays({
-    learn: async ({ deviceId }, at): Promise<UsualDay> => {
+  const usual = new UsualDays(
+    async ({ deviceId }, at): Promise<UsualDay> => {
       learned.push(`${deviceId} ${dayOf(at)}`);
       return { day: dayOf(at), dayOf, isOutside: () => false };
     },
-    clock: () => ms,
-    pause: () => new Promise<void>((resolve) => rested.push(resolve)),
-    failed: (error) => expect.fail(String(error)),
+    () => ms,
+    () => new Promise<void>((resolve) => rested.push(resolve)),
+    (error) => expect.fail(String(error)),
     isPatient,
-  });
+  );
   return { usual, learned, rested, pass: (by: number) => (ms += by) };
 }
 

@@ -35,31 +35,18 @@ export interface UsualKey {
   readonly key: string;
 }
 
-export interface UsualStages {
-  /** Reads the hours of eight weeks, and takes some milliseconds. */
-  readonly learn: (of: UsualKey, at: EpochMs) => Promise<UsualDay>;
-  /** Milliseconds since any fixed moment. */
-  readonly clock: () => number;
-  readonly pause: (ms: number) => Promise<unknown>;
-  /** Called when a day cannot be learned while no sample waits for it. */
-  readonly failed: (error: unknown) => void;
-  /** Samples wait for every day, as a simulation does. */
-  readonly isPatient?: boolean;
-}
-
-interface Kept {
-  readonly workspaceId: string;
-  readonly day: UsualDay;
-}
-
 /**
  * A sample waits for its day as long as its workspace has not made many wait; others are judged by
  * an earlier day, or not at all, and the day is learned behind them. So a fleet that sends at
  * midnight delays no rule of others.
  */
 export class UsualDays {
-  readonly #on: UsualStages;
-  readonly #kept = new WorkingSet<string, Kept>(
+  readonly #learn: (of: UsualKey, at: EpochMs) => Promise<UsualDay>;
+  readonly #clock: () => number;
+  readonly #pause: (ms: number) => Promise<unknown>;
+  readonly #failed: (error: unknown) => void;
+  readonly #isPatient: boolean;
+  readonly #kept = new WorkingSet<string, { readonly workspaceId: string; readonly day: UsualDay }>(
     usualLimits.daysMax,
     undefined,
     ({ workspaceId }) => workspaceId,
@@ -69,8 +56,23 @@ export class UsualDays {
   #isLearning = false;
   #isClosed = false;
 
-  constructor(on: UsualStages) {
-    this.#on = on;
+  /**
+   * `learn` reads the hours of eight weeks, and takes some milliseconds. `clock` is in milliseconds
+   * since any fixed moment. `failed` is called when a day cannot be learned while no sample waits
+   * for it. With `isPatient`, samples wait for every day, as those of a simulation do.
+   */
+  constructor(
+    learn: (of: UsualKey, at: EpochMs) => Promise<UsualDay>,
+    clock: () => number,
+    pause: (ms: number) => Promise<unknown>,
+    failed: (error: unknown) => void,
+    isPatient = false,
+  ) {
+    this.#learn = learn;
+    this.#clock = clock;
+    this.#pause = pause;
+    this.#failed = failed;
+    this.#isPatient = isPatient;
   }
 
   /** Undefined while it is being learned. */
@@ -80,8 +82,8 @@ export class UsualDays {
     const known = this.#kept.get(name)?.day;
     const days = known === undefined ? Number.NaN : known.dayOf(at) - known.day;
     if (days === 0) return known;
-    if (this.#on.isPatient === true || this.#mayWait(of.workspaceId)) {
-      const day = await this.#on.learn(of, at);
+    if (this.#isPatient || this.#mayWait(of.workspaceId)) {
+      const day = await this.#learn(of, at);
       // A late sample does not take the place of today.
       if (!(days < 0)) this.#keep(name, of, day);
       return day;
@@ -103,7 +105,7 @@ export class UsualDays {
   }
 
   #mayWait(workspaceId: string): boolean {
-    const now = this.#on.clock();
+    const now = this.#clock();
     const { awaitedMax, awaitedPerSecond, workspacesMax } = usualLimits;
     const known = this.#awaited.get(workspaceId) ?? { tokens: awaitedMax, at: now };
     const more = ((now - known.at) / 1_000) * awaitedPerSecond;
@@ -129,13 +131,13 @@ export class UsualDays {
       if (next === undefined) return;
       const [name, { of, at }] = next;
       try {
-        const day = await this.#on.learn(of, at);
+        const day = await this.#learn(of, at);
         this.#keep(name, of, day);
       } catch (error) {
-        if (!this.#isClosed) this.#on.failed(error);
+        if (!this.#isClosed) this.#failed(error);
       }
       this.#waiting.delete(name);
-      await this.#on.pause(restMs);
+      await this.#pause(restMs);
     }
   }
 }
