@@ -71,31 +71,31 @@ export interface BlockDamage extends FrameDamage {
   readonly path: string;
 }
 
-interface ScanRange {
-  readonly from: number;
-  readonly to: number;
-  /** What cannot be read behind it is no damage: the blocks end before it. */
-  readonly synced: number;
-}
-
-interface ScannedBlocks {
-  /** Behind the last whole block. */
-  readonly end: number;
-  /** What cannot be read before that end. */
-  readonly damage: readonly BlockDamage[];
-  /** What cannot be read behind it: a torn end, unless the segment was complete. */
-  readonly tail: readonly BlockDamage[];
-}
-
 /**
  * Gives the blocks of a segment to `enter`, in their order. It returns false at a block that is not
  * wanted: the scan ends before it.
  */
 export async function scanBlocks(
   path: string,
-  { from, to, synced }: ScanRange,
+  {
+    from,
+    to,
+    synced,
+  }: {
+    readonly from: number;
+    readonly to: number;
+    /** What cannot be read behind it is no damage: the blocks end before it. */
+    readonly synced: number;
+  },
   enter: (frame: Frame, offset: number) => boolean,
-): Promise<ScannedBlocks> {
+): Promise<{
+  /** Behind the last whole block. */
+  readonly end: number;
+  /** What cannot be read before that end. */
+  readonly damage: readonly BlockDamage[];
+  /** What cannot be read behind it: a torn end, unless the segment was complete. */
+  readonly tail: readonly BlockDamage[];
+}> {
   const damage: BlockDamage[] = [];
   let end = from;
   for await (const batch of scanFrames(path, from, to, synced)) {

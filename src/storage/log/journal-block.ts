@@ -133,14 +133,16 @@ function sealBlock(bytes: Buffer, block: Block, groupBytes: number): void {
   sealFrame(bytes, offset, { type: frameTypes.block, position, storedAt });
 }
 
-/** What one sync made durable, as offsets in the file. */
-interface GroupRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The group of the frame at the offset; undefined for the first frame of a segment. */
-export function groupOf({ type, payload }: Frame, offset: number): GroupRange | undefined {
+/** What one sync made durable with the frame at the offset, as offsets in the file; undefined for the first frame of a segment. */
+export function groupOf(
+  { type, payload }: Frame,
+  offset: number,
+):
+  | {
+      readonly start: number;
+      readonly end: number;
+    }
+  | undefined {
   if (type !== frameTypes.block) return undefined;
   const start = offset - payload.readUInt32LE(0);
   return { start, end: start + payload.readUInt32LE(4) };
@@ -274,12 +276,6 @@ export function segmentStartBytes(position: number, { storedAt, lostTo }: Segmen
   return frameOf({ type: frameTypes.segmentStart, position, storedAt }, payload);
 }
 
-/** What the frame says besides its time; that of format 1 was empty. */
-interface StartPayload {
-  readonly format?: number;
-  readonly lostTo?: number;
-}
-
 /**
  * The first frame of the file; undefined when it is not whole. Throws OtherFormatError for a file
  * of another format.
@@ -292,7 +288,14 @@ export async function readSegmentStart(path: string): Promise<SegmentStart | und
     const frame = readFrame(buffer.subarray(0, bytesRead), 0);
     if (typeof frame === 'string' || frame.type !== frameTypes.segmentStart) return undefined;
     const { payload, storedAt } = frame;
-    const start = payload.length === 0 ? {} : (JSON.parse(payload.toString()) as StartPayload);
+    // The payload of format 1 was empty.
+    const start =
+      payload.length === 0
+        ? {}
+        : (JSON.parse(payload.toString()) as {
+            readonly format?: number;
+            readonly lostTo?: number;
+          });
     refuseOtherFormat(path, start.format, journalFormat);
     return { storedAt, lostTo: start.lostTo };
   } finally {

@@ -52,7 +52,7 @@ interface OpenSegment {
   readonly fd: number;
 }
 
-interface WriterOptions {
+export interface JournalOptions {
   readonly directory: string;
   /** A segment is closed when it is longer; the unit in which the journal is dropped. */
   readonly segmentBytes: number;
@@ -71,6 +71,18 @@ interface WriterOptions {
   readonly continuity?: (() => number) | undefined;
   /** Called at each change, and whenever a full disk refuses. */
   readonly onWriting?: ((state: WritingState) => void) | undefined;
+  /** Entries from this position on are given to `visit` while opening, some at a time. */
+  readonly visitFrom: number;
+  readonly visit: (entries: readonly KeptEntry[]) => void | Promise<void>;
+  /**
+   * Every entry before this position was acknowledged, as somebody knows who saw it: when the files
+   * end before it, that is told as damage.
+   */
+  readonly acknowledgedTo?: number;
+  /** Called when a reader steps over bytes that cannot be read, at every reading. */
+  readonly damaged?: (path: string, damage: FrameDamage) => void;
+  readonly resumeBytesMax?: number;
+  readonly resumeAgeMsMax?: number;
 }
 
 /** Whether appends are accepted; `error` is what the operating system answered. */
@@ -89,7 +101,7 @@ export interface Appended {
 }
 
 class JournalWriter {
-  readonly #options: WriterOptions;
+  readonly #options: JournalOptions;
   readonly #disk: Disk;
   readonly #segments: Segment[];
   #waiting: Waiting[] = [];
@@ -109,7 +121,7 @@ class JournalWriter {
   durablePosition: number;
 
   /** The segments found are the shared list; the last one is written on, or a new one begun. */
-  constructor(options: WriterOptions, found: RecoveredJournal) {
+  constructor(options: JournalOptions, found: RecoveredJournal) {
     this.#options = options;
     this.#disk = options.disk ?? realDisk;
     this.#segments = found.segments;
@@ -328,21 +340,6 @@ const journalLimits = {
   resumeBytesMax: 64 * 1024 * 1024,
   resumeAgeMsMax: dayMs,
 } as const;
-
-export interface JournalOptions extends WriterOptions {
-  /** Entries from this position on are given to `visit` while opening, some at a time. */
-  readonly visitFrom: number;
-  readonly visit: (entries: readonly KeptEntry[]) => void | Promise<void>;
-  /**
-   * Every entry before this position was acknowledged, as somebody knows who saw it: when the files
-   * end before it, that is told as damage.
-   */
-  readonly acknowledgedTo?: number;
-  /** Called when a reader steps over bytes that cannot be read, at every reading. */
-  readonly damaged?: (path: string, damage: FrameDamage) => void;
-  readonly resumeBytesMax?: number;
-  readonly resumeAgeMsMax?: number;
-}
 
 export class Journal {
   readonly #options: JournalOptions;

@@ -58,16 +58,6 @@ export interface RecordsEngine {
   close(): Promise<void>;
 }
 
-interface RecordsMigrating {
-  /** The newest migration before, and the one afterwards. */
-  readonly from: string;
-  readonly to: string;
-  /** How many run. */
-  readonly migrations: number;
-  /** How long they took; undefined while they run. */
-  readonly ms?: number;
-}
-
 export interface EngineEvents {
   /**
    * Called once, when the disk failed: from then on nothing is written any more, and writers are
@@ -75,7 +65,17 @@ export interface EngineEvents {
    */
   readonly stopped: (error: Error) => void;
   /** Called before an older database is brought to this version, and after. */
-  readonly migrating?: ((migration: RecordsMigrating) => void) | undefined;
+  readonly migrating?:
+    | ((migration: {
+        /** The newest migration before, and the one afterwards. */
+        readonly from: string;
+        readonly to: string;
+        /** How many run. */
+        readonly migrations: number;
+        /** How long they took; undefined while they run. */
+        readonly ms?: number;
+      }) => void)
+    | undefined;
   /** Called after each commit that published something for other nodes. */
   readonly published?: (() => void) | undefined;
 }

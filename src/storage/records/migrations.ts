@@ -47,17 +47,15 @@ export async function migrate(
   return true;
 }
 
-interface MigratorTables {
-  [DEFAULT_MIGRATION_TABLE]: { name: string };
-}
-
 /** The names of the migrations that ran. */
 async function namesDone(db: Kysely<RecordTables>): Promise<readonly string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   const tableNames = new Set(tables.map(({ name }) => name));
   if (tableNames.has(unreleasedTable)) throw new DataFolderError(unreleasedRefusal);
   if (!tableNames.has(DEFAULT_MIGRATION_TABLE)) return [];
-  const migratorDb = db as unknown as Kysely<MigratorTables>;
+  const migratorDb = db as unknown as Kysely<{
+    [DEFAULT_MIGRATION_TABLE]: { name: string };
+  }>;
   const rows = await migratorDb.selectFrom(DEFAULT_MIGRATION_TABLE).select('name').execute();
   return rows.map(({ name }) => name);
 }

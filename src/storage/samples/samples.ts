@@ -335,9 +335,6 @@ interface Settling {
   readonly reject: (error: unknown) => void;
 }
 
-/** An entry in the log that is not visible yet. */
-interface LoggedAppend extends PlacedRows, Settling {}
-
 /**
  * What lives until an entry is durable costs most, because collections of garbage copy it: one
  * promise, what is pending, and one object with its place. Values are in arrays of many entries.
@@ -453,7 +450,8 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
     this.#place(this.#groups.of(added.durable), { ...placed, ...settling, ...replaces });
   }
 
-  #place(group: EntryGroup, append: LoggedAppend): void {
+  /** `append` is in the log and not visible yet. */
+  #place(group: EntryGroup, append: PlacedRows & Settling): void {
     group.items.push(append);
     group.visible.then(
       () => this.#settle(append, durableEntryOf(append)),

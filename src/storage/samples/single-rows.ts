@@ -293,13 +293,6 @@ export interface ReservedRows {
   readonly reject: (error: unknown) => void;
 }
 
-interface Reserved {
-  /** Its place in the call. */
-  readonly at: number;
-  readonly rows: RowColumns;
-  readonly pending: PendingEntry;
-}
-
 /** Each item has the rows of another device. Rejects, and nothing is placed, when the store does. */
 export async function placeColumns(
   all: readonly RowColumns[],
@@ -321,7 +314,12 @@ export async function placeColumns(
   },
 ): Promise<PlacedColumns> {
   const left: number[] = [];
-  const reserved: Reserved[] = [];
+  const reserved: {
+    /** Its place in the call. */
+    readonly at: number;
+    readonly rows: RowColumns;
+    readonly pending: PendingEntry;
+  }[] = [];
   const collected = collectOutcome();
   const together: RowsTogether = { range: undefined, ...collected.together };
   let stopped: { readonly error: unknown } | undefined;

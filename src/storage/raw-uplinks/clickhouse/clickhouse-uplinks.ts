@@ -103,14 +103,14 @@ class UplinkTable {
   }
 }
 
-interface UplinkDay {
-  /** Days since 1970. */
-  readonly day: number;
-  readonly bytes: number;
-}
-
 /** The days of which a shard holds uplinks, oldest first. */
-async function storedDays(shard: Shard): Promise<readonly UplinkDay[]> {
+async function storedDays(shard: Shard): Promise<
+  readonly {
+    /** Days since 1970. */
+    readonly day: number;
+    readonly bytes: number;
+  }[]
+> {
   const days = await shard.select<{ readonly day: string; readonly size: number }>(
     `select partition as day, sum(bytes_on_disk) as size from system.parts where active and database = currentDatabase() and table = 'uplinks' group by partition`,
   );
@@ -176,14 +176,15 @@ function isOver({ slot }: UplinkBlock, time: EpochMs, { slotMs }: BlockLimits): 
 /** Positions of one select; not every position has an uplink. */
 const positionsPerSelect = 50_000;
 
-interface UplinkCounts {
+export async function countUplinks(
+  { shards }: ClickHouse,
+  journal: number,
+): Promise<{
   /** Of the journal. */
   readonly own: number;
   /** Of other journals. */
   readonly others: number;
-}
-
-export async function countUplinks({ shards }: ClickHouse, journal: number): Promise<UplinkCounts> {
+}> {
   let [own, others] = [0, 0];
   for (const shard of shards) {
     const [row] = await shard.select<{ own: number; total: number }>(

@@ -178,12 +178,6 @@ export async function readLines(
   return block && linesOf(block.payload);
 }
 
-interface SegmentCopy {
-  readonly contents: SegmentContents;
-  readonly bytes: number;
-  readonly damage: readonly BlockDamage[];
-}
-
 /**
  * Writes the segment's uplinks to another file, but for lines that are not to be kept; durable when
  * it resolves.
@@ -193,7 +187,11 @@ export async function copySegment(
   blocks: readonly BlockPlace[],
   to: string,
   keep: (line: string) => boolean,
-): Promise<SegmentCopy> {
+): Promise<{
+  readonly contents: SegmentContents;
+  readonly bytes: number;
+  readonly damage: readonly BlockDamage[];
+}> {
   const contents = new SegmentContents();
   const damage: BlockDamage[] = [];
   const source = await open(from, 'r');
@@ -488,18 +486,16 @@ export async function findSegments(options: FindingOptions): Promise<FoundSegmen
   };
 }
 
-interface ClosedSegments {
-  /** In the order of their writing. */
-  readonly closed: ClosedSegment[];
-  /** The one that was being written. */
-  readonly left: SegmentName | undefined;
-}
-
 /** A missing or damaged index is rebuilt. */
 async function openClosedSegments(
   directory: string,
   damaged: (damage: BlockDamage) => void,
-): Promise<ClosedSegments> {
+): Promise<{
+  /** In the order of their writing. */
+  readonly closed: ClosedSegment[];
+  /** The one that was being written. */
+  readonly left: SegmentName | undefined;
+}> {
   const names = await withoutHalves(await listSegments(directory, segmentSuffix));
   const closed: ClosedSegment[] = [];
   for (const name of names) {

@@ -46,13 +46,6 @@ import {
 
 // Connection to PostgreSQL: one session writes, in turns with other nodes; others read what is committed.
 
-/** All functions reject with the problems of `recordsError` or the error of PostgreSQL. */
-interface PostgresConnection extends EngineConnection {
-  /** Limits the statements of writers, from now on. */
-  limitStatements(): Promise<void>;
-  hurry(): void;
-}
-
 /** How often a server that takes no connections is tried. */
 const probeEveryMs = 500;
 
@@ -97,12 +90,19 @@ class Reach {
   }
 }
 
-/** Connects with the first statement. See `EngineEvents.published`. */
+/**
+ * Connects with the first statement. See `EngineEvents.published`. All functions reject with the
+ * problems of `recordsError` or the error of PostgreSQL.
+ */
 function openPostgresConnection(
   server: PostgresServer,
   lists: ListChanges,
   published: (() => void) | undefined,
-): PostgresConnection {
+): EngineConnection & {
+  /** Limits the statements of writers, from now on. */
+  limitStatements(): Promise<void>;
+  hurry(): void;
+} {
   const { ran, changed, allChanged } = lists;
   const writer = new Writer(server, { changed, replaced: allChanged });
   const lock = new WriteLock();
@@ -204,7 +204,7 @@ function openTransaction(
   },
 ): OpenTransaction {
   const changes: RecordChange[] = [];
-  const news = () => (node === undefined ? [] : newsQueries(node, { changes, lists: changing() }));
+  const news = () => (node === undefined ? [] : newsQueries(node, changes, changing()));
   let isOpen = true;
   const end = (): void => {
     isOpen = false;
@@ -622,15 +622,15 @@ function beginQuery({ node }: PostgresServer): string {
 /** Changes in one row: others read whole rows. */
 const changesPerRow = 500;
 
-/** What a transaction publishes for other nodes. */
-interface TransactionNews {
-  readonly changes: readonly RecordChange[];
-  /** Organizations whose device lists changed. */
-  readonly lists: readonly string[];
-}
-
-/** The statements that publish it, for the message that commits. */
-function newsQueries(node: string, { changes, lists }: TransactionNews): readonly string[] {
+/**
+ * The statements that publish what a transaction changed, for the message that commits; `lists` are
+ * organizations whose device lists changed.
+ */
+function newsQueries(
+  node: string,
+  changes: readonly RecordChange[],
+  lists: readonly string[],
+): readonly string[] {
   const rows: string[] = [];
   for (let from = 0; from < changes.length || (from === 0 && lists.length > 0); ) {
     const some = changes.slice(from, from + changesPerRow);

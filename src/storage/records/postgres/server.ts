@@ -267,17 +267,15 @@ async function damageOf(client: pg.Client, table: string): Promise<readonly stri
   }
 }
 
-interface ForeignKey {
-  readonly name: string;
-  readonly child: string;
-  readonly parent: string;
-  readonly childColumn: string;
-  readonly parentColumn: string;
-}
-
 /** Rows that name a row which is not there, as after a restore of single tables. */
 async function brokenReferences(client: pg.Client): Promise<readonly string[]> {
-  const { rows: keys } = await client.query<ForeignKey>(
+  const { rows: keys } = await client.query<{
+    readonly name: string;
+    readonly child: string;
+    readonly parent: string;
+    readonly childColumn: string;
+    readonly parentColumn: string;
+  }>(
     `select c.conname as "name", c.conrelid::regclass::text as "child",
        c.confrelid::regclass::text as "parent",
        quote_ident(a.attname) as "childColumn", quote_ident(b.attname) as "parentColumn"

@@ -22,20 +22,22 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>): Annotation {
   return { ...row, by: fromJsonText<Author>(row.by) };
 }
 
-interface AnnotationFilter extends WorkspaceFilter {
-  /** Those at this instant or later, or that last until then. */
-  readonly from?: EpochMs | undefined;
-  /** Those before this instant. */
-  readonly to?: EpochMs | undefined;
-  readonly deviceIds?: readonly string[] | undefined;
-  /** Of the place, of those below it, and of the devices there. */
-  readonly placeId?: string | undefined;
-  /** Of the devices, of their places and all above, and of no device and place. */
-  readonly concerns?: readonly string[] | undefined;
-}
-
 class AnnotationRows extends RecordRows<'annotations', Annotation> {
-  override async list(db: RecordsDb, filter: AnnotationFilter, page: PageRequest) {
+  override async list(
+    db: RecordsDb,
+    filter: WorkspaceFilter & {
+      /** Those at this instant or later, or that last until then. */
+      readonly from?: EpochMs | undefined;
+      /** Those before this instant. */
+      readonly to?: EpochMs | undefined;
+      readonly deviceIds?: readonly string[] | undefined;
+      /** Of the place, of those below it, and of the devices there. */
+      readonly placeId?: string | undefined;
+      /** Of the devices, of their places and all above, and of no device and place. */
+      readonly concerns?: readonly string[] | undefined;
+    },
+    page: PageRequest,
+  ) {
     const { from, to, deviceIds, placeId, concerns } = filter;
     let query = this.filtered(db, filter);
     if (to !== undefined) query = query.where('at', '<', to);

@@ -18,19 +18,17 @@ import type { RecordTables } from '../schema.ts';
 
 const rowsPerStatement = 100;
 
-interface NewSharedDelivery {
-  readonly id: string;
-  readonly shard: number;
-  readonly draft: DeliveryDraft;
-}
-
 /**
  * Inserts what is not there yet by its key; the transaction is the caller's. Writers of several
  * nodes take turns, so that sequences are in the order of commits.
  */
 export async function insertSharedDeliveries(
   step: RecordsDb,
-  made: readonly NewSharedDelivery[],
+  made: readonly {
+    readonly id: string;
+    readonly shard: number;
+    readonly draft: DeliveryDraft;
+  }[],
   now: EpochMs,
 ): Promise<void> {
   for (let from = 0; from < made.length; from += rowsPerStatement) {
@@ -213,17 +211,20 @@ async function reserveSequences(step: RecordsDb, count: number): Promise<number>
   return first;
 }
 
-interface WaitingOfConnector {
-  readonly waiting: number;
-  /** When one that failed is attempted again. */
-  readonly nextRetry: EpochMs | undefined;
-}
-
 /** Of connectors with deliveries that wait. */
 export async function waitingByConnector(
   db: RecordsDb,
   connectorIds: readonly string[],
-): Promise<ReadonlyMap<string, WaitingOfConnector>> {
+): Promise<
+  ReadonlyMap<
+    string,
+    {
+      readonly waiting: number;
+      /** When one that failed is attempted again. */
+      readonly nextRetry: EpochMs | undefined;
+    }
+  >
+> {
   if (connectorIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('deliveries')
@@ -284,11 +285,6 @@ function fromRow({
 // Few enough for every engine's parameter limit, many enough to be quick.
 const deliveriesPerStatement = 100;
 
-interface NewDelivery {
-  readonly id: string;
-  readonly draft: Omit<DeliveryDraft, 'sequence'>;
-}
-
 /** A row with its context as a JSON string; its sequence is its place among the rows. */
 export type DeliveryOnItsWay = Omit<Delivery, 'context' | 'revision' | 'isResent'> & {
   readonly contextText: string;
@@ -298,7 +294,10 @@ export type DeliveryOnItsWay = Omit<Delivery, 'context' | 'revision' | 'isResent
 /** Inserts what is not there yet by its key; the transaction is the caller's. */
 export async function insertDeliveries(
   step: RecordsDb,
-  made: readonly NewDelivery[],
+  made: readonly {
+    readonly id: string;
+    readonly draft: Omit<DeliveryDraft, 'sequence'>;
+  }[],
   now: EpochMs,
 ): Promise<void> {
   for (let from = 0; from < made.length; from += deliveriesPerStatement) {

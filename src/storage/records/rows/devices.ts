@@ -451,7 +451,12 @@ class DeviceRows extends SealedRows<'devices', Device> {
     );
   }
 
-  async deleted(db: RecordsDb): Promise<readonly DeletedDevice[]> {
+  async deleted(db: RecordsDb): Promise<
+    readonly {
+      readonly deviceId: string;
+      readonly deletedAt: EpochMs;
+    }[]
+  > {
     return db.selectFrom('deletedDevices').selectAll().orderBy('deletedAt').execute();
   }
 
@@ -610,11 +615,6 @@ export interface DevicePlace {
 }
 
 // Deleted devices whose samples still exist, stored in the transaction of the deletion so that a crash leaves no samples.
-
-interface DeletedDevice {
-  readonly deviceId: string;
-  readonly deletedAt: EpochMs;
-}
 
 // Device batches: many devices with their tag ids and custom field values, by one statement for each table.
 

@@ -143,17 +143,20 @@ export async function saveDurableParts(
     .execute();
 }
 
-interface UnansweredKey {
-  readonly id: string;
-  readonly journalPosition: number;
-  readonly durable: readonly StoredPart[];
-}
-
 /**
  * Keys whose requests to this node a crash or a failure cut off, unless first seen at `seenAfter` or
  * earlier.
  */
-export async function unansweredKeys(db: RecordsDb, seenAfter: EpochMs): Promise<UnansweredKey[]> {
+export async function unansweredKeys(
+  db: RecordsDb,
+  seenAfter: EpochMs,
+): Promise<
+  {
+    readonly id: string;
+    readonly journalPosition: number;
+    readonly durable: readonly StoredPart[];
+  }[]
+> {
   const query = db.selectFrom('idempotencyKeys').select(['id', 'journalPosition', 'durableParts']);
   const rows = await query
     .where('answer', 'is', null)

@@ -304,7 +304,10 @@ class SampleExportRows extends RecordRows<'sampleExports', SampleExport> {
     { workspaceId, deviceIds, tagIds }: ExportedDevices,
     start: { readonly id: string; readonly isIncluded: boolean },
   ): Promise<{
-    readonly devices: readonly ExportedDevice[];
+    readonly devices: readonly {
+      readonly id: string;
+      readonly name: string;
+    }[];
     readonly through: string;
     readonly isLast: boolean;
   }> {
@@ -348,11 +351,6 @@ class SampleExportRows extends RecordRows<'sampleExports', SampleExport> {
 }
 
 export const sampleExportRows = new SampleExportRows('sampleExports', exportToRow, exportFromRow);
-
-interface ExportedDevice {
-  readonly id: string;
-  readonly name: string;
-}
 
 interface ExportedDevices {
   readonly workspaceId: string;

@@ -28,12 +28,6 @@ export interface FoundRow {
   readonly searchText: string;
 }
 
-interface SearchedTable {
-  readonly table: keyof RecordTables;
-  /** The column with the workspace; null for records of the organization. */
-  readonly workspace: 'workspaceId' | 'id' | null;
-}
-
 export type NamedKind = Exclude<SearchKind, 'MEMBER'>;
 
 const tables = {
@@ -55,7 +49,16 @@ const tables = {
   WORKSPACE: { table: 'workspaces', workspace: 'id' },
   API_KEY: { table: 'apiKeys', workspace: null },
   OAUTH_CLIENT: { table: 'oauthClients', workspace: null },
-} as const satisfies Readonly<Record<NamedKind, SearchedTable>>;
+} as const satisfies Readonly<
+  Record<
+    NamedKind,
+    {
+      readonly table: keyof RecordTables;
+      /** The column with the workspace; null for records of the organization. */
+      readonly workspace: 'workspaceId' | 'id' | null;
+    }
+  >
+>;
 
 /** The record with the id, of any of the kinds. */
 export function findById(

@@ -226,12 +226,10 @@ function partialsOfHours(
   return byHour;
 }
 
-interface HourStatement {
+function hourStatements(read: HourRead): readonly {
   readonly shard: Shard;
   readonly sql: string;
-}
-
-function hourStatements(read: HourRead): readonly HourStatement[] {
+}[] {
   const { aggregate, plan } = read;
   const { deviceIds, topic, dataKey, from, to, grid, parts } = plan;
   const { shards, visible } = parts;

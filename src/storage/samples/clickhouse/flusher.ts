@@ -312,22 +312,20 @@ export interface ShippingState {
   readonly nextOrder: number;
   /** The end of the block that is being inserted: it must be cut there again. Null without one. */
   readonly blockTo: number | null;
-  readonly hours: ShippedHours;
+  readonly hours: {
+    /** Hours contain everything before this position. */
+    readonly to: number;
+    /** Everything behind was stored at or after this time. */
+    readonly storedFrom: EpochMs;
+    /** The end of the block that is being inserted; null without one. */
+    readonly blockTo: number | null;
+  };
   /** Devices that were dropped, with the position before which their rows are deleted. */
   readonly dropped: readonly (readonly [deviceId: string, before: number])[];
   /** Ranges of devices of which ClickHouse still has rows. */
   readonly removed?: readonly (readonly [deviceId: string, removals: readonly Removal[]])[];
   /** Those whose rows are deleted, while the journal may have their entries and gives them again. */
   readonly gone?: readonly (readonly [deviceId: string, before: number])[];
-}
-
-interface ShippedHours {
-  /** Hours contain everything before this position. */
-  readonly to: number;
-  /** Everything behind was stored at or after this time. */
-  readonly storedFrom: EpochMs;
-  /** The end of the block that is being inserted; null without one. */
-  readonly blockTo: number | null;
 }
 
 export interface StateFile {

@@ -347,21 +347,20 @@ const ofNumbers: Aggregate<ReturnType<typeof numbers.start>> = {
   },
 };
 
-interface EndsRow extends AggregateRow {
-  readonly firstAt: EpochMs;
-  readonly lastAt: EpochMs;
-  readonly earliest: number | null;
-  readonly latest: number | null;
-  readonly earliestStored: EpochMs;
-  readonly latestStored: EpochMs;
-}
-
 const ofEnds: Aggregate<ReturnType<typeof ends.start>> = {
   columns: `min(ts) as firstAt, max(ts) as lastAt, argMin(if(kind < 2, num, nan), ${inStoringOrder}) as earliest, argMax(if(kind < 2, num, nan), ${inStoringOrder}) as latest, argMin(storedAt, ${inStoringOrder}) as earliestStored, argMax(storedAt, ${inStoringOrder}) as latestStored`,
   groupBy: '',
   isExact: () => true,
   add: (tally, row) => {
-    const { firstAt, lastAt, earliest, latest, earliestStored, latestStored } = row as EndsRow;
+    const { firstAt, lastAt, earliest, latest, earliestStored, latestStored } =
+      row as AggregateRow & {
+        readonly firstAt: EpochMs;
+        readonly lastAt: EpochMs;
+        readonly earliest: number | null;
+        readonly latest: number | null;
+        readonly earliestStored: EpochMs;
+        readonly latestStored: EpochMs;
+      };
     const value = (given: number | null): number => given ?? Number.NaN;
     ends.merge(tally, {
       count: 0,
@@ -375,27 +374,19 @@ const ofEnds: Aggregate<ReturnType<typeof ends.start>> = {
   },
 };
 
-interface TruthsRow extends AggregateRow {
-  readonly trues: number;
-  readonly falses: number;
-}
-
 const ofTruths: Aggregate<ReturnType<typeof truths.start>> = {
   columns: 'countIf(kind = 1 and num = 1) as trues, countIf(kind = 1 and num = 0) as falses',
   groupBy: '',
   isExact: () => true,
   add: (tally, row) => {
-    const { trues, falses } = row as TruthsRow;
+    const { trues, falses } = row as AggregateRow & {
+      readonly trues: number;
+      readonly falses: number;
+    };
     tally.trueCount += trues;
     tally.falseCount += falses;
   },
 };
-
-interface DistinctRow extends AggregateRow {
-  readonly kind: number;
-  readonly num: number;
-  readonly str: string;
-}
 
 /** The different values; hashes and sketches are computed here, as for open rows. */
 const ofDistinct: Aggregate<ReturnType<typeof distinct.start>> = {
@@ -403,25 +394,27 @@ const ofDistinct: Aggregate<ReturnType<typeof distinct.start>> = {
   groupBy: ', kind, num, str',
   isExact: () => true,
   add: (tally, row) => {
-    const { kind, num, str } = row as DistinctRow;
+    const { kind, num, str } = row as AggregateRow & {
+      readonly kind: number;
+      readonly num: number;
+      readonly str: string;
+    };
     if (kind === pointKinds.number) addDistinct(tally.distinct, String(num));
     else if (kind === pointKinds.boolean) addDistinct(tally.distinct, String(num === 1));
     else if (kind === pointKinds.text) addDistinct(tally.distinct, JSON.parse(str) as string);
   },
 };
 
-interface OccupiedRow extends AggregateRow {
-  readonly hour: number;
-  readonly numeric: number;
-  readonly slots: number;
-}
-
 const ofOccupied: Aggregate<ReturnType<typeof occupied.start>> = {
   columns: `${hourNumberText('ts')} as hour, countIf(kind < 2) as numeric, ${slotsText} as slots`,
   groupBy: ', hour',
   isExact: () => true,
   add: (tally, row) => {
-    const { hour, numeric, slots } = row as OccupiedRow;
+    const { hour, numeric, slots } = row as AggregateRow & {
+      readonly hour: number;
+      readonly numeric: number;
+      readonly slots: number;
+    };
     if (numeric === 0) return;
     tally.slots.set(hour, (tally.slots.get(hour) ?? 0) | slots);
   },

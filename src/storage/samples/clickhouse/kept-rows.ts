@@ -155,12 +155,6 @@ const keptLimits = {
 
 export type KeptLimits = { readonly [K in keyof typeof keptLimits]: number };
 
-/** Rows of a device in the order of reading: all that are at or after `from`. */
-interface KeptDevice {
-  readonly from: EpochMs;
-  readonly places: readonly OpenPlace[];
-}
-
 /** Reads the newest rows of a device that ClickHouse has in this turn. */
 export type LoadRows = (request: LoadRequest) => Promise<LoadedRows>;
 
@@ -238,8 +232,16 @@ export class KeptRows {
     while (this.#state.loads.size > 0) await Promise.all(this.#state.loads);
   };
 
-  /** Undefined while ClickHouse must be asked. Belongs to this turn. */
-  of(deviceId: string): KeptDevice | undefined {
+  /**
+   * The rows of the device at or after `from`, in the order of reading. Undefined while ClickHouse
+   * must be asked. Belongs to this turn.
+   */
+  of(deviceId: string):
+    | {
+        readonly from: EpochMs;
+        readonly places: readonly OpenPlace[];
+      }
+    | undefined {
     clearAfterChanges(this.#state);
     const known = this.#kept.get(deviceId);
     if (known === undefined) return undefined;

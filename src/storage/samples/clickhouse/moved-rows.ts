@@ -19,16 +19,6 @@ const devicesPerSelect = 2_000;
 /** Reading a large table takes minutes. */
 const answerMsMax = 3_600_000;
 
-interface DeviceRows {
-  readonly device: string;
-  readonly n: number;
-}
-
-interface MovedRow extends SealedRow {
-  readonly workspace: string;
-  readonly flow: string;
-}
-
 /** What is deleted or hidden with its device, as a condition that begins with `and`. */
 export function keptCondition({ dropped, journal, removed = [] }: ShippingState) {
   const ranges = removed.map(
@@ -65,9 +55,10 @@ async function selections(shard: Shard, kept: string): Promise<readonly string[]
     if (some.length > 0) conditions.push(`device in ${listOf(some)}`);
     [some, rows] = [[], 0];
   };
-  const counts = shard.stream<DeviceRows>(
-    `select device, count() as n from samples where 1${kept} group by device order by device`,
-  );
+  const counts = shard.stream<{
+    readonly device: string;
+    readonly n: number;
+  }>(`select device, count() as n from samples where 1${kept} group by device order by device`);
   for await (const batch of counts)
     for (const { device, n } of batch) {
       if (rows + n > rowsPerSelect || some.length >= devicesPerSelect) end();
@@ -99,7 +90,12 @@ const batchRows = 500;
 async function* batchesOf(shard: Shard, condition: string): AsyncGenerator<readonly MovedSample[]> {
   const sql = `select ${sealedColumns}, workspace, flow from samples where ${condition} order by device, ${oldestFirst}`;
   let batch: MovedSample[] = [];
-  for await (const rows of shard.stream<MovedRow>(sql))
+  for await (const rows of shard.stream<
+    SealedRow & {
+      readonly workspace: string;
+      readonly flow: string;
+    }
+  >(sql))
     for (const row of rows) {
       if (batch.length >= batchRows || (batch.length > 0 && batch[0]?.deviceId !== row.device)) {
         yield batch;

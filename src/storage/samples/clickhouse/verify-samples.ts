@@ -51,13 +51,6 @@ interface Contents {
   readonly damage: readonly StoreDamage[];
 }
 
-interface PartitionRow {
-  readonly number: number;
-  readonly n: number;
-  readonly different: number;
-  readonly checksum: string;
-}
-
 const checks = [
   { table: 'samples', row: 'journal, position, idx', value: 'data' },
   { table: 'points', row: 'journal, position, idx, key', value: 'concat(str, toString(num))' },
@@ -73,7 +66,12 @@ async function contentsOf(replica: Replica): Promise<Contents> {
       timeoutMs: answerMsMax,
     });
     for (const line of text.split('\n').filter(Boolean)) {
-      const { number, n, different, checksum } = JSON.parse(line) as PartitionRow;
+      const { number, n, different, checksum } = JSON.parse(line) as {
+        readonly number: number;
+        readonly n: number;
+        readonly different: number;
+        readonly checksum: string;
+      };
       if (table === 'samples') samples += n;
       partitions.set(`${table} ${number}`, `${n} ${checksum}`);
       const path = `${replica.place}, table ${table}, partition ${number}`;

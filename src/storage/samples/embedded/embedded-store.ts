@@ -273,13 +273,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   };
 }
 
-function deviceIdsOf(
-  { devices }: SeriesRegistry,
-  { count, idOf }: DeviceNumbers,
-): readonly string[] {
+function deviceIdsOf({ devices }: SeriesRegistry, numbers: DeviceNumbers): readonly string[] {
   const ids = new Set(Array.from(devices.values(), ({ id }) => id));
-  for (let number = 0; number < count(); number++) {
-    const id = idOf(number);
+  for (let number = 0; number < numbers.count(); number++) {
+    const id = numbers.idOf(number);
     if (id !== undefined) ids.add(id);
   }
   return [...ids].sort();

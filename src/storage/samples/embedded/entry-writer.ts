@@ -369,7 +369,7 @@ function numberedOf({ tables, registry, room, limits }: EntryWriterParts): Numbe
   // Limits that tests make very small.
   const isShort = limits.chunkRowsMin > 1 && limits.instantRowsMax > 0;
   return {
-    numberOf: numbers.numberOf,
+    numberOf: (deviceId) => numbers.numberOf(deviceId),
     idOf: (device) => numbers.idOf(device) ?? missing('id of a device'),
     newestOf: (device) => tables.newestOf(device),
     nextOrderOf: marks.nextOrder,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { rename, unlink } from 'node:fs/promises';
 import { type DataShape, ShapeInterner } from '../../log/data-shape.ts';
 import { DeviceMarks, ShapeTables } from './memtables/shape-tables.ts';
-import { type DeviceNumbers, openDeviceNumbers } from './memtables/device-numbers.ts';
+import { DeviceNumbers } from './memtables/device-numbers.ts';
 import { checksumOf, TableRuns } from './memtables/table-runs.ts';
 import { addChunk, type Series, seriesOf, SeriesRegistry } from './rows/series.ts';
 import {
@@ -118,11 +118,6 @@ function devicesOf(runs: readonly OpenedRun[]): number {
   return runs.reduce((most, { index }) => Math.max(most, index.head.devices), 0);
 }
 
-interface OpenedTables {
-  readonly tables: ShapeTables;
-  readonly tableRuns: TableRuns;
-}
-
 /** The tables with the runs of the folder. Throws DamagedChunk when the numbers of their devices are lost. */
 export function openTables(
   {
@@ -140,12 +135,13 @@ export function openTables(
     readonly whenUnread: ActiveReads['whenUnread'];
   },
   { runs, manifest }: OpenedSegments,
-): OpenedTables {
-  const numbers = openDeviceNumbers({
-    paths: devicePaths(directory),
-    needed: devicesOf(runs),
-    damaged: (path, reason) => damaged({ kind: 'devices', path, reason }),
-  });
+): {
+  readonly tables: ShapeTables;
+  readonly tableRuns: TableRuns;
+} {
+  const numbers = new DeviceNumbers(devicePaths(directory), devicesOf(runs), (path, reason) =>
+    damaged({ kind: 'devices', path, reason }),
+  );
   for (const number of manifest.retiring) retire(numbers, number);
   const maxOrder = runs.reduce((most, { index }) => Math.max(most, index.head.maxOrder), -1);
   const marks = new DeviceMarks(numbers.count(), maxOrder + 1);
@@ -175,18 +171,12 @@ export function openTables(
 }
 
 /** A crash may have come between a commit and the file of the numbers. */
-function retire({ idOf, numberOf, retire: take }: DeviceNumbers, number: number): void {
-  const deviceId = idOf(number);
-  if (deviceId !== undefined && numberOf(deviceId) === number) take(deviceId);
+function retire(numbers: DeviceNumbers, number: number): void {
+  const deviceId = numbers.idOf(number);
+  if (deviceId !== undefined && numbers.numberOf(deviceId) === number) numbers.retire(deviceId);
 }
 
 // Which segment files of the folder count: those of the manifest, those that are newer than it, and what becomes of the others.
-
-interface CountedSegments {
-  readonly manifest: Manifest;
-  readonly segments: readonly OpenedSegment[];
-  readonly damage: readonly StoreDamage[];
-}
 
 const orphanSuffix = '.orphan';
 
@@ -205,7 +195,11 @@ interface SegmentFolder {
  * is moved aside as `*.orphan`. Changes the folder only when `repair` is set. Throws
  * OtherFormatError for files of another format.
  */
-async function countedSegments(folder: SegmentFolder): Promise<CountedSegments> {
+async function countedSegments(folder: SegmentFolder): Promise<{
+  readonly manifest: Manifest;
+  readonly segments: readonly OpenedSegment[];
+  readonly damage: readonly StoreDamage[];
+}> {
   const { directory, interners, logStart, repair } = folder;
   const files = await namesIn(directory);
   const names = files.filter((name) => /^\d{10}\.segment$/.test(name)).sort();
@@ -469,7 +463,7 @@ function verifyRuns(
     void damage.push({ kind: 'devices', path, reason });
   const paths = devicePaths(join(directory, 'segments'));
   try {
-    openDeviceNumbers({ paths, needed: devicesOf(runs), damaged: note });
+    new DeviceNumbers(paths, devicesOf(runs), note);
   } catch (error) {
     if (!(error instanceof DamagedChunk)) throw error;
     note(paths[0], error.message);
@@ -557,15 +551,16 @@ function statisticsFit(chunk: Chunk, rows: SealedRows, column: number): boolean 
 /** Sums are of decimals that were added in another way. */
 const sumTolerance = 1e-9;
 
-interface RunFindings {
+function verifyRun(
+  run: RunFile,
+  shape: DataShape,
+): {
   readonly pages: number;
   /** Samples in readable pages. */
   readonly samples: number;
   /** In words for an operator, one for each page that is not as it was written. */
   readonly damage: readonly string[];
-}
-
-function verifyRun(run: RunFile, shape: DataShape): RunFindings {
+} {
   const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
   const rows = newCursorRows(kinds.length);
   const room = createPageRoom();
@@ -573,26 +568,26 @@ function verifyRun(run: RunFile, shape: DataShape): RunFindings {
   const damage: string[] = [];
   let samples = 0;
   for (let page = 0; page < head.pages; page++) {
-    const wrong = whatIsWrongInRun(run, page, { kinds, rows, room });
+    const wrong = whatIsWrongInRun(run, page, kinds, rows, room);
     if (wrong === undefined) samples += rowsOfPages[page]!;
     else damage.push(`page ${page} with ${rowsOfPages[page]} samples: ${wrong}`);
   }
   return { pages: head.pages, samples, damage };
 }
 
-interface PageParts {
-  readonly kinds: readonly ColumnKind[];
-  /** Used again for each page. */
-  readonly rows: CursorRows;
-  readonly room: ReturnType<typeof createPageRoom>;
-}
-
-function whatIsWrongInRun(run: RunFile, number: number, parts: PageParts): string | undefined {
+/** `rows` and `room` are used again for each page. */
+function whatIsWrongInRun(
+  run: RunFile,
+  number: number,
+  kinds: readonly ColumnKind[],
+  rows: CursorRows,
+  room: ReturnType<typeof createPageRoom>,
+): string | undefined {
   try {
-    const page = parts.room.load(run, number);
+    const page = room.load(run, number);
     for (let section = 0; section < run.index.head.sections; section++) page.section(section);
-    const slices = readPage(page, parts.kinds, { rows: parts.rows, textId: () => 0 });
-    return wrongOrder(slices, parts.rows) ?? wrongStatistics(page, slices, parts);
+    const slices = readPage(page, kinds, { rows, textId: () => 0 });
+    return wrongOrder(slices, rows) ?? wrongStatistics(page, slices, kinds, rows);
   } catch (error) {
     if (
       error instanceof DamagedChunk ||
@@ -616,7 +611,8 @@ function wrongOrder({ count, devices, starts }: PageSlices, { timestamps }: Curs
 function wrongStatistics(
   page: RunPage,
   slices: PageSlices,
-  { kinds, rows }: PageParts,
+  kinds: readonly ColumnKind[],
+  rows: CursorRows,
 ): string | undefined {
   for (const [column, kind] of kinds.entries()) {
     const content = page.section(fixedPageSections + kinds.length + column);

@@ -225,18 +225,19 @@ export function readNumbers(
 /** Compressing costs some 50 microseconds whatever the length, so short texts stay as they are. */
 const compressFromBytes = 512;
 
-interface Texts {
-  readonly texts: readonly string[];
-  readonly ids: Float64Array;
-}
-
 /** Writes the texts that rows use, `ids` holding for each row the index of its text. */
 export function writeTexts(writer: ByteWriter, texts: readonly string[], ids: Float64Array): void {
   writeText(writer, JSON.stringify(texts));
   writeInts(writer, ids, ids.length);
 }
 
-export function readTexts(reader: ByteReader, length: number): Texts {
+export function readTexts(
+  reader: ByteReader,
+  length: number,
+): {
+  readonly texts: readonly string[];
+  readonly ids: Float64Array;
+} {
   const texts = JSON.parse(readText(reader)) as string[];
   return { texts, ids: readInts(reader, length) };
 }

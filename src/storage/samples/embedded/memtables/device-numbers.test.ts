@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DamagedChunk } from '../chunks/chunk.ts';
-import { type DeviceNumbers, openDeviceNumbers } from './device-numbers.ts';
+import { DeviceNumbers } from './device-numbers.ts';
 
 let folder: string;
 let paths: readonly [string, string];
@@ -17,22 +17,26 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function open(needed = 0): DeviceNumbers {
-  return openDeviceNumbers({
-    paths,
-    needed,
-    damaged: (path, reason) => damage.push(`${path.slice(folder.length + 1)}: ${reason}`),
-  });
+  return new DeviceNumbers(paths, needed, (path, reason) =>
+    damage.push(`${path.slice(folder.length + 1)}: ${reason}`),
+  );
 }
 
 test('numbers go up, stay, and are the same after a restart', async () => {
   const numbers = open();
-  expect(['a', 'b', 'a', 'c'].map(numbers.assign)).toEqual([0, 1, 0, 2]);
+  expect(['a', 'b', 'a', 'c'].map((id) => numbers.assign(id))).toEqual([0, 1, 0, 2]);
   await numbers.save();
   numbers.assign('d"\n');
   await numbers.save();
   numbers.assign('never saved');
   const again = open(4);
-  expect([0, 1, 2, 3, 4].map(again.idOf)).toEqual(['a', 'b', 'c', 'd"\n', undefined]);
+  expect([0, 1, 2, 3, 4].map((number) => again.idOf(number))).toEqual([
+    'a',
+    'b',
+    'c',
+    'd"\n',
+    undefined,
+  ]);
   expect(again.numberOf('c')).toBe(2);
   expect(again.numberOf('never saved')).toBeUndefined();
   expect(damage).toEqual([]);

@@ -13,89 +13,93 @@ const headBytes = 8;
 /** A string is a device with the next number; a number is one whose device was deleted. */
 type NumberRecord = string | number;
 
-export interface DeviceNumbers {
-  readonly count: () => number;
-  /** Undefined for a device without a number, or whose number is retired. */
-  readonly numberOf: (deviceId: string) => number | undefined;
-  /** Gives the device the next number when it has none. */
-  readonly assign: (deviceId: string) => number;
-  readonly idOf: (number: number) => string | undefined;
-  /** Takes the number from the device, whose rows count no more; with its next row the device gets another. */
-  readonly retire: (deviceId: string) => number | undefined;
-  readonly retired: ReadonlySet<number>;
-  /** Makes durable what is known now. To be awaited before a run counts that has rows of new devices. */
-  readonly save: () => Promise<void>;
-}
-
-interface DeviceNumbersOptions {
-  /** The two copies. */
-  readonly paths: readonly [string, string];
-  /** Runs have rows of this many devices: fewer numbers in a copy are damage. */
-  readonly needed: number;
-  /** Called for each copy that is damaged or missing; it is written again with the next save. */
-  readonly damaged: (path: string, reason: string) => void;
-}
-
-/** Throws DamagedChunk when neither copy has the numbers that are needed. */
-export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers {
-  const records = readCopies(options);
-  const ids: string[] = [];
-  const numbers = new IdTable();
-  const retired = new Set<number>();
+/** The numbers of devices, in memory and in the two copies of their file. */
+export class DeviceNumbers {
+  readonly retired = new Set<number>();
+  readonly #paths: readonly [string, string];
+  readonly #records: NumberRecord[];
+  readonly #ids: string[] = [];
+  readonly #numbers = new IdTable();
   // Both copies are replaced by the first save, which cuts off what a crash left behind their last batch.
-  let saved = -1;
-  let saving: Promise<unknown> = Promise.resolve();
+  #saved = -1;
+  #saving: Promise<unknown> = Promise.resolve();
 
-  function apply(record: NumberRecord): void {
-    if (typeof record === 'string') numbers.set(record, ids.push(record) - 1);
-    else {
-      retired.add(record);
-      const id = ids[record];
-      if (id !== undefined && numbers.get(id) === record) numbers.remove(id);
-    }
+  /**
+   * Runs have rows of `needed` devices: fewer numbers in a copy are damage. `damaged` is called for
+   * each of the two copies that is damaged or missing; it is written again with the next save.
+   * Throws DamagedChunk when neither copy has the numbers that are needed.
+   */
+  constructor(
+    paths: readonly [string, string],
+    needed: number,
+    damaged: (path: string, reason: string) => void,
+  ) {
+    this.#paths = paths;
+    this.#records = readCopies(paths, needed, damaged);
+    for (const record of this.#records) this.#apply(record);
   }
 
-  function note(record: NumberRecord): void {
-    records.push(record);
-    apply(record);
+  count(): number {
+    return this.#ids.length;
   }
 
-  for (const record of records) apply(record);
-  return {
-    retired,
-    count: () => ids.length,
-    numberOf: (deviceId) => numbers.get(deviceId),
-    idOf: (number) => ids[number],
-    assign: (deviceId) => {
-      const known = numbers.get(deviceId);
-      if (known !== undefined) return known;
-      note(deviceId);
-      return ids.length - 1;
-    },
-    retire: (deviceId) => {
-      const number = numbers.get(deviceId);
-      if (number !== undefined) note(number);
-      return number;
-    },
-    save: () => {
-      const done = saving.then(saveNow);
-      saving = done.catch(() => undefined);
-      return done;
-    },
-  };
+  /** Undefined for a device without a number, or whose number is retired. */
+  numberOf(deviceId: string): number | undefined {
+    return this.#numbers.get(deviceId);
+  }
 
-  async function saveNow(): Promise<void> {
-    const { length } = records;
-    if (saved === length) return;
-    const isFirst = saved < 0;
-    const batch = encodeBatch(isFirst ? records : records.slice(saved));
+  idOf(number: number): string | undefined {
+    return this.#ids[number];
+  }
+
+  /** Gives the device the next number when it has none. */
+  assign(deviceId: string): number {
+    const known = this.#numbers.get(deviceId);
+    if (known !== undefined) return known;
+    this.#note(deviceId);
+    return this.#ids.length - 1;
+  }
+
+  /** Takes the number from the device, whose rows count no more; with its next row the device gets another. */
+  retire(deviceId: string): number | undefined {
+    const number = this.#numbers.get(deviceId);
+    if (number !== undefined) this.#note(number);
+    return number;
+  }
+
+  /** Makes durable what is known now. To be awaited before a run counts that has rows of new devices. */
+  save(): Promise<void> {
+    const done = this.#saving.then(() => this.#saveNow());
+    this.#saving = done.catch(() => undefined);
+    return done;
+  }
+
+  async #saveNow(): Promise<void> {
+    const { length } = this.#records;
+    if (this.#saved === length) return;
+    const isFirst = this.#saved < 0;
+    const batch = encodeBatch(isFirst ? this.#records : this.#records.slice(this.#saved));
     // A batch that was cut off would hide those behind it, so a failure is followed by a replacement.
-    saved = -1;
-    for (const path of options.paths) {
+    this.#saved = -1;
+    for (const path of this.#paths) {
       if (isFirst) await replaceFile(path, batch);
       else await writeSynced(path, 'a', batch);
     }
-    saved = length;
+    this.#saved = length;
+  }
+
+  #apply(record: NumberRecord): void {
+    if (typeof record === 'string') this.#numbers.set(record, this.#ids.push(record) - 1);
+    else {
+      this.retired.add(record);
+      const id = this.#ids[record];
+      if (id !== undefined && this.#numbers.get(id) === record) this.#numbers.remove(id);
+    }
+  }
+
+  #note(record: NumberRecord): void {
+    this.#records.push(record);
+    this.#apply(record);
   }
 }
 
@@ -103,7 +107,11 @@ export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers 
  * The records of the copy that has most; a copy that lacks devices of the runs is reported. One that
  * lacks others is what a crash in the middle of saving leaves.
  */
-function readCopies({ paths, needed, damaged }: DeviceNumbersOptions): NumberRecord[] {
+function readCopies(
+  paths: readonly [string, string],
+  needed: number,
+  damaged: (path: string, reason: string) => void,
+): NumberRecord[] {
   const copies = paths.map(readRecords);
   const best = copies.reduce((most, copy) =>
     copy.records.length > most.records.length ? copy : most,

@@ -320,13 +320,6 @@ const setsMax = 16_384;
 const unknown = 0;
 const empty = 1;
 
-/** Devices with the same tables share one. */
-interface TableSet {
-  readonly tables: ReadonlySet<ShapeTable>;
-  /** The number of the set that has one table more. */
-  readonly larger: Map<ShapeTable, number>;
-}
-
 /**
  * The first `known` devices may have rows, which are looked for among `all` when they are asked
  * for.
@@ -389,7 +382,12 @@ export class DeviceTables {
   }
 }
 
-function noSets(): TableSet[] {
+/** Sets of tables: devices with the same tables share one. */
+function noSets(): {
+  readonly tables: ReadonlySet<ShapeTable>;
+  /** The number of the set that has one table more. */
+  readonly larger: Map<ShapeTable, number>;
+}[] {
   return [unknown, empty].map(() => ({ tables: new Set(), larger: new Map() }));
 }
 

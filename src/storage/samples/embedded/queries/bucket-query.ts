@@ -167,9 +167,9 @@ function remaining(
 const onePlace = Uint32Array.of(0);
 
 /** The places of the ids, by the numbers of the devices: neighbors share pages of runs. */
-function inOrderOfNumbers(ids: readonly string[], { numberOf }: DeviceNumbers): Uint32Array {
+function inOrderOfNumbers(ids: readonly string[], known: DeviceNumbers): Uint32Array {
   if (ids.length === 1) return onePlace;
-  const numbers = Float64Array.from(ids, (id) => numberOf(id) ?? Number.POSITIVE_INFINITY);
+  const numbers = Float64Array.from(ids, (id) => known.numberOf(id) ?? Number.POSITIVE_INFINITY);
   return Uint32Array.from(ids.keys()).sort((a, b) => numbers[a]! - numbers[b]! || a - b);
 }
 

@@ -321,18 +321,19 @@ export interface NewestSample {
   readonly origin: Origin;
 }
 
-interface KeptDevice {
-  /** See `NewestSamplesParts.orderOf`. */
-  readonly order: number;
-  /** Newest first, one for each topic of the device. */
-  readonly newest: readonly NewestSample[];
-  readonly bytes: number;
-}
-
 export class NewestSamples {
   readonly #orderOf: (deviceId: string) => number;
   readonly #bytesMax: number;
-  readonly #kept = new Map<string, KeptDevice>();
+  readonly #kept = new Map<
+    string,
+    {
+      /** See `NewestSamplesParts.orderOf`. */
+      readonly order: number;
+      /** Newest first, one for each topic of the device. */
+      readonly newest: readonly NewestSample[];
+      readonly bytes: number;
+    }
+  >();
   #bytes = 0;
 
   constructor(
@@ -487,16 +488,18 @@ export function newestFirst(a: Sample, b: Sample): number {
 /** Rows are passed on for so long before others get their turn. */
 const sliceMs = 8;
 
-interface Sources {
-  readonly reader: RowReader;
-  readonly lost: LostSegments;
-  readonly slices: Slices;
-}
-
 /** See the port's `values`. */
 export async function* orderedValues(
   request: ValuesRequest,
-  { reader, lost, slices }: Sources,
+  {
+    reader,
+    lost,
+    slices,
+  }: {
+    readonly reader: RowReader;
+    readonly lost: LostSegments;
+    readonly slices: Slices;
+  },
 ): AsyncGenerator<ValueBatch> {
   const { deviceId, topic, keys, from, to } = request;
   const range: SampleRange = { deviceId, topic, from, to };

@@ -1,12 +1,7 @@
 // Removing: rows that replacements removed leave memory and files, device by device, while nothing else changes segments.
 import { sealInChunks } from '../chunks/chunk-writer.ts';
 import type { Chunk } from '../chunks/chunk.ts';
-import {
-  dropDeviceRows,
-  mergedRows,
-  type RetentionParts,
-  type TableRetentionParts,
-} from './retention.ts';
+import { dropDeviceRows, mergedRows, type RetentionParts } from './retention.ts';
 import { type Removal, removalsWithin, withoutRemoved } from '../rows/removals.ts';
 import type { RowGroup } from '../rows/open-rows.ts';
 import {
@@ -25,10 +20,6 @@ const sliceMs = 4;
 const devicesPerCommit = 64;
 /** Rows that one commit writes again, about. */
 const rowsPerCommit = 100_000;
-
-interface RemovingParts extends RetentionParts {
-  readonly ofTables: TableRetentionParts;
-}
 
 /** What one commit does for a device. */
 interface DeviceChange {
@@ -50,14 +41,14 @@ interface ChunkExchange {
  * stays hidden, and the next call continues.
  */
 export class RemovalWork {
-  readonly #parts: RemovingParts;
+  readonly #parts: RetentionParts;
   readonly #failed: (error: unknown) => void;
   #waiting: string[] = [];
   #isAsked = false;
   #closed = false;
   #running: Promise<void> | undefined;
 
-  constructor(parts: RemovingParts, failed: (error: unknown) => void) {
+  constructor(parts: RetentionParts, failed: (error: unknown) => void) {
     this.#parts = parts;
     this.#failed = failed;
   }
@@ -101,7 +92,7 @@ export class RemovalWork {
 }
 
 /** Takes the devices that it rewrote from the list. Returns whether rows of none were sealed meanwhile. */
-async function rewriteSome(waiting: string[], parts: RemovingParts): Promise<boolean> {
+async function rewriteSome(waiting: string[], parts: RetentionParts): Promise<boolean> {
   const { slices } = parts;
   const changes: DeviceChange[] = [];
   let sliceEnds = slices.clock() + sliceMs;
@@ -121,7 +112,7 @@ async function rewriteSome(waiting: string[], parts: RemovingParts): Promise<boo
 }
 
 /** Undefined when some of it cannot be read, so that it stays as it is, and hidden. */
-function changeOf(id: string, parts: RemovingParts): DeviceChange | undefined {
+function changeOf(id: string, parts: RetentionParts): DeviceChange | undefined {
   const removals = parts.registry.removals.of(id);
   if (removals === undefined) return undefined;
   const exchanges = chunkExchanges(id, removals, parts);
@@ -134,7 +125,7 @@ function changeOf(id: string, parts: RemovingParts): DeviceChange | undefined {
 function chunkExchanges(
   id: string,
   removals: readonly Removal[],
-  parts: RemovingParts,
+  parts: RetentionParts,
 ): ChunkExchange[] | undefined {
   const { decoded, registry } = parts;
   const exchanges: ChunkExchange[] = [];
@@ -166,7 +157,7 @@ function overlapping(series: Series, removals: readonly Removal[]): Set<Chunk> {
   return found;
 }
 
-function sealedAgain(groups: readonly RowGroup[], parts: RemovingParts): Chunk[] | undefined {
+function sealedAgain(groups: readonly RowGroup[], parts: RetentionParts): Chunk[] | undefined {
   const { schemas, limits } = parts;
   const rows = mergedRows(groups);
   return rows && [...sealInChunks(rows.sorted(), Number.NEGATIVE_INFINITY, schemas, limits)];
@@ -179,7 +170,7 @@ function sealedAgain(groups: readonly RowGroup[], parts: RemovingParts): Chunk[]
 function tableExchanges(
   id: string,
   removals: readonly Removal[],
-  parts: RemovingParts,
+  parts: RetentionParts,
 ): { ofTables: DeviceChange['ofTables']; moved: ChunkExchange[] } | undefined {
   const {
     registry,
@@ -209,7 +200,7 @@ function tableExchanges(
   return { ofTables: { number, nextOrder: tables.marks.nextOrder(number) }, moved };
 }
 
-async function commit(changes: readonly DeviceChange[], parts: RemovingParts): Promise<boolean> {
+async function commit(changes: readonly DeviceChange[], parts: RetentionParts): Promise<boolean> {
   const { segments, sealer, decoded, replayFrom, ofTables } = parts;
   const exchanges = changes.flatMap((change) => change.exchanges);
   const waiting = new Set(sealer.waiting().map(({ chunk }) => chunk));
@@ -252,7 +243,7 @@ async function commit(changes: readonly DeviceChange[], parts: RemovingParts): P
 }
 
 /** Rows that came while the commit was written become open rows of the device. */
-function leaveTables({ id, ofTables }: DeviceChange, parts: RemovingParts): void {
+function leaveTables({ id, ofTables }: DeviceChange, parts: RetentionParts): void {
   const {
     registry,
     ofTables: { tables },
@@ -280,7 +271,7 @@ function leaveTables({ id, ofTables }: DeviceChange, parts: RemovingParts): void
 /** Takes removed rows out of memory; returns whether none is left, also not in chunks that were sealed since. */
 function removeUnsealed(
   { id, removals, exchanges }: DeviceChange,
-  { registry, decoded }: RemovingParts,
+  { registry, decoded }: RetentionParts,
 ): boolean {
   const device: Device | undefined = registry.devices.get(id);
   if (device === undefined) return true;

@@ -37,10 +37,15 @@ import type { TableRun } from '../memtables/shape-table.ts';
 /** A segment is rewritten without what was dropped when that is more than this share of it. */
 const rewriteShare = 0.1;
 
-export interface RetentionParts extends CompactionParts {
+export interface RetentionParts {
+  readonly segments: SegmentSet;
+  readonly schemas: SchemaInterner;
+  readonly decoded: DecodedChunks;
+  readonly slices: Slices;
+  readonly limits: StoreLimits;
+  readonly replayFrom: () => number;
   readonly registry: SeriesRegistry;
   readonly sealer: ChunkSealer;
-  readonly segments: SegmentSet;
   readonly ofTables: TableRetentionParts;
 }
 
@@ -262,15 +267,16 @@ function dropUnsealed({ registry, sealer, decoded }: RetentionParts, isGone: IsG
 
 // Expiry preview: about how many samples of a workspace rules of retention would drop, changing nothing.
 
-/** Rows over a time, and what one of them takes. */
-interface Block {
-  readonly oldest: EpochMs;
-  readonly newest: EpochMs;
-  readonly rowBytes: number;
-}
-
-/** Notes rows of an origin that are in a block. */
-type Note = (origin: Origin, rows: number, block: Block) => void;
+/** Notes rows of an origin, over a time, and what one of them takes. */
+type Note = (
+  origin: Origin,
+  rows: number,
+  block: {
+    readonly oldest: EpochMs;
+    readonly newest: EpochMs;
+    readonly rowBytes: number;
+  },
+) => void;
 /** Chunks examined between two readings of the clock. */
 const chunksPerLook = 1_024;
 
@@ -362,15 +368,6 @@ function shareBefore(at: EpochMs, oldest: EpochMs, newest: EpochMs): number {
 
 const sliceMs = 4;
 
-interface CompactionParts {
-  readonly segments: SegmentSet;
-  readonly schemas: SchemaInterner;
-  readonly decoded: DecodedChunks;
-  readonly slices: Slices;
-  readonly limits: StoreLimits;
-  readonly replayFrom: () => number;
-}
-
 /**
  * The segments to make one of: as many of about one size as the limit says; undefined when there
  * are not enough. Sizes grow by a power each time, so every byte is rewritten a few times only,
@@ -398,7 +395,7 @@ function segmentsToMerge(segments: readonly Segment[], limits: StoreLimits): Seg
  * Merges segments when there are enough of about one size; whether there were. Only where segments
  * change exclusively.
  */
-export async function mergeSome(parts: CompactionParts): Promise<boolean> {
+export async function mergeSome(parts: RetentionParts): Promise<boolean> {
   const sources = segmentsToMerge(parts.segments.segments, parts.limits);
   if (sources !== undefined) await mergeSegments(sources, parts);
   return sources !== undefined;
@@ -410,7 +407,7 @@ export async function mergeSome(parts: CompactionParts): Promise<boolean> {
  */
 async function mergeSegments(
   sources: readonly Segment[],
-  parts: CompactionParts,
+  parts: RetentionParts,
   expired: readonly Member[] = [],
 ): Promise<void> {
   const bySeries = new Map<Series, Chunk[]>();
@@ -490,7 +487,7 @@ function groupsToMerge(chunks: readonly Chunk[], limits: StoreLimits): Chunk[][]
  * The same rows in new chunks; undefined when some of them cannot be read, so that nothing is
  * thrown away.
  */
-function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] | undefined {
+function mergeChunks(chunks: readonly Chunk[], parts: RetentionParts): Chunk[] | undefined {
   const { decoded, limits, schemas } = parts;
   const rows = mergedRows(chunks.map((chunk) => groupOfChunk(chunk, decoded)));
   if (rows === undefined) return undefined;
@@ -558,7 +555,7 @@ function isBefore(a: MergeSource, b: MergeSource): boolean {
 
 // Table retention: rows of the tables that expired, and those of deleted devices, are dropped.
 
-export interface TableRetentionParts {
+interface TableRetentionParts {
   readonly tables: ShapeTables;
   readonly sealer: TableSealer;
   readonly merger: TableMerger;

@@ -27,12 +27,6 @@ import { missing } from '../../../../structures/missing.ts';
 /** With more origins, those of the slice are read. */
 const originsCompared = 64;
 
-interface SliceStatistic {
-  readonly sum: number;
-  readonly min: number;
-  readonly max: number;
-}
-
 /** Where a slice is. */
 interface SlicePlace {
   readonly sections: PageSections;
@@ -97,7 +91,13 @@ export class Slice implements RowGroup {
   }
 
   /** Sum, least and greatest value of a numeric column by its place in the shape; undefined where the page has none. Throws DamagedChunk. */
-  statistics(column: number): SliceStatistic | undefined {
+  statistics(column: number):
+    | {
+        readonly sum: number;
+        readonly min: number;
+        readonly max: number;
+      }
+    | undefined {
     const { sections, page, slice } = this.#place;
     const found = sections.statistics(page, column);
     if (found === undefined) return undefined;
