@@ -6,10 +6,10 @@ import { problem, Problem } from '../model/problem.ts';
 import { dayMs, type EpochMs, formatInstant, hourMs } from '../model/instant.ts';
 import {
   organizationRolePermissions,
-  reachesAllWorkspaces,
   type Session,
   type User,
   workspaceRolePermissions,
+  type OrganizationRole,
 } from '../model/user.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
@@ -19,10 +19,14 @@ import {
   userRows,
   workspaceMembershipsOf,
 } from '../storage/records/rows/users.ts';
-import { sessionRows } from '../storage/records/rows/sign-in.ts';
+import {
+  sessionRows,
+  organizationsDemanding,
+  hasSecondFactor,
+} from '../storage/records/rows/sign-in.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createBoundedMap, createCacheByPart, RecordChanges } from '../structures/caches.ts';
-import { organizationsClosedTo } from './second-factor.ts';
+
 import { apiKeyRows, oauthClientRows } from '../storage/records/rows/credentials.ts';
 import { clockSkewSeconds, type TokenService } from './token-service.ts';
 import {
@@ -149,13 +153,6 @@ export function csrfTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('csrf').digest('base64url');
 }
 
-interface KnownSession {
-  readonly csrfToken: string;
-  readonly sessionId: string;
-  readonly principal: Principal;
-  readonly expiresAt: EpochMs;
-}
-
 /** New roles and ended sessions count from the change on. */
 export class SessionAuthenticator implements Authenticator, ChangeFollower {
   /** The header, in lower case, that carries this kind of credential. */
@@ -166,7 +163,12 @@ export class SessionAuthenticator implements Authenticator, ChangeFollower {
   readonly #now: () => EpochMs;
   readonly #secure: boolean;
   /** By token. */
-  readonly #known = createCacheByPart<KnownSession>(principalsMax);
+  readonly #known = createCacheByPart<{
+    readonly csrfToken: string;
+    readonly sessionId: string;
+    readonly principal: Principal;
+    readonly expiresAt: EpochMs;
+  }>(principalsMax);
   readonly #seen = new Map<string, EpochMs>();
   readonly #changes = new RecordChanges();
 
@@ -369,17 +371,15 @@ export function cookieValue(header: string | undefined, name: string): string | 
 const tokensMax = 10_000;
 const tokenLengthMax = 4_096;
 
-interface KnownToken {
-  readonly principal: Principal;
-  readonly expiresAt: EpochMs;
-}
-
 /** Tokens of a deleted client are rejected from the change on. */
 export class BearerAuthenticator implements Authenticator, ChangeFollower {
   readonly #db: RecordsDb;
   readonly #tokens: Pick<TokenService, 'check'>;
   readonly #now: () => EpochMs;
-  readonly #known = createCacheByPart<KnownToken>(tokensMax);
+  readonly #known = createCacheByPart<{
+    readonly principal: Principal;
+    readonly expiresAt: EpochMs;
+  }>(tokensMax);
   readonly #changes = new RecordChanges();
   readonly header = 'authorization';
   readonly recordChanged = ({ kind, id, action }: RecordChange): void => {
@@ -611,4 +611,24 @@ export class ShareAuthenticator {
       share: { dashboardId, workspaceId, blobs: names.blobs, series: await this.#seriesOf(names) },
     };
   }
+}
+
+/**
+ * Those of the organizations that demand a second factor which the user does not have. Sessions of
+ * the provider are closed out of none, because the provider asks for what its own rules demand.
+ */
+async function organizationsClosedTo(
+  db: RecordsDb,
+  { userId, signInKind }: Session,
+  organizationIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (signInKind === 'PROVIDER') return new Set();
+  const demanding = await organizationsDemanding(db, organizationIds);
+  if (demanding.size === 0 || (await hasSecondFactor(db, userId))) return new Set();
+  return demanding;
+}
+
+/** Whether the roles above MEMBER carry into every workspace: all but MEMBER do. */
+function reachesAllWorkspaces(role: OrganizationRole): boolean {
+  return role !== 'MEMBER';
 }

@@ -1,7 +1,7 @@
 // Passkeys of the own account: created in two steps, listed, renamed and removed.
 import { newId } from '../model/ids.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
-import { type Passkey, passkeysPerUserMax } from '../model/credential.ts';
+import { type Passkey } from '../model/credential.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
@@ -21,6 +21,9 @@ import {
   webAuthn,
 } from './passkey-proof.ts';
 import { afterRemoval, openTicket, protect, sealTicket } from './second-factor.ts';
+
+/** A user has few devices; more would make the list of allowed ones long. */
+const passkeysPerUserMax = 20;
 
 /** EdDSA, ES256 and RS256: what devices have. Keys of later algorithms are thirty times longer. */
 const algorithms = [-8, -7, -257];

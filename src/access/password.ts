@@ -59,17 +59,18 @@ export async function newPasswordHash(
 /** A thread that nobody needs ends after this time. */
 const idleMsMax = 60_000;
 
-interface Asked {
-  readonly resolve: (tag: Buffer) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /** The first hash starts the thread. When it ends by an error, its hashes fail and the next one starts another. */
 class PasswordThread {
   #worker: Worker | undefined;
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
-  readonly #asked = new Map<number, Asked>();
+  readonly #asked = new Map<
+    number,
+    {
+      readonly resolve: (tag: Buffer) => void;
+      readonly reject: (error: Error) => void;
+    }
+  >();
 
   derive(parameters: Argon2Parameters): Promise<Buffer> {
     const worker = (this.#worker ??= this.#start());

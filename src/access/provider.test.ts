@@ -52,19 +52,12 @@ afterAll(() => void server.close());
 
 function clientOf(trustsEmail: boolean): ProviderClient {
   const roles = { roles: [], allowedDomains: [], groupsClaim: 'groups', label: 'x' };
-  return new ProviderClient({
-    provider: {
-      ...roles,
-      issuer,
-      clientId,
-      clientSecret: 'a secret',
-      scopes: 'openid',
-      trustsEmail,
-    },
-    fetch: (url, options) => fetch(url, options as RequestInit),
-    publicUrl: () => 'http://localhost:1',
-    now: Date.now,
-  });
+  return new ProviderClient(
+    { ...roles, issuer, clientId, clientSecret: 'a secret', scopes: 'openid', trustsEmail },
+    (url, options) => fetch(url, options as RequestInit),
+    () => 'http://localhost:1',
+    Date.now,
+  );
 }
 
 const mine = 'mix1@corp.example';

@@ -16,30 +16,18 @@ import { userRows } from '../storage/records/rows/users.ts';
 import type { Sealer } from '../storage/records/secret-encryption.ts';
 import { endSessionsById } from './own-sessions.ts';
 
-interface ProviderAnswer {
-  readonly person: ProvenPerson;
-  readonly providerSession: string | null;
-  readonly idToken: string;
-}
-
 interface EndedAtProvider {
   readonly issuer: string;
   readonly subject: string | undefined;
   readonly providerSession: string | undefined;
 }
 
-interface ProviderClientParts {
-  readonly provider: SignInProvider;
-  readonly fetch: (url: string, init: OpenId.CustomFetchOptions) => Promise<Response>;
-  readonly publicUrl: () => string;
-  readonly now: () => EpochMs;
-}
+type ProviderFetch = (url: string, init: OpenId.CustomFetchOptions) => Promise<Response>;
 
 interface Known {
   readonly openId: typeof OpenId;
   readonly configuration: OpenId.Configuration;
   readonly keys: ReturnType<typeof createRemoteJWKSet>;
-  readonly readAt: EpochMs;
 }
 
 /** Metadata and keys of a provider change rarely; after this time they are read again. */
@@ -53,20 +41,31 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
  * A failure is not kept.
  */
 export class ProviderClient {
-  readonly #parts: ProviderClientParts;
+  readonly #provider: SignInProvider;
+  readonly #fetch: ProviderFetch;
+  readonly #publicUrl: () => string;
+  readonly #now: () => EpochMs;
   #known: Promise<Known> | undefined;
   #readAt = 0;
 
-  constructor(parts: ProviderClientParts) {
-    this.#parts = parts;
+  constructor(
+    provider: SignInProvider,
+    fetch: ProviderFetch,
+    publicUrl: () => string,
+    now: () => EpochMs,
+  ) {
+    this.#provider = provider;
+    this.#fetch = fetch;
+    this.#publicUrl = publicUrl;
+    this.#now = now;
   }
 
   /** Where the browser goes to prove who its user is. */
   async begin({ state, nonce, verifier }: ProviderTransaction): Promise<URL> {
     const { openId, configuration } = await this.#discovered();
     return openId.buildAuthorizationUrl(configuration, {
-      redirect_uri: `${this.#parts.publicUrl()}${callbackPath}`,
-      scope: this.#parts.provider.scopes,
+      redirect_uri: `${this.#publicUrl()}${callbackPath}`,
+      scope: this.#provider.scopes,
       state,
       nonce,
       code_challenge: await openId.calculatePKCECodeChallenge(verifier),
@@ -78,7 +77,11 @@ export class ProviderClient {
   async finish(
     came: URL,
     { state, nonce, verifier }: ProviderTransaction,
-  ): Promise<ProviderAnswer> {
+  ): Promise<{
+    readonly person: ProvenPerson;
+    readonly providerSession: string | null;
+    readonly idToken: string;
+  }> {
     const { openId, configuration } = await this.#discovered();
     const tokens = await openId.authorizationCodeGrant(configuration, came, {
       expectedState: state,
@@ -91,7 +94,7 @@ export class ProviderClient {
       throw new Error('The provider returned no ID token');
     const info = await userInfoOf({ openId, configuration }, tokens.access_token, claims.sub);
     const providerSession = typeof claims['sid'] === 'string' ? claims['sid'] : null;
-    const person = personOf(this.#parts.provider, claims, info);
+    const person = personOf(this.#provider, claims, info);
     return { person, providerSession, idToken: tokens.id_token };
   }
 
@@ -99,21 +102,21 @@ export class ProviderClient {
   async endSessionUrl(idToken: string): Promise<string | undefined> {
     const { openId, configuration } = await this.#discovered();
     if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
-    const back = `${this.#parts.publicUrl()}/sign-in`;
+    const back = `${this.#publicUrl()}/sign-in`;
     const parameters = { id_token_hint: idToken, post_logout_redirect_uri: back };
     return openId.buildEndSessionUrl(configuration, parameters).href;
   }
 
   /** Throws for a token that is not a valid notification of the provider. */
   async readLogoutToken(token: string): Promise<EndedAtProvider> {
-    return readLogoutToken(await this.#discovered(), token, this.#parts);
+    return readLogoutToken(await this.#discovered(), token, this.#provider.clientId, this.#now());
   }
 
   #discovered(): Promise<Known> {
-    if (this.#known !== undefined && isWithin(knownForMs, this.#readAt, this.#parts.now()))
+    if (this.#known !== undefined && isWithin(knownForMs, this.#readAt, this.#now()))
       return this.#known;
-    this.#readAt = this.#parts.now();
-    const reading = discover(this.#parts);
+    this.#readAt = this.#now();
+    const reading = discover(this.#provider, this.#fetch);
     this.#known = reading;
     reading.catch(() => {
       if (this.#known === reading) this.#known = undefined;
@@ -127,17 +130,18 @@ const callbackPath = '/v3/auth/oidc/callback';
 async function readLogoutToken(
   { configuration, keys }: Known,
   token: string,
-  { provider, now }: ProviderClientParts,
+  clientId: string,
+  now: EpochMs,
 ): Promise<EndedAtProvider> {
   const { issuer } = configuration.serverMetadata();
   const { payload } = await jwtVerify(token, keys, {
     issuer,
-    audience: provider.clientId,
+    audience: clientId,
     // Any other token of the provider, such as an ID token, ends no session (contract 42).
     typ: 'logout+jwt',
     maxTokenAge: logoutTokenAge,
     clockTolerance: clockSkewSeconds,
-    currentDate: new Date(now()),
+    currentDate: new Date(now),
   });
   const events = payload['events'] as Readonly<Record<string, unknown>> | undefined;
   if (typeof events?.[logoutEvent] !== 'object') throw new Error('The token is not a logout token');
@@ -149,7 +153,7 @@ async function readLogoutToken(
   return { issuer, subject: payload.sub, providerSession };
 }
 
-async function discover({ provider, fetch, now }: ProviderClientParts): Promise<Known> {
+async function discover(provider: SignInProvider, fetch: ProviderFetch): Promise<Known> {
   const openId = await import('openid-client');
   const { issuer, clientId, clientSecret } = provider;
   const isLocal = issuer.startsWith('http:');
@@ -168,7 +172,7 @@ async function discover({ provider, fetch, now }: ProviderClientParts): Promise<
   for (const apply of execute) apply(configuration);
   if (metadata.jwks_uri === undefined) throw new Error('The provider publishes no keys');
   const keys = createRemoteJWKSet(new URL(metadata.jwks_uri), { [customFetch]: fetch as never });
-  return { openId, configuration, keys, readAt: now() };
+  return { openId, configuration, keys };
 }
 
 /** By the standard, a provider that names no method takes HTTP Basic. */

@@ -1,7 +1,7 @@
 // Second factor: what a user proves besides the password, how it is set up, checked and removed.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type EpochMs, formatInstant, minuteMs } from '../model/instant.ts';
-import { isClosedEverywhere, type Principal } from '../model/principal.ts';
+import { type Principal, isClosed } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Session, User } from '../model/user.ts';
 import {
@@ -407,21 +407,6 @@ export function recoveryCodeHash(code: string): string {
 
 // Second factor demand: which organizations are closed to a session until its user has a second factor.
 
-/**
- * Those of the organizations that demand a second factor which the user does not have. Sessions of
- * the provider are closed out of none, because the provider asks for what its own rules demand.
- */
-export async function organizationsClosedTo(
-  db: RecordsDb,
-  { userId, signInKind }: Session,
-  organizationIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  if (signInKind === 'PROVIDER') return new Set();
-  const demanding = await organizationsDemanding(db, organizationIds);
-  if (demanding.size === 0 || (await hasSecondFactor(db, userId))) return new Set();
-  return demanding;
-}
-
 /** Throws 409 while an organization of the user demands a second factor. */
 async function refuseWithoutSecondFactor(db: RecordsDb, userId: string): Promise<void> {
   const accepted = (await organizationMembershipsOf(db, userId)).filter(
@@ -438,4 +423,11 @@ async function refuseWithoutSecondFactor(db: RecordsDb, userId: string): Promise
 export function requireMfaSetup(principal: Principal): Principal {
   if (isClosedEverywhere(principal)) throw problem('secondFactorRequired');
   return principal;
+}
+
+/** Whether every organization of the user is closed: the session can only enrol. */
+function isClosedEverywhere(principal: Principal): boolean {
+  const { inOrganizations } = principal;
+  if (inOrganizations === undefined) return isClosed(principal);
+  return inOrganizations.keys().every((id) => isClosed(principal, id));
 }

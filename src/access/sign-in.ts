@@ -45,12 +45,6 @@ const sessionTokenBytes = 32;
 const sessionsPerUserMax = 50;
 const userAgentLengthMax = 300;
 
-interface SignedIn {
-  readonly user: User;
-  readonly sessionToken: string;
-  readonly session: { readonly id: string; readonly organizationId: string };
-}
-
 // Checked for an unknown user, so that it takes the same time as a wrong password.
 let unknownHash: Promise<string> | undefined;
 
@@ -91,7 +85,11 @@ export async function startSession(
     /** The token of the session that the browser had until now, which ends. */
     readonly replaced?: string | undefined;
   },
-): Promise<SignedIn> {
+): Promise<{
+  readonly user: User;
+  readonly sessionToken: string;
+  readonly session: { readonly id: string; readonly organizationId: string };
+}> {
   const { now, organizationId, signInKind, from, provider, replaced } = start;
   const memberships = await organizationMembershipsOf(records.db, user.id);
   const accepted = memberships.filter((member) => member.acceptedAt !== null);

@@ -25,7 +25,7 @@ let client: OAuthClient;
 
 const services = (url = publicUrl) => {
   const keys = createSigningKeys({ records, now, tokenLifetimeMs: 910_000 });
-  return { keys, tokens: new TokenService({ db: records.db, keys, now, publicUrl: () => url }) };
+  return { keys, tokens: new TokenService(records.db, keys, now, () => url) };
 };
 let keys: ReturnType<typeof services>['keys'];
 let tokens: TokenService;
@@ -288,12 +288,7 @@ test('review bug B6: a failure of the records is told as it is, and not as an in
   const token = await issued();
   const locked = new Error('database is locked');
   const find = () => Promise.reject(locked);
-  const failing = new TokenService({
-    db: records.db,
-    keys: { ...keys, find },
-    now,
-    publicUrl: () => publicUrl,
-  });
+  const failing = new TokenService(records.db, { ...keys, find }, now, () => publicUrl);
   await expect(failing.check(token)).rejects.toBe(locked);
   await expect(failing.check('no.token.at-all')).rejects.toMatchObject({ problem: 'invalidToken' });
 });

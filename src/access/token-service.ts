@@ -297,26 +297,20 @@ interface IssuedToken {
   readonly token_type: 'Bearer';
 }
 
-interface CheckedToken {
-  readonly clientId: string;
-  readonly expiresAt: EpochMs;
-}
-
-interface TokenParts {
-  readonly db: RecordsDb;
-  readonly keys: SigningKeys;
-  readonly now: () => EpochMs;
-  readonly publicUrl: () => string;
-}
-
 // Compared for an unknown client, so that it takes the same time as a wrong secret.
 const unknownHash = secretHash(randomUUID());
 
 export class TokenService {
-  readonly #parts: TokenParts;
+  readonly #db: RecordsDb;
+  readonly #keys: SigningKeys;
+  readonly #now: () => EpochMs;
+  readonly #publicUrl: () => string;
 
-  constructor(parts: TokenParts) {
-    this.#parts = parts;
+  constructor(db: RecordsDb, keys: SigningKeys, now: () => EpochMs, publicUrl: () => string) {
+    this.#db = db;
+    this.#keys = keys;
+    this.#now = now;
+    this.#publicUrl = publicUrl;
   }
 
   /** A token for the client that the request authenticates, or the error. */
@@ -326,11 +320,11 @@ export class TokenService {
   ): Promise<IssuedToken | TokenRefusal> {
     const request = readTokenRequest(form, authorization);
     if ('error' in request) return request;
-    const client = await oauthClientRows.byClientId(this.#parts.db, request.clientId);
+    const client = await oauthClientRows.byClientId(this.#db, request.clientId);
     const given = Buffer.from(secretHash(request.clientSecret));
     const isRight = timingSafeEqual(given, Buffer.from(client?.secretHash ?? unknownHash));
     if (client === undefined || !isRight) return unknownClient(request.basic);
-    const access_token = await signed(client, this.#parts);
+    const access_token = await this.#signed(client);
     return { access_token, expires_in: tokenLifetimeSeconds, token_type: 'Bearer' };
   }
 
@@ -338,19 +332,22 @@ export class TokenService {
    * Throws Problem 401 for a token that this service did not sign for this installation, or that
    * has expired. Rejects with the error of the records when the keys cannot be read.
    */
-  async check(token: string): Promise<CheckedToken> {
+  async check(token: string): Promise<{
+    readonly clientId: string;
+    readonly expiresAt: EpochMs;
+  }> {
     // The key is found by its id among the keys of this installation; nothing else in the head of
     // a token is trusted.
-    const key = await this.#parts.keys.find(keyIdOf(token));
+    const key = await this.#keys.find(keyIdOf(token));
     if (key === undefined) throw problem('invalidToken');
     try {
       const { payload } = await jwtVerify(token, key.publicKey, {
         algorithms: [signingAlgorithm],
         typ: tokenType,
-        issuer: issuerOf(this.#parts),
-        audience: this.#parts.publicUrl(),
+        issuer: this.#issuer(),
+        audience: this.#publicUrl(),
         clockTolerance: clockSkewSeconds,
-        currentDate: new Date(this.#parts.now()),
+        currentDate: new Date(this.#now()),
         maxTokenAge: tokenLifetimeSeconds,
         requiredClaims: ['sub', 'exp', 'iat', 'nbf'],
       });
@@ -362,25 +359,25 @@ export class TokenService {
       throw error;
     }
   }
-}
 
-function issuerOf({ publicUrl }: TokenParts): string {
-  return publicUrl() + tokenPaths.realm;
-}
+  #issuer(): string {
+    return this.#publicUrl() + tokenPaths.realm;
+  }
 
-async function signed(client: OAuthClient, parts: TokenParts): Promise<string> {
-  const key = await parts.keys.current();
-  const issuedAt = Math.floor(parts.now() / 1_000);
-  return new SignJWT({ client_id: client.clientId, organizationId: client.organizationId })
-    .setProtectedHeader({ alg: signingAlgorithm, kid: key.id, typ: tokenType })
-    .setIssuer(issuerOf(parts))
-    .setAudience(parts.publicUrl())
-    .setSubject(client.clientId)
-    .setJti(randomUUID())
-    .setIssuedAt(issuedAt)
-    .setNotBefore(issuedAt)
-    .setExpirationTime(issuedAt + tokenLifetimeSeconds)
-    .sign(key.privateKey);
+  async #signed(client: OAuthClient): Promise<string> {
+    const key = await this.#keys.current();
+    const issuedAt = Math.floor(this.#now() / 1_000);
+    return new SignJWT({ client_id: client.clientId, organizationId: client.organizationId })
+      .setProtectedHeader({ alg: signingAlgorithm, kid: key.id, typ: tokenType })
+      .setIssuer(this.#issuer())
+      .setAudience(this.#publicUrl())
+      .setSubject(client.clientId)
+      .setJti(randomUUID())
+      .setIssuedAt(issuedAt)
+      .setNotBefore(issuedAt)
+      .setExpirationTime(issuedAt + tokenLifetimeSeconds)
+      .sign(key.privateKey);
+  }
 }
 
 function unknownClient(basic: boolean): TokenRefusal {

@@ -70,7 +70,7 @@ export function composeAccess(
   const isShared = nodeOf(db) !== '';
   const tokenLifetimeMs = (tokenLifetimeSeconds + 2 * clockSkewSeconds) * 1_000;
   const keys = createSigningKeys({ records, now, tokenLifetimeMs });
-  const tokens = new TokenService({ db, keys, now, publicUrl });
+  const tokens = new TokenService(db, keys, now, publicUrl);
   const apiKeys = new ApiKeyAuthenticator({ db, now });
   const bearer = new BearerAuthenticator({ db, tokens, now });
   const sessions = new SessionAuthenticator({ db, now, secure });

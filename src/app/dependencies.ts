@@ -175,7 +175,7 @@ function openFolder({ config, telemetry, closers }: Start): DiskWatch {
   const { dataDirectory: directory } = config;
   const folder = new DataFolder(directory);
   closers.push('the data folder', () => folder.release());
-  const disk = openDiskWatch({ directory, events: telemetry, setRepeatingTimer });
+  const disk = openDiskWatch(directory, telemetry, setRepeatingTimer);
   closers.push('the reserve of the disk', disk.keepRest);
   closers.push('the watch on the disk', disk.close);
   telemetry.gauge(

@@ -424,7 +424,7 @@ function composeProvider(
   const { url: publicUrl } = address;
   const { attempts, actAs } = access;
   const fetch = createGuardedFetch(egress, provider.issuer);
-  const client = new ProviderClient({ provider, fetch, publicUrl, now });
+  const client = new ProviderClient(provider, fetch, publicUrl, now);
   const routes = providerSignInRoutes({
     records,
     provider,

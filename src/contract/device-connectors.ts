@@ -7,8 +7,6 @@ import {
   connectorAuthTypes,
   decodingTypes,
   integrationTypes,
-  lineProtocolLimits,
-  sparkplugMappingLimits,
 } from '../model/connector.ts';
 import {
   auditFields,
@@ -27,6 +25,20 @@ import {
   workspaceListParameters,
 } from './schema-parts.ts';
 import { recordEndpoints } from './endpoint.ts';
+
+const lineProtocolLimits = {
+  deviceTemplatesMax: 10,
+  templateLengthMax: 200,
+  /** Of `createDevices.devicesMax`. */
+  devicesMax: 100_000,
+} as const;
+
+const sparkplugMappingLimits = {
+  templateLengthMax: 200,
+  hostIdLengthMax: 100,
+  /** Of `createDevices.devicesMax`. */
+  devicesMax: 100_000,
+} as const;
 
 const { deviceTemplatesMax, templateLengthMax, devicesMax } = lineProtocolLimits;
 

@@ -24,8 +24,3 @@ export const errorSchema = namedObject('Error', {
   limitName: Type.Optional(Type.String({ description: 'Name of the limit.' })),
   limitMax: Type.Optional(Type.Number({ description: 'Maximum of the limit.' })),
 });
-
-export const tokenRefusal = namedObject('TokenRefusal', {
-  error: Type.String({ description: 'OAuth error code, such as `invalid_client`.' }),
-  error_description: Type.String(),
-});

@@ -18,7 +18,11 @@ import {
 } from './schema-parts.ts';
 import { type Permissions, type Scope, scopes, type Verb, verbs } from '../model/principal.ts';
 import { tokenPaths } from '../model/credential.ts';
-import { tokenRefusal } from './error.ts';
+
+const tokenRefusal = namedObject('TokenRefusal', {
+  error: Type.String({ description: 'OAuth error code, such as `invalid_client`.' }),
+  error_description: Type.String(),
+});
 
 // API schemas of grants: the workspaces and permissions of a credential (interface 2.5 to 2.7).
 

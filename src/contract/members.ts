@@ -1,6 +1,5 @@
 // Schemas and endpoints of members of organizations and workspaces, and of invitations (contract 2, 35).
 import Type from 'typebox';
-import type { JsonObject } from '../model/json.ts';
 import { type Permissions, type Verb, verbs } from '../model/principal.ts';
 import { callerWorkspacesMax, organizationRoles, workspaceRoles } from '../model/user.ts';
 import { endpoint } from './endpoint.ts';
@@ -119,15 +118,6 @@ export const callerSchema = namedObject('Caller', {
   }),
 });
 
-export const preferencesBytesMax = 64 * 1024;
-export const preferencesSchema = named(
-  'Preferences',
-  Type.Unsafe<JsonObject>({
-    type: 'object',
-    description: 'Console preferences, up to 64 kB of JSON.',
-  }),
-);
-
 export const accountSchema = namedObject('Account', account);
 export const signedInSchema = namedObject('SignedIn', {
   ...account,
@@ -136,15 +126,12 @@ export const signedInSchema = namedObject('SignedIn', {
       'CSRF token. Send it in the `x-csrf-token` header of every request other than GET.',
   }),
 });
-export const endedSessionsSchema = namedObject('EndedSessions', { sessions: Type.Integer() });
 export const passwordChange = namedObject('PasswordChange', {
   currentPassword: password,
   newPassword: Type.String(),
 });
-export const organizationSwitch = namedObject('OrganizationSwitch', { organizationId: id });
 
 export const passwordResetRequest = Type.Object({ email });
-export const passwordResetBody = Type.Object({ password: Type.String() });
 export const invitationParams = Type.Object({ token: Type.String({ maxLength: 200 }) });
 const invitationSchema = namedObject('Invitation', {
   email: text,

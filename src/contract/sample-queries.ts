@@ -401,21 +401,6 @@ export const rawSeriesBody = namedObject('ValueSeriesBody', {
   dataKey,
   timestamp: orNull(timestampBounds),
 });
-export const rawSeriesSchema = namedObject('ValueSeries', {
-  dataPoints: Type.Array(
-    // As JSON Schema 2020-12 writes a tuple.
-    Type.Unsafe<[Json, string]>({
-      type: 'array',
-      prefixItems: [
-        { description: 'Value of the data key.' },
-        { type: 'string', format: 'date-time' },
-      ],
-      items: false,
-      minItems: 2,
-    }),
-  ),
-  key: Type.String(),
-});
 export const aggregationBody = namedObject('AggregatedSeriesBody', {
   data: Type.Object({ key: dataKey, topic }),
   timestamp: Type.Object({ from: time('ISO-8601 date-time.'), to: time('ISO-8601 date-time.') }),

@@ -1,12 +1,6 @@
 // Schemas and endpoints of the search over all records, and of questions (contract 37, 39.5).
 import Type from 'typebox';
-import {
-  searchFields,
-  searchKinds,
-  searchLengthMax,
-  searchLimitDefault,
-  searchLimitMax,
-} from '../model/search.ts';
+import { searchFields, searchKinds, searchLimitDefault } from '../model/search.ts';
 import { endpoint } from './endpoint.ts';
 import {
   id,
@@ -18,6 +12,10 @@ import {
   orNull,
   text,
 } from './schema-parts.ts';
+
+const searchLimitMax = 100;
+
+const searchLengthMax = 200;
 
 const searchQuery = Type.Object({
   q: Type.String({

@@ -14,13 +14,29 @@ import {
   orderMembers,
   placeParams,
   rawSeriesBody,
-  rawSeriesSchema,
   seriesBody,
   seriesSchema,
   tagParams,
   timeZone,
   topic,
 } from './sample-queries.ts';
+import type { Json } from '../model/json.ts';
+
+const rawSeriesSchema = namedObject('ValueSeries', {
+  dataPoints: Type.Array(
+    // As JSON Schema 2020-12 writes a tuple.
+    Type.Unsafe<[Json, string]>({
+      type: 'array',
+      prefixItems: [
+        { description: 'Value of the data key.' },
+        { type: 'string', format: 'date-time' },
+      ],
+      items: false,
+      minItems: 2,
+    }),
+  ),
+  key: Type.String(),
+});
 
 // API schemas of the series of many devices, topics and keys (contract 37).
 

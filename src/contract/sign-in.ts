@@ -4,16 +4,11 @@ import { endpoint } from './endpoint.ts';
 import {
   accountSchema,
   callerSchema,
-  endedSessionsSchema,
   invitationParams,
   loginBody,
   memberParams,
-  organizationSwitch,
   passwordChange,
-  passwordResetBody,
   passwordResetRequest,
-  preferencesBytesMax,
-  preferencesSchema,
   signedInSchema,
 } from './members.ts';
 import { signInKinds } from '../model/user.ts';
@@ -30,6 +25,23 @@ import {
   time,
   unpagedSchema,
 } from './schema-parts.ts';
+import type { JsonObject } from '../model/json.ts';
+
+const preferencesBytesMax = 64 * 1024;
+
+const preferencesSchema = named(
+  'Preferences',
+  Type.Unsafe<JsonObject>({
+    type: 'object',
+    description: 'Console preferences, up to 64 kB of JSON.',
+  }),
+);
+
+const endedSessionsSchema = namedObject('EndedSessions', { sessions: Type.Integer() });
+
+const organizationSwitch = namedObject('OrganizationSwitch', { organizationId: id });
+
+const passwordResetBody = Type.Object({ password: Type.String() });
 
 const tag = 'Sign-in';
 

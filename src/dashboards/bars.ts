@@ -1,12 +1,5 @@
 // Bars: fine buckets added up to hours or days of the zone, exactly, also where clocks change.
 
-interface Bars {
-  /** Epoch seconds at which each bar begins. */
-  readonly starts: readonly number[];
-  readonly values: readonly (number | null)[];
-  readonly seconds: number;
-}
-
 type Points = Readonly<Record<string, readonly (number | null)[]>>;
 
 const daySeconds = 86_400;
@@ -35,7 +28,12 @@ export function barsOf(
     /** Epoch seconds to seconds that clocks of the zone show. */
     readonly clock: (seconds: number) => number;
   },
-): Bars {
+): {
+  /** Epoch seconds at which each bar begins. */
+  readonly starts: readonly number[];
+  readonly values: readonly (number | null)[];
+  readonly seconds: number;
+} {
   const groups: { readonly key: number; readonly start: number; readonly at: number[] }[] = [];
   for (const [at, timestamp] of timestamps.entries()) {
     const start = Date.parse(timestamp) / 1_000;

@@ -1,6 +1,5 @@
 // Buckets of charts: intervals, lengths of bucket that a chart of an interval can show, and the earlier interval to compare with.
 import { parseIsoDuration } from '../model/iso-duration.ts';
-import type { BoundTile } from './variables.ts';
 
 export interface Interval {
   /** Epoch milliseconds; `to` is exclusive. */
@@ -64,11 +63,6 @@ export function isoInterval({ fromMs, toMs }: Interval): { from: string; to: str
 
 /** `PREVIOUS` is the period of the same length that ends where the interval begins. */
 export const previousPeriod = 'PREVIOUS';
-
-/** Tiles that draw an earlier period too. */
-export function comparedTiles(tiles: readonly BoundTile[]): readonly BoundTile[] {
-  return tiles.filter(({ kind }) => kind === 'line');
-}
 
 /**
  * Returns how much earlier the compared period is, in milliseconds: `compare` is `PREVIOUS` or an

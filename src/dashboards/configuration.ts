@@ -115,19 +115,6 @@ export function labelOf(series: Value): string {
 /** The data key, or the text of the formula; empty until one is chosen. */
 export const valueOf = ({ dataKey, expression }: Value): string => dataKey ?? expression ?? '';
 
-type Order = Pick<TileSeries, 'interpolation' | 'maxGap' | 'per' | 'state' | 'resets'>;
-
-/** How values in the order of time are summed up, where the tile says it. */
-export function orderOf({ interpolation, maxGap, per, state, resets }: Order) {
-  return {
-    ...(interpolation && { interpolation }),
-    ...(maxGap && { maxGap }),
-    ...(per && { per }),
-    ...(state !== null && state !== undefined && { state }),
-    ...(resets && { resets }),
-  };
-}
-
 /** The sensitivity of the expected range that is drawn; undefined for none. */
 export function expectedOf({ expected }: Pick<TileSeries, 'expected'>) {
   if (expected === true) return 'MEDIUM';

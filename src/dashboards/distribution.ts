@@ -37,17 +37,15 @@ export function histogramOf(values: readonly number[]): Histogram | undefined {
 
 // Heatmap: values as one cell for each hour of each day of the zone (contract 39).
 
-interface HeatmapCell {
-  /** Days since the first one. */
-  readonly day: number;
-  /** 0 to 23, of the clock. */
-  readonly hour: number;
-  readonly value: number;
-  readonly timestamp: string;
-}
-
 export interface Heatmap {
-  readonly cells: readonly HeatmapCell[];
+  readonly cells: readonly {
+    /** Days since the first one. */
+    readonly day: number;
+    /** 0 to 23, of the clock. */
+    readonly hour: number;
+    readonly value: number;
+    readonly timestamp: string;
+  }[];
   readonly days: number;
   readonly least: number;
   readonly greatest: number;

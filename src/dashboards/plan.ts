@@ -9,7 +9,6 @@ import {
   bucketFor,
   bucketLengths,
   bucketsFor,
-  comparedTiles,
   type Interval,
   isoInterval,
   isShowable,
@@ -17,7 +16,6 @@ import {
 import {
   expectedOf,
   kinds,
-  orderOf,
   pointsNamed,
   type TileSeries,
   topicOf,
@@ -593,4 +591,22 @@ function keysOf(tiles: readonly BoundTile[]): { readonly keys?: string[] } {
 function chunks<T>(list: readonly T[], size: number): readonly (readonly T[])[] {
   const count = Math.ceil(list.length / size);
   return Array.from({ length: count }, (_, at) => list.slice(at * size, (at + 1) * size));
+}
+
+/** Tiles that draw an earlier period too. */
+function comparedTiles(tiles: readonly BoundTile[]): readonly BoundTile[] {
+  return tiles.filter(({ kind }) => kind === 'line');
+}
+
+type Order = Pick<TileSeries, 'interpolation' | 'maxGap' | 'per' | 'state' | 'resets'>;
+
+/** How values in the order of time are summed up, where the tile says it. */
+function orderOf({ interpolation, maxGap, per, state, resets }: Order) {
+  return {
+    ...(interpolation && { interpolation }),
+    ...(maxGap && { maxGap }),
+    ...(per && { per }),
+    ...(state !== null && state !== undefined && { state }),
+    ...(resets && { resets }),
+  };
 }

@@ -152,12 +152,14 @@ export function boundTiles(
   });
 }
 
-interface Copy {
+function copiesOf(
+  tile: Tile,
+  tiles: readonly Tile[],
+  values: VariableValues,
+): readonly {
   readonly tile: Tile;
   readonly own: VariableValues;
-}
-
-function copiesOf(tile: Tile, tiles: readonly Tile[], values: VariableValues): readonly Copy[] {
+}[] {
   const { repeat, id, x, y, width, height } = tile;
   if (repeat === null || repeat === undefined) return [{ tile, own: values }];
   const beside = tiles.filter(
@@ -242,15 +244,18 @@ function boundLink(
 
 type Sent = string | null | undefined;
 
-interface NamesDevices {
-  readonly deviceId?: Sent;
-  readonly tagId?: Sent;
-  readonly placeId?: Sent;
-  readonly variable?: Sent;
-}
-
 function sourcesOf(
-  { deviceId, tagId, placeId, variable }: NamesDevices,
+  {
+    deviceId,
+    tagId,
+    placeId,
+    variable,
+  }: {
+    readonly deviceId?: Sent;
+    readonly tagId?: Sent;
+    readonly placeId?: Sent;
+    readonly variable?: Sent;
+  },
   binding: Binding,
 ): Source[] {
   if (deviceId) return [{ kind: 'DEVICE', id: deviceId }];

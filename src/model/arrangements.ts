@@ -22,9 +22,6 @@ export interface Dashboard extends DashboardGroup {
   readonly configuration: JsonObject;
 }
 
-/** Versions of a dashboard that are kept. */
-export const dashboardVersionsMax = 50;
-
 /** One of the newest versions of a dashboard. */
 export interface DashboardVersion {
   readonly version: number;
@@ -37,12 +34,6 @@ export interface DashboardVersion {
 }
 
 // Saved view: a filter with its columns, or anything like it, that a console shows again (contract 37).
-
-/** Views that one owner may have in a workspace. */
-export const viewsMax = 500;
-
-/** Bytes of the content as JSON. */
-export const viewContentBytesMax = 64 * 1024;
 
 export interface View extends AuditFields {
   readonly id: string;

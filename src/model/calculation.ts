@@ -96,35 +96,6 @@ export function periodMs(text: string): number | string {
   return ms;
 }
 
-/**
- * The calculations through which the results of one come back to its own devices, itself first;
- * undefined when they do not. `tagsOf` gives the tags of targets.
- */
-export function loopOf(
-  start: Calculation,
-  others: readonly Calculation[],
-  tagsOf: (deviceId: string) => ReadonlySet<string>,
-): readonly Calculation[] | undefined {
-  const feeds = (one: Calculation, next: Calculation): boolean => {
-    const { deviceId, topic } = one.target;
-    if (topic !== next.topic) return false;
-    if (next.deviceIds !== null) return next.deviceIds.includes(deviceId);
-    return next.tagId !== null && tagsOf(deviceId).has(next.tagId);
-  };
-  const paths: (readonly Calculation[])[] = [[start]];
-  const seen = new Set<string>();
-  for (const path of paths) {
-    const last = path.at(-1) ?? start;
-    if (feeds(last, start)) return path;
-    for (const next of others) {
-      if (next.id === start.id || seen.has(next.id) || !feeds(last, next)) continue;
-      seen.add(next.id);
-      paths.push([...path, next]);
-    }
-  }
-  return undefined;
-}
-
 // Results on their way to the target device.
 
 export interface GroupResults {

@@ -73,13 +73,6 @@ export const lineProtocolDefaults: LineProtocolMapping = {
   createDevices: null,
 };
 
-export const lineProtocolLimits = {
-  deviceTemplatesMax: 10,
-  templateLengthMax: 200,
-  /** Of `createDevices.devicesMax`. */
-  devicesMax: 100_000,
-} as const;
-
 // Sparkplug mapping: which devices the edge nodes of a connector and their devices are.
 
 export interface SparkplugMapping {
@@ -105,13 +98,6 @@ export const sparkplugDefaults: SparkplugMapping = {
   hostId: 'heliograph',
   createDevices: null,
 };
-
-export const sparkplugMappingLimits = {
-  templateLengthMax: 200,
-  hostIdLengthMax: 100,
-  /** Of `createDevices.devicesMax`. */
-  devicesMax: 100_000,
-} as const;
 
 // Output connectors: the destinations of samples from a data flow or a rule (contract 9).
 
@@ -220,27 +206,8 @@ export const integrationSecrets: readonly string[] = [
   'token',
 ];
 
-export const integrationLimits = { propertiesMax: 30, propertyLengthMax: 4_000 } as const;
-
 /** Null for servers without a name that clients know. */
 export function carrierOf(type: IntegrationType): Carrier | null {
   if (type === 'SWISSCOM_CMP') return 'SWISSCOM_ACTILITY';
   return carriers.find((carrier) => carrier === type) ?? null;
-}
-
-const providers: Readonly<Record<IntegrationType, string>> = {
-  GENERIC_ACTILITY: 'actility',
-  SWISSCOM_ACTILITY: 'swisscom_lora',
-  SWISSCOM_CMP: 'swisscom_lora',
-  LORIOT: 'loriot',
-  TTN: 'ttn',
-  CHIRP_STACK: 'chirpstack',
-  EVERYNET: 'everynet',
-  HELIUM: 'helium',
-  GENERIC: 'generic',
-};
-
-/** The default provider of an integration. */
-export function providerOf(type: IntegrationType): string {
-  return providers[type];
 }

@@ -71,9 +71,6 @@ export interface DeviceCredential {
 
 // Passkey: a public key whose private part a phone, computer or security key keeps for one user (WebAuthn).
 
-/** A user has few devices; more would make the list of allowed ones long. */
-export const passkeysPerUserMax = 20;
-
 export interface Passkey {
   readonly id: string;
   readonly userId: string;

@@ -40,26 +40,6 @@ export const onlineStates = ['UNKNOWN', 'DE_REGISTERED', 'OFFLINE', 'ONLINE'] as
 export type OnlineState = (typeof onlineStates)[number];
 
 /**
- * The state of a device that is new or has a new connectivity: whether the network server of a LoRa
- * device knows it is unknown.
- */
-export function firstRegistration(connectivity: Connectivity): {
-  readonly registered: boolean | null;
-  readonly active: boolean | null;
-} {
-  return { registered: null, active: connectivity === 'LORA' ? true : null };
-}
-
-/** What answers tell: an uplink of a LoRa device shows that its network server knows it (contract 42). */
-export function isRegistered(
-  { registered, connectivity }: Device,
-  lastUplink: unknown,
-): boolean | null {
-  if (registered !== null || connectivity !== 'LORA') return registered;
-  return lastUplink === null ? null : true;
-}
-
-/**
  * LoRa and not registered: de-registered; never an uplink: unknown; one younger than the time-out,
  * which did not say that the device is gone: online; else offline (contract 4).
  */

@@ -1,5 +1,4 @@
 // Identifiers of records: 16 lower-case hexadecimal characters, the first two name the kind (contract 0); and the limits of names from outside.
-import { problem } from './problem.ts';
 
 export const kindPrefixes = {
   device: '02',
@@ -100,11 +99,6 @@ export function isLongName(name: string): boolean {
 /** Says that the name of `member` is too long. Call it only for such a name. */
 export function longNameReason(member: string, name: string): string {
   return `${member} has ${name.length} characters; up to ${outsideNameMax} are permitted: ${name.slice(0, shownLengthMax)}…`;
-}
-
-/** Throws Problem 400 for a name that is too long. */
-export function refuseLongName(member: string, name: string): void {
-  if (isLongName(name)) throw problem('nameTooLong', { reason: longNameReason(member, name) });
 }
 
 /** The name as messages show it, cut when it is too long. */

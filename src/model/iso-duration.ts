@@ -39,11 +39,6 @@ const textLengthMax = 64;
 const digitsMax = 9;
 const component = /(\d+)(?:[.,](\d+))?([A-Z])/y;
 
-/** A length of time in seconds, `PT0.055S`. */
-export function formatDurationMs(ms: number): string {
-  return `PT${ms / 1_000}S`;
-}
-
 /**
  * The milliseconds of a duration of fixed length within the limits, which are durations too; else
  * the reason why it cannot be used.

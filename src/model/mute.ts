@@ -2,7 +2,6 @@
 import { type Alarm, type AlarmSeverity, severityRank } from './alarm.ts';
 import { dayMs, type EpochMs } from './instant.ts';
 import {
-  lastMomentBeforeLocal,
   localDayOf,
   localTimeMs,
   momentOfLocal,
@@ -11,6 +10,7 @@ import {
   type Weekday,
   weekdayOf,
   weekdays,
+  type ZonePiece,
 } from './time-zone.ts';
 import type { AuditFields } from './record.ts';
 
@@ -149,4 +149,14 @@ export function mutes(
     alarmKeys?.includes(key) === true ||
     [...tagIds, ...placeIds].some((id) => groups.has(id))
   );
+}
+
+/**
+ * The moment behind the last one at which the zone's clock shows less than the given local time. Of
+ * a time that comes twice in autumn it is the second coming; one that is skipped in spring is the
+ * moment of the jump. `pieces` must end behind that moment; undefined when all of them show more.
+ */
+function lastMomentBeforeLocal(pieces: readonly ZonePiece[], localMs: number): EpochMs | undefined {
+  const last = pieces.findLast(({ start, offsetMs }) => start + offsetMs < localMs);
+  return last && Math.min(last.end, localMs - last.offsetMs);
 }

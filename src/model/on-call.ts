@@ -41,15 +41,6 @@ export interface OnCall extends AuditFields {
 
 type Rotation = Pick<OnCall, 'order' | 'turn' | 'startsAt' | 'overrides'>;
 
-interface OnCallNow {
-  /** Null when everybody has left. */
-  readonly email: string | null;
-  /** When somebody else takes over; null for never. */
-  readonly until: EpochMs | null;
-  /** Who takes over then. */
-  readonly next: string | null;
-}
-
 /**
  * Who is on call at the moment. The first of the order is so before the first turn too. Turns and
  * overrides of an address in `left` go to the next of the order, or to whoever has the turn.
@@ -59,7 +50,14 @@ export function onCallAt(
   zone: TimeZone,
   at: EpochMs,
   left: ReadonlySet<string> = new Set(),
-): OnCallNow {
+): {
+  /** Null when everybody has left. */
+  readonly email: string | null;
+  /** When somebody else takes over; null for never. */
+  readonly until: EpochMs | null;
+  /** Who takes over then. */
+  readonly next: string | null;
+} {
   const turns = new Turns(rotation, zone);
   const overrides = rotation.overrides.filter(({ email }) => !left.has(emailAddressOf(email)));
   const present = rotation.order.filter((email) => !left.has(emailAddressOf(email)));

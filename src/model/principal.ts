@@ -60,13 +60,6 @@ export function isClosed(
   return closedOrganizations?.has(organizationId) === true;
 }
 
-/** Whether every organization of the user is closed: the session can only enrol. */
-export function isClosedEverywhere(principal: Principal): boolean {
-  const { inOrganizations } = principal;
-  if (inOrganizations === undefined) return isClosed(principal);
-  return inOrganizations.keys().every((id) => isClosed(principal, id));
-}
-
 /**
  * Whether the permissions cover scope and verb: in the workspace, in the organization itself
  * (null), or anywhere at all (undefined). Reading the organization is always granted (interface

@@ -147,15 +147,13 @@ export interface RuleCustomLogic {
   readonly customLogicId: string;
   readonly name: string | null;
   readonly actionIds: readonly string[];
-  readonly properties: readonly RuleProperty[];
-}
-
-interface RuleProperty {
-  readonly name: string;
-  readonly description: string | null;
-  readonly variableName: string;
-  readonly value: Json;
-  readonly type: ValueType;
+  readonly properties: readonly {
+    readonly name: string;
+    readonly description: string | null;
+    readonly variableName: string;
+    readonly value: Json;
+    readonly type: ValueType;
+  }[];
 }
 
 export interface RuleLogic {

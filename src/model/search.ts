@@ -24,8 +24,6 @@ export const searchKinds = [
 export type SearchKind = (typeof searchKinds)[number];
 
 export const searchLimitDefault = 20;
-export const searchLimitMax = 100;
-export const searchLengthMax = 200;
 
 /** The field of the record that matched. `tag` is the name of a tag of the device. */
 export const searchFields = [
@@ -37,13 +35,3 @@ export const searchFields = [
   'email',
   'manufacturer',
 ] as const;
-export type SearchField = (typeof searchFields)[number];
-
-export interface SearchHit {
-  readonly kind: SearchKind;
-  readonly id: string;
-  readonly name: string;
-  /** Null for records of the organization itself. */
-  readonly workspaceId: string | null;
-  readonly match: { readonly field: SearchField; readonly value: string };
-}

@@ -2,7 +2,7 @@
 // It is also what outputs send when no template says otherwise (contract 9).
 import type { Device } from './device.ts';
 import { type EpochMs, formatInstant } from './instant.ts';
-import { formatDurationMs } from './iso-duration.ts';
+
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import type { Mail } from './mail.ts';
 import type { Sample } from './sample.ts';
@@ -271,4 +271,9 @@ function rawDataOf(entry: ContextSource['entry']): JsonObject | undefined {
   const { port = null, payloadHex: inBody } = isJsonObject(body) ? body : {};
   const digits = payloadHex ?? inBody;
   return typeof digits === 'string' ? { port, payloadHex: digits } : undefined;
+}
+
+/** A length of time in seconds, `PT0.055S`. */
+function formatDurationMs(ms: number): string {
+  return `PT${ms / 1_000}S`;
 }

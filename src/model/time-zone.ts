@@ -88,19 +88,6 @@ export function momentOfLocal(pieces: readonly ZonePiece[], localMs: number): Ep
   return undefined;
 }
 
-/**
- * The moment behind the last one at which the zone's clock shows less than the given local time. Of
- * a time that comes twice in autumn it is the second coming; one that is skipped in spring is the
- * moment of the jump. `pieces` must end behind that moment; undefined when all of them show more.
- */
-export function lastMomentBeforeLocal(
-  pieces: readonly ZonePiece[],
-  localMs: number,
-): EpochMs | undefined {
-  const last = pieces.findLast(({ start, offsetMs }) => start + offsetMs < localMs);
-  return last && Math.min(last.end, localMs - last.offsetMs);
-}
-
 const zonesMax = 1_000;
 
 /** Opens zones by name and keeps them, so that each reads its transitions once. */

@@ -5,7 +5,6 @@ import {
   everyPermission,
   type Permissions,
   type Scope,
-  scopes,
   type Verb,
   verbsOfScope,
 } from './principal.ts';
@@ -157,20 +156,7 @@ export const workspaceRolePermissions: { readonly [R in WorkspaceRole]: Permissi
   VIEWER: { ...readContent, workspace: ['read'], 'workspace.member': ['read'] },
 };
 
-/** Whether the roles above MEMBER carry into every workspace: all but MEMBER do. */
-export function reachesAllWorkspaces(role: OrganizationRole): boolean {
-  return role !== 'MEMBER';
-}
-
-/** Whether everything in `less` is in what `granted` says yes to. */
-export function covers(granted: (scope: Scope, verb: Verb) => boolean, less: Permissions): boolean {
-  return scopes.every((scope) => (less[scope] ?? []).every((verb) => granted(scope, verb)));
-}
-
 // Sign-in provider: the OpenID Connect provider of the installation, and the roles that its groups give.
-
-/** The group of every person who may sign in. */
-export const everyGroup = '*';
 
 /** Members of a group have the role in an organization, or in one workspace. */
 export type GroupRole =

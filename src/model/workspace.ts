@@ -28,12 +28,6 @@ export interface WorkingHours {
   readonly days: { readonly [D in Weekday]?: readonly WorkingPeriod[] };
 }
 
-interface Holiday {
-  /** `YYYY-MM-DD` */
-  readonly date: string;
-  readonly name: string;
-}
-
 export const implausibleTimes = ['KEEP', 'RECEIPT'] as const;
 /** `RECEIPT` stores them with the time of receipt. */
 export type ImplausibleTimes = (typeof implausibleTimes)[number];
@@ -45,7 +39,13 @@ export interface WorkspaceSettings {
   /** IANA name; null means UTC. */
   readonly timezone: string | null;
   readonly workingHours: WorkingHours | null;
-  readonly holidays: readonly Holiday[] | null;
+  readonly holidays:
+    | readonly {
+        /** `YYYY-MM-DD` */
+        readonly date: string;
+        readonly name: string;
+      }[]
+    | null;
   /** A country or region whose public holidays count, for example `CH-ZH`. */
   readonly holidayRegion: string | null;
   /** Samples are kept for so many days, where their data flow says nothing else; null for ever. */

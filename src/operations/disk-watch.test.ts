@@ -17,15 +17,15 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 function opened() {
   const timers = manualTimers();
   const events: string[] = [];
-  const watch = openDiskWatch({
+  const watch = openDiskWatch(
     directory,
-    events: telemetryOf({
+    telemetryOf({
       writingChanged: ({ kind }) => void events.push(kind),
       descriptorsProbed: (isOut) => void (isOut && events.push('no descriptors')),
       backgroundFailed: (what, error) => void events.push(`${what}: ${String(error)}`),
     }),
-    setRepeatingTimer: timers.setTimer,
-  });
+    timers.setTimer,
+  );
   return { watch, timers, events };
 }
 

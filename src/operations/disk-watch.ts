@@ -30,15 +30,12 @@ export interface DiskWatch {
   readonly keepRest: () => Promise<void>;
 }
 
-interface DiskWatchParts {
-  readonly directory: string;
-  readonly events: Telemetry;
-  readonly setRepeatingTimer: SetTimer;
-}
-
 /** Opens the reserve of the folder and starts looking. */
-export function openDiskWatch(parts: DiskWatchParts): DiskWatch {
-  const { directory, events } = parts;
+export function openDiskWatch(
+  directory: string,
+  events: Telemetry,
+  setRepeatingTimer: SetTimer,
+): DiskWatch {
   const reserve = new DiskReserve(directory);
   const looks = createSerialQueue();
   let free = Number.NaN;
@@ -61,7 +58,7 @@ export function openDiskWatch(parts: DiskWatchParts): DiskWatch {
 
   reportFull(reserve, events);
   lookNow();
-  const stop = parts.setRepeatingTimer(lookNow, lookEveryMs);
+  const stop = setRepeatingTimer(lookNow, lookEveryMs);
   return {
     isFull: () => reserve.isSpent,
     freeBytes: () => free,
@@ -92,7 +89,7 @@ function recordsWithoutRoom(directory: string, cause: unknown): DataFolderError 
   );
 }
 
-function reportFull({ isSpent }: DiskReserve, events: DiskWatchParts['events']): void {
+function reportFull({ isSpent }: DiskReserve, events: Telemetry): void {
   if (isSpent)
     events.writingChanged({
       kind: 'full',

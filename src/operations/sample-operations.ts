@@ -24,19 +24,17 @@ interface SampleOperationParts {
   /** Both work on a piece, at the node that owns the device. */
   readonly delete: (request: DeletionRequest) => Promise<DeletionOutcome>;
   readonly recalculate: (piece: RecalculationPiece) => Promise<RecalculationOutcome>;
-  /** With several nodes. */
-  readonly settling?: SettlingParts;
-}
-
-/**
- * What a node removed is hidden by that node until it is out of the shared store. The operation is completed
- * when it is. When the node is lost before, the next owner of the device does it again, so that nothing comes back.
- */
-interface SettlingParts {
-  readonly settled: (request: { readonly deviceId: string }) => Promise<SettledChanges>;
-  /** Milliseconds of a monotonic clock. */
-  readonly clock: () => number;
-  readonly pause: (ms: number) => Promise<void>;
+  /**
+   * With several nodes: what a node removed is hidden by that node until it is out of the shared
+   * store. The operation is completed when it is. When the node is lost before, the next owner of
+   * the device does it again, so that nothing comes back.
+   */
+  readonly settling?: {
+    readonly settled: (request: { readonly deviceId: string }) => Promise<SettledChanges>;
+    /** Milliseconds of a monotonic clock. */
+    readonly clock: () => number;
+    readonly pause: (ms: number) => Promise<void>;
+  };
 }
 
 const settlingLimits = {

@@ -11,11 +11,23 @@ import {
   type ScriptImage,
 } from './quickjs.ts';
 import * as border from './guest.ts';
-import { type AnalyzedScript, codecEntries, type CodecEntry } from './source-analysis.ts';
+import {
+  type AnalyzedScript,
+  codecEntries,
+  type CodecEntry,
+  originalPlace,
+  statementAt,
+} from './source-analysis.ts';
 import type { GuestModule } from './provided-modules.ts';
 import type { RunRecorder } from './run-recorder.ts';
-import { errorEntry, scriptError } from './script-error.ts';
+import { errorEntry } from './script-error.ts';
 import type { ScriptLimits } from './script-limits.ts';
+
+const frame = /\bscript\.js:(\d{1,9}):(\d{1,9})/;
+
+const named = /property '([a-z_$][\w$]{0,99})' of|^ReferenceError: ([a-z_$][\w$]{0,99}) is not/i;
+
+const statementCharsMax = 20_000;
 
 export interface CompiledScript {
   readonly image: ScriptImage;
@@ -556,3 +568,55 @@ class RunWatch {
 }
 
 const readingKeptMs = 0.5;
+
+/**
+ * Makes the error event from a message and the engine's stack, whose places are those of the edited
+ * and wrapped source.
+ */
+function scriptError(message: string, stack: string, script: AnalyzedScript): ScriptErrorEvent {
+  const match = frame.exec(stack);
+  if (match === null) return { message };
+  const inCode = positionOf(script.code, Number(match[1]), Number(match[2]));
+  if (inCode === undefined || inCode < script.codeStart) return { message };
+  const told = originalPlace(script.edited, inCode - script.codeStart);
+  if (told >= script.source.length) return { message };
+  const place = namedPlace(message, script, told);
+  const lineStart = script.source.lastIndexOf('\n', place - 1) + 1;
+  return { message, line: countLines(script.source, place), column: place - lineStart + 1 };
+}
+
+// The engine counts columns in bytes of UTF-8.
+function positionOf(code: string, line: number, column: number): number | undefined {
+  let start = 0;
+  for (let passed = 1; passed < line; passed++) {
+    start = code.indexOf('\n', start) + 1;
+    if (start === 0) return undefined;
+  }
+  const [text = ''] = code.slice(start).split('\n', 1);
+  const bytes = Buffer.from(text).subarray(0, column - 1);
+  return start + bytes.toString().length;
+}
+
+function countLines(source: string, place: number): number {
+  let lines = 1;
+  for (let at = source.indexOf('\n'); at !== -1 && at < place; at = source.indexOf('\n', at + 1))
+    lines += 1;
+  return lines;
+}
+
+/**
+ * The engine tells where a statement or call begins. When the message names something that the
+ * statement mentions once, that is the place; statements that emit an object are often many lines
+ * long.
+ */
+function namedPlace(message: string, script: AnalyzedScript, told: number): number {
+  const match = named.exec(message);
+  const statement = statementAt(script.edited, told);
+  if (match === null || statement === undefined || statement.end - told > statementCharsMax)
+    return told;
+  const name = (match[1] ?? match[2] ?? '').replaceAll('$', '\\$');
+  const text = script.source.slice(told, statement.end);
+  const [mention, second] = text.matchAll(new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'g'));
+  if (mention === undefined || second !== undefined) return told;
+  return told + mention.index;
+}

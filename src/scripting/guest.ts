@@ -4,7 +4,9 @@ import { codecEntries } from './source-analysis.ts';
 import type { ScriptLimits } from './script-limits.ts';
 import { type GuestModule, moduleExpression } from './provided-modules.ts';
 import { type Pointer, type QuickJs, scratchEnd, scratchStart } from './quickjs.ts';
-import { scriptFile } from './script-error.ts';
+
+/** The name under which the engine compiles a script; frames with it are the user's. */
+const scriptFile = 'script.js';
 
 /** Numbers by which the guest's functions of the host are known. */
 export const hostCallIds = { record: 1, fail: 2, entropy: 3, intl: 4 } as const;

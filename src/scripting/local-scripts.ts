@@ -50,13 +50,6 @@ export async function localScriptsStart(): Promise<() => LocalScriptsStart> {
   });
 }
 
-interface Known {
-  readonly tenant: string;
-  readonly compiled: CompiledScript;
-  /** Of how many of the next runs the processor time is read. */
-  readRuns: number;
-}
-
 /** Reading the processor time takes a tenth of a short run. It is read of so many runs after a slow one. */
 const runsReadAfterSlow = 64;
 
@@ -74,7 +67,15 @@ export class LocalScripts {
   readonly #engine: Engine;
   readonly #recorder: ReturnType<typeof createRunRecorder>;
   // A Map keeps the order of insertion: a script that is used is put at its end.
-  readonly #known = new Map<number, Known>();
+  readonly #known = new Map<
+    number,
+    {
+      readonly tenant: string;
+      readonly compiled: CompiledScript;
+      /** Of how many of the next runs the processor time is read. */
+      readRuns: number;
+    }
+  >();
   #bytes = 0;
   #lastTenant: string | undefined;
   #isRenewing = false;

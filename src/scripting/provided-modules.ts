@@ -3,16 +3,6 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-interface ProvidedModule {
-  /** Its build for browsers, one file that sets one global. */
-  readonly file: string;
-  readonly global: string;
-  /** Uses of the module that fill its own caches before the image is taken. */
-  readonly warmUp: string;
-  /** What can be imported by name; `default` and the namespace are the module itself. */
-  readonly exports: readonly string[];
-}
-
 export const providedModules = {
   luxon: {
     file: '../global/luxon.min.js',
@@ -51,7 +41,18 @@ export const providedModules = {
       'utc',
     ],
   },
-} as const satisfies Record<string, ProvidedModule>;
+} as const satisfies Record<
+  string,
+  {
+    /** Its build for browsers, one file that sets one global. */
+    readonly file: string;
+    readonly global: string;
+    /** Uses of the module that fill its own caches before the image is taken. */
+    readonly warmUp: string;
+    /** What can be imported by name; `default` and the namespace are the module itself. */
+    readonly exports: readonly string[];
+  }
+>;
 
 export type ProvidedModuleName = keyof typeof providedModules;
 

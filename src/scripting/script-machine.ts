@@ -338,11 +338,6 @@ export class ScriptMachineOnDemand {
 
 // One run on request: what run-script answers (interface 4.8, contract 16).
 
-interface MirroredEmit {
-  readonly type: EmitType;
-  readonly event: Json;
-}
-
 /**
  * Runs a script once and mirrors its emits, in their order and as they are: no topic or key is
  * checked, numbers that are not finite are the texts "NaN", "Infinity" and "-Infinity". Whatever
@@ -357,7 +352,12 @@ export async function runScript(
     readonly event: Json;
     readonly signal?: AbortSignal | undefined;
   },
-): Promise<MirroredEmit[]> {
+): Promise<
+  {
+    readonly type: EmitType;
+    readonly event: Json;
+  }[]
+> {
   const entry = entryOf(request.event);
   const { emits } = await scripts.run({ ...request, entry, kind: 'trial' });
   return emits.map((emit) => ({ type: emit.type, event: emit.event }));

@@ -80,12 +80,6 @@ interface Kept<V> {
   readonly bytes: number;
 }
 
-interface Owned {
-  /** Keys, least recently set first. */
-  readonly keys: Set<string>;
-  bytes: number;
-}
-
 /** How much is freed at once, so that the largest owner is looked for rarely. */
 const freedShare = 1 / 64;
 
@@ -96,7 +90,14 @@ const freedShare = 1 / 64;
 export class ByteCache<V> {
   readonly #bytesMax: number;
   readonly #kept = new Map<string, Kept<V>>();
-  readonly #owners = new Map<string, Owned>();
+  readonly #owners = new Map<
+    string,
+    {
+      /** Keys, least recently set first. */
+      readonly keys: Set<string>;
+      bytes: number;
+    }
+  >();
   #bytes = 0;
 
   constructor(bytesMax: number) {

@@ -14,20 +14,6 @@ interface Owner<H> {
   place: number;
 }
 
-interface SharedPoolOptions<H> {
-  readonly max: number;
-  /**
-   * Called for each holding that gives way to another one; it is no longer in the pool. Without it
-   * nothing gives way: ask `hasRoomFor` before something begins.
-   */
-  readonly giveWay?: (holding: H) => void;
-  /**
-   * What gives way when the owner of the newcomer holds most itself: its oldest holding, or the
-   * newcomer, for what should rather be refused than ended.
-   */
-  readonly ownGivesWay?: 'oldest' | 'newcomer';
-}
-
 /** How many times what is free one owner may hold of work that cannot give way: three quarters of a pool. */
 const ownerToFree = 3;
 
@@ -53,7 +39,19 @@ export class SharedPool<H> {
   readonly #heap: Owner<H>[] = [];
   #used = 0;
 
-  constructor(options: SharedPoolOptions<H>) {
+  constructor(options: {
+    readonly max: number;
+    /**
+     * Called for each holding that gives way to another one; it is no longer in the pool. Without
+     * it nothing gives way: ask `hasRoomFor` before something begins.
+     */
+    readonly giveWay?: (holding: H) => void;
+    /**
+     * What gives way when the owner of the newcomer holds most itself: its oldest holding, or the
+     * newcomer, for what should rather be refused than ended.
+     */
+    readonly ownGivesWay?: 'oldest' | 'newcomer';
+  }) {
     this.#max = options.max;
     this.#giveWay = options.giveWay;
     this.#isNewcomerFirst = options.ownGivesWay === 'newcomer';

@@ -684,15 +684,16 @@ const movingLimits = {
   kindsMax: 1_000,
 } as const;
 
-interface Trouble {
-  readonly since: number;
-  readonly last: number;
-}
-
 export class MovingWork {
   readonly #log: Pick<Log, 'debug' | 'warn'>;
   readonly #clock: () => number;
-  readonly #troubles = createBoundedMap<string, Trouble>(movingLimits.kindsMax);
+  readonly #troubles = createBoundedMap<
+    string,
+    {
+      readonly since: number;
+      readonly last: number;
+    }
+  >(movingLimits.kindsMax);
   readonly #lines: LineLimit;
 
   constructor(log: Pick<Log, 'debug' | 'warn'>, clock: () => number = () => performance.now()) {

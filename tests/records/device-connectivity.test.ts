@@ -20,11 +20,7 @@ beforeAll(async () => {
     flows[connectivity] = await makeFlow(workspaceId, connectivity, id);
   }
   const draft = { name: 'Network', type: 'TTN', workspaceId } as const;
-  const made = await createIntegration(
-    records,
-    { principal: ownerIn(organizationId), checkHost: () => {} },
-    draft,
-  );
+  const made = await createIntegration(records, ownerIn(organizationId), () => {}, draft);
   flows['LORA'] = await makeFlow(workspaceId, 'LORA', made.deviceConnector.id);
   const other = { name: 'c', workspaceId: secondWorkspace, connectivity: 'HTTP' };
   elsewhere = await makeFlow(

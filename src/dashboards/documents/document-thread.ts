@@ -18,14 +18,15 @@ export type DrawingAnswer = { readonly id: number } & (
 /** The libraries of the thread take memory, and documents are rare. */
 const idleMsMax = 30_000;
 
-interface Waiting {
-  readonly resolve: (answer: DrawingAnswer) => void;
-  readonly reject: (error: Error) => void;
-}
-
 export class DocumentThread {
   readonly #fonts: string | undefined;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<
+    number,
+    {
+      readonly resolve: (answer: DrawingAnswer) => void;
+      readonly reject: (error: Error) => void;
+    }
+  >();
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;

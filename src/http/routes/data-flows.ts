@@ -92,10 +92,9 @@ export function integrationRoutes(parts: RecordParts & { readonly checkHost: Che
         { ...listScopeOf(query), search: query.search },
         pageRequestOf(query),
       ),
-    create: (step, { body }, principal) => createIntegration(step, { principal, checkHost }, body),
+    create: (step, { body }, principal) => createIntegration(step, principal, checkHost, body),
     read: (id, _input, principal) => readIntegration(records, principal, id),
-    update: (id, { body }, principal) =>
-      updateIntegration(records, { principal, checkHost }, id, body),
+    update: (id, { body }, principal) => updateIntegration(records, principal, checkHost, id, body),
     remove: (id) => deleteIntegration(records, id),
   });
 }

@@ -40,10 +40,10 @@ export function outputConnectorRoutes(
       return withHealth(query, page, (ids) => healthOfOutputs(records, principal, ids, parts));
     },
     create: (step, { body, headers }) =>
-      createOutputConnector(step, { viewOptions: viewed(headers), available }, body),
+      createOutputConnector(step, viewed(headers), available, body),
     read: (id, { headers }) => readOutputConnector(records, viewed(headers), id),
     update: (id, { body, headers }) =>
-      updateOutputConnector(records, { viewOptions: viewed(headers), available }, id, body),
+      updateOutputConnector(records, viewed(headers), available, id, body),
     remove: (id) => deleteOutputConnector(records, id),
   });
 }

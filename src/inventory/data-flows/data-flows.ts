@@ -29,7 +29,7 @@ import {
   usersNamedMax,
 } from '../record-crud.ts';
 import { deviceConnectorView } from './device-connectors.ts';
-import { deviceTypeView, deviceTypeWithoutScripts } from './device-types.ts';
+import { deviceTypeView } from './device-types.ts';
 import {
   type ConnectorViewer,
   type ConnectorViewOptions,
@@ -302,4 +302,11 @@ async function unknownOutputs(
   return new Set(
     connectors.filter(({ type }) => !isKnownTo(viewOptions, type)).map(({ id }) => id),
   );
+}
+
+/**
+ * As `deviceTypeView`, for those who may read data flows but not device types: without the scripts.
+ */
+function deviceTypeWithoutScripts(record: DeviceType) {
+  return { ...deviceTypeView(record), uplinkScript: null, downlinkScript: null };
 }

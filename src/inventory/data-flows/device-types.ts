@@ -154,13 +154,6 @@ export function deviceTypeView(record: DeviceType) {
   };
 }
 
-/**
- * As `deviceTypeView`, for those who may read data flows but not device types: without the scripts.
- */
-export function deviceTypeWithoutScripts(record: DeviceType) {
-  return { ...deviceTypeView(record), uplinkScript: null, downlinkScript: null };
-}
-
 export async function createDeviceType(records: Records, draft: DeviceTypeDraft, now: number) {
   if (draft.type !== undefined && draft.type !== 'manual') {
     throw problem('invalidRequest', {

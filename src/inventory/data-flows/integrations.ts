@@ -4,9 +4,8 @@ import {
   carrierOf,
   type DeviceConnector,
   type Integration,
-  integrationLimits,
   integrationSecrets,
-  providerOf,
+  type IntegrationType,
 } from '../../model/connector.ts';
 import { newId } from '../../model/ids.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
@@ -36,6 +35,20 @@ import {
 } from '../record-crud.ts';
 import { deviceConnectorView, newUplinkSecret } from './device-connectors.ts';
 
+const integrationLimits = { propertiesMax: 30, propertyLengthMax: 4_000 } as const;
+
+const providers: Readonly<Record<IntegrationType, string>> = {
+  GENERIC_ACTILITY: 'actility',
+  SWISSCOM_ACTILITY: 'swisscom_lora',
+  SWISSCOM_CMP: 'swisscom_lora',
+  LORIOT: 'loriot',
+  TTN: 'ttn',
+  CHIRP_STACK: 'chirpstack',
+  EVERYNET: 'everynet',
+  HELIUM: 'helium',
+  GENERIC: 'generic',
+};
+
 /** Replaces a secret in answers. In an update it keeps the stored secret. */
 const secretMask = '********';
 
@@ -43,12 +56,6 @@ type SentProperties = Readonly<Record<string, unknown>> | null | undefined;
 
 /** Throws Problem 400 for a forbidden address of a network server. */
 export type CheckHost = (host: string) => void;
-
-/** What creating and updating need in addition to the request. */
-interface IntegrationContext {
-  readonly principal: Principal;
-  readonly checkHost: CheckHost;
-}
 
 /**
  * Without a workspace an integration belongs to the oldest one of its organization. Throws 404 or
@@ -177,7 +184,8 @@ function connectorOf(integration: Integration): DeviceConnector {
 /** Creates the integration and the LORA device connector of its devices. */
 export async function createIntegration(
   records: Records,
-  { principal, checkHost }: IntegrationContext,
+  principal: Principal,
+  checkHost: CheckHost,
   draft: IntegrationDraft,
 ) {
   const { workspaceId } = await placeOfNewIntegration(records, principal, draft);
@@ -231,7 +239,8 @@ export async function listIntegrations(
 /** The type cannot be changed; settings are replaced as a whole when they are sent. */
 export async function updateIntegration(
   records: Records,
-  { principal, checkHost }: IntegrationContext,
+  principal: Principal,
+  checkHost: CheckHost,
   id: string,
   sent: IntegrationUpdate,
 ) {
@@ -276,4 +285,9 @@ async function usersOf(
       ? []
       : await dataFlowRows.using(step.db, { deviceConnectorId: connector.id }, usersNamedMax);
   return [...flows, ...(await integrationRows.devicesOf(step.db, id, usersNamedMax))];
+}
+
+/** The default provider of an integration. */
+function providerOf(type: IntegrationType): string {
+  return providers[type];
 }

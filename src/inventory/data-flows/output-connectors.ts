@@ -40,12 +40,6 @@ import {
   usersNamedMax,
 } from '../record-crud.ts';
 
-/** What creating and updating need in addition to the request. */
-interface OutputConnectorContext {
-  readonly viewOptions: ConnectorViewOptions;
-  readonly available: AvailableOutputs;
-}
-
 /**
  * The properties that a request sends under the key of the type or its alias; else those that are
  * stored.
@@ -97,7 +91,8 @@ function creatableType({ type: name }: OutputConnectorDraft, available: Availabl
  */
 export async function createOutputConnector(
   records: Records,
-  { viewOptions, available }: OutputConnectorContext,
+  viewOptions: ConnectorViewOptions,
+  available: AvailableOutputs,
   draft: OutputConnectorDraft,
 ) {
   const record = await change(records, async (step) => {
@@ -197,7 +192,8 @@ function listedTypes(viewOptions: ConnectorViewOptions, wanted: readonly string[
 /** Type and scope cannot be changed. */
 export async function updateOutputConnector(
   records: Records,
-  { viewOptions, available }: OutputConnectorContext,
+  viewOptions: ConnectorViewOptions,
+  available: AvailableOutputs,
   id: string,
   sent: OutputConnectorUpdate,
 ) {

@@ -1,12 +1,12 @@
 // Device batches: changes of many devices in one transaction, checked one after the other and written together (contract 4, 19).
 import type { DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
-import { type DeviceConnector, deviceCreationOf, fitsConnector } from '../../model/connector.ts';
 import {
-  type CustomFieldMeta,
-  type Device,
-  firstRegistration,
-  type Tag,
-} from '../../model/device.ts';
+  type DeviceConnector,
+  deviceCreationOf,
+  fitsConnector,
+  type Connectivity,
+} from '../../model/connector.ts';
+import { type CustomFieldMeta, type Device, type Tag } from '../../model/device.ts';
 import { idSequence } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import type { NetworkWork } from '../../model/operation.ts';
@@ -650,4 +650,15 @@ function refusedAll(names: readonly string[], failure: Problem) {
 
 function refusalOf({ code, message }: Problem): CreationRefusal {
   return { errorCode: code, message };
+}
+
+/**
+ * The state of a device that is new or has a new connectivity: whether the network server of a LoRa
+ * device knows it is unknown.
+ */
+function firstRegistration(connectivity: Connectivity): {
+  readonly registered: boolean | null;
+  readonly active: boolean | null;
+} {
+  return { registered: null, active: connectivity === 'LORA' ? true : null };
 }

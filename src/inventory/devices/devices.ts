@@ -1,13 +1,7 @@
 // Devices and their credentials: create, read, update, delete, for requests (contract 4, 11).
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { DeviceCredentialDraft, DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
-import {
-  type CustomFieldValue,
-  type Device,
-  isRegistered,
-  onlineStateOf,
-  type Tag,
-} from '../../model/device.ts';
+import { type CustomFieldValue, type Device, onlineStateOf, type Tag } from '../../model/device.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
@@ -422,4 +416,10 @@ export async function deleteDeviceCredential(
     await deviceCredentialRows.remove(step.db, id);
     step.announce({ kind: 'deviceCredential', id, action: 'deleted' });
   });
+}
+
+/** What answers tell: an uplink of a LoRa device shows that its network server knows it (contract 42). */
+function isRegistered({ registered, connectivity }: Device, lastUplink: unknown): boolean | null {
+  if (registered !== null || connectivity !== 'LORA') return registered;
+  return lastUplink === null ? null : true;
 }

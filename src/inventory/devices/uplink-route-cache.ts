@@ -1,14 +1,18 @@
 // Uplink route cache: devices with their flows by uplink secret and physical id, in memory until a record changes.
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { Device, Tag } from '../../model/device.ts';
-import { hasFormOfId, isLongName, refuseLongName } from '../../model/ids.ts';
+import { hasFormOfId, isLongName, longNameReason } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { formatPath } from '../../model/place.ts';
-import { problem } from '../../model/problem.ts';
+import { problem, UnreadableRecord } from '../../model/problem.ts';
 import type { ChangeFollower } from '../../model/record.ts';
 import type { PlaceContext } from '../../model/template-context.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { deviceConnectorRows } from '../../storage/records/rows/data-flows.ts';
+import {
+  deviceConnectorRows,
+  dataFlowRows,
+  outputConnectorRows,
+} from '../../storage/records/rows/data-flows.ts';
 import {
   deviceRows,
   devicesPerBatch,
@@ -24,7 +28,10 @@ import {
   type KnownDevice,
   type ProfileParts,
 } from './device-table.ts';
-import { createFlowCache, type FlowRoute } from './flow-route-cache.ts';
+import type { FlowRoute, FlowCache, SharedFlow } from './flow-route-cache.ts';
+import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
+import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
+import { defaultWorkspaceSettings } from '../../model/workspace.ts';
 
 /** At most about 250 MB, with a million devices of 200 bytes. */
 const cacheLimits = {
@@ -464,4 +471,73 @@ class DeviceReads {
       }
     }
   }
+}
+
+function createFlowCache(records: Records, flowsMax: number, changes: RecordChanges): FlowCache {
+  const flows = createCacheByPart<SharedFlow>(flowsMax, (flow) => {
+    flow.isStale = true;
+  });
+  const reading = new Map<string, { readonly revision: number; flow: Promise<SharedFlow> }>();
+  return {
+    cached: flows.get,
+    async read(id) {
+      const cached = flows.get(id);
+      if (cached !== undefined) return cached;
+      const { revision } = changes;
+      const before = reading.get(id);
+      // A read that began before the last change may be outdated.
+      if (before?.revision === revision) return before.flow;
+      const started = { revision, flow: readAndCache(id, revision) };
+      reading.set(id, started);
+      try {
+        return await started.flow;
+      } finally {
+        if (reading.get(id) === started) reading.delete(id);
+      }
+    },
+    delete: flows.delete,
+    deleteUsersOf: flows.deleteUsersOf,
+  };
+
+  async function readAndCache(id: string, revision: number): Promise<SharedFlow> {
+    const route = await readFlow(records, id);
+    const { connector, type, outputs } = route;
+    const used = [connector, ...outputs.map((output) => output.connector)].map((part) => part.id);
+    used.push(route.flow.workspaceId);
+    if (type !== null) used.push(type.id);
+    // A flow that changed during the read can be outdated here: the result is used once.
+    const isStale = [id, ...used].some((part) => changes.hasChanged(part, revision));
+    const flow = { route, isStale };
+    if (!isStale) flows.set(id, flow, used);
+    return flow;
+  }
+}
+
+async function readFlow(records: Records, id: string): Promise<FlowRoute> {
+  const flow = await dataFlowRows.find(records.db, id);
+  if (flow === undefined) throw new UnreadableRecord(`Data flow ${id} of a device is missing`);
+  const connector = await deviceConnectorRows.find(records, flow.deviceConnectorId);
+  if (connector === undefined)
+    throw new UnreadableRecord(`The device connector of data flow ${id} is missing`);
+  const type =
+    flow.deviceTypeId === null
+      ? null
+      : ((await deviceTypeRows.find(records.db, flow.deviceTypeId)) ?? null);
+  const ids = [...new Set(flow.outputs.map((output) => output.outputConnectorId))];
+  const found = new Map(
+    (await outputConnectorRows.findOpen(records.db, ids)).map((output) => [output.id, output]),
+  );
+  const outputs = flow.outputs.flatMap(({ outputConnectorId, topic }) => {
+    const output = found.get(outputConnectorId);
+    return output === undefined ? [] : [{ connector: output, topic }];
+  });
+  const workspace = await workspaceRows.find(records.db, flow.workspaceId);
+  const keptDays = flow.retentionDays ?? workspace?.settings.retentionDays ?? null;
+  const { implausibleTimes } = workspace?.settings ?? defaultWorkspaceSettings;
+  return { flow, connector, type, outputs, keptDays, implausibleTimes };
+}
+
+/** Throws Problem 400 for a name that is too long. */
+function refuseLongName(member: string, name: string): void {
+  if (isLongName(name)) throw problem('nameTooLong', { reason: longNameReason(member, name) });
 }

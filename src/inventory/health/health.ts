@@ -204,18 +204,21 @@ interface LastRun {
   readonly outcome: RunOutcome;
 }
 
-interface RuleHealth {
-  readonly lastRun: LastRun | null;
-  readonly firedIn24h: number;
-}
-
 /** By rule. Runs show no values here, because their reader need not read devices. */
 export async function healthOfRules(
   records: Records,
   { organizationId }: Principal,
   ruleIds: readonly string[],
   { lastRunsOf, settledFor }: RuleHealthParts,
-): Promise<ReadonlyMap<string, RuleHealth>> {
+): Promise<
+  ReadonlyMap<
+    string,
+    {
+      readonly lastRun: LastRun | null;
+      readonly firedIn24h: number;
+    }
+  >
+> {
   await settledFor(organizationId).catch(() => undefined);
   const db = records.elsewhere(organizationId);
   const from = periodOf('fired', records.now() - dayMs + 1);

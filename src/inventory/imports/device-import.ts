@@ -143,15 +143,16 @@ const requiredFields: readonly string[] = [
   'dataFlow',
 ].filter((name) => name !== 'deviceId');
 
-interface NamedFlow {
-  readonly id: string;
-  /** That of its device connector. */
-  readonly connectivity: Connectivity;
-}
-
 /** What the lines of an import are checked against. */
 interface ImportContext {
-  readonly flows: ReadonlyMap<string, NamedFlow>;
+  readonly flows: ReadonlyMap<
+    string,
+    {
+      readonly id: string;
+      /** That of its device connector. */
+      readonly connectivity: Connectivity;
+    }
+  >;
   readonly tags: ReadonlyMap<string, { readonly id: string }>;
   /** Ids by `pathKey`. */
   readonly places: ReadonlyMap<string, string>;

@@ -49,14 +49,6 @@ interface LibraryNote {
   readonly message: string;
 }
 
-interface Library {
-  readonly types: readonly LibraryType[];
-  /** Why a type is refused. */
-  readonly problems: readonly LibraryNote[];
-  /** What is missing or odd about a type that is taken. */
-  readonly warnings: readonly LibraryNote[];
-}
-
 const metaName = 'meta.json';
 const schemaSuffix = '.schema.json';
 const required = ['name', 'version', 'manufacturer', 'author', 'encoding', 'connectivity'] as const;
@@ -84,7 +76,13 @@ const charactersPerTurn = 512 * 1024;
 const documentLengthMax = 4 * 1024 * 1024;
 
 /** Every folder with a meta.json is a type; every JSON document with an absolute `$id` is a data model for the others. */
-async function readLibrary(files: LibraryFiles): Promise<Library> {
+async function readLibrary(files: LibraryFiles): Promise<{
+  readonly types: readonly LibraryType[];
+  /** Why a type is refused. */
+  readonly problems: readonly LibraryNote[];
+  /** What is missing or odd about a type that is taken. */
+  readonly warnings: readonly LibraryNote[];
+}> {
   const paths = [...files.keys()].filter(isLibraryPath).sort();
   const documents = new Map<string, Json | NoDocument>();
   const rest = turnsOf();

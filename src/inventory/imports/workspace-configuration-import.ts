@@ -84,14 +84,6 @@ interface ImportChecks {
   readonly checkDashboard: (configuration: JsonObject) => void;
 }
 
-interface ConfigurationReport {
-  readonly created: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  /** Remaining work for users, such as entering secrets. */
-  readonly notes: readonly string[];
-}
-
 /**
  * The same document again changes nothing. Throws 400 or 409 naming the item, and then changes
  * nothing.
@@ -102,7 +94,13 @@ export async function importConfiguration(
   workspaceId: string,
   document: ConfigurationDocument,
   checks: ImportChecks,
-): Promise<ConfigurationReport> {
+): Promise<{
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Remaining work for users, such as entering secrets. */
+  readonly notes: readonly string[];
+}> {
   checkConfigurationScopes(principal, workspaceId, ['read', 'create', 'update']);
   if (document.dashboards || document.dashboardGroups)
     checkDashboardScopes(principal, workspaceId, ['read', 'create', 'update']);
@@ -329,13 +327,16 @@ interface ImportContext extends ImportChecks {
 
 type ItemId = Promise<{ readonly id: string }>;
 
-interface Writer {
-  readonly create: (context: ImportContext, item: ConfigurationItem) => ItemId;
-  readonly update: (context: ImportContext, item: ConfigurationItem, id: string) => ItemId;
-}
-
 /** Creates and updates the records of each section. */
-const writers: Readonly<Record<SectionName, Writer>> = {
+const writers: Readonly<
+  Record<
+    SectionName,
+    {
+      readonly create: (context: ImportContext, item: ConfigurationItem) => ItemId;
+      readonly update: (context: ImportContext, item: ConfigurationItem, id: string) => ItemId;
+    }
+  >
+> = {
   customFields: {
     create: ({ step, workspaceId }, item) =>
       createCustomField(step, { ...item, workspaceId } as never),
@@ -376,18 +377,15 @@ const writers: Readonly<Record<SectionName, Writer>> = {
     create: async (context, configured) => {
       const { step, workspaceId, available } = context;
       const item = await outputFromConfigured(context, configured);
-      const options = { viewOptions: configurationViewOptions, available };
-      return createOutputConnector(step, options, { ...item, workspaceId } as never);
+      return createOutputConnector(step, configurationViewOptions, available, {
+        ...item,
+        workspaceId,
+      } as never);
     },
     update: async (context, configured, id) => {
       const { step, available } = context;
       const item = await outputFromConfigured(context, configured);
-      return updateOutputConnector(
-        step,
-        { viewOptions: configurationViewOptions, available },
-        id,
-        item,
-      );
+      return updateOutputConnector(step, configurationViewOptions, available, id, item);
     },
   },
   dataFlows: {

@@ -14,9 +14,9 @@ import {
   type Scope,
   type Verb,
   verbsOfScope,
+  scopes,
 } from '../../model/principal.ts';
 import {
-  covers,
   type OrganizationRole,
   organizationRolePermissions,
   type WorkspaceRole,
@@ -336,4 +336,9 @@ export async function deleteOAuthClient(records: Records, id: string): Promise<v
     await oauthClientRows.remove(step.db, id);
     step.announce({ kind: 'oauthClient', id, action: 'deleted' });
   });
+}
+
+/** Whether everything in `less` is in what `granted` says yes to. */
+function covers(granted: (scope: Scope, verb: Verb) => boolean, less: Permissions): boolean {
+  return scopes.every((scope) => (less[scope] ?? []).every((verb) => granted(scope, verb)));
 }

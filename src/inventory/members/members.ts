@@ -4,7 +4,6 @@ import { type Actor, isClosed, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import {
   emailAddressOf,
-  everyGroup,
   type GroupRole,
   type OrganizationRole,
   organizationRoles,
@@ -51,6 +50,9 @@ import {
 import { auditAction } from '../audit/audit.ts';
 import { toFlag } from '../../storage/records/columns.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
+
+/** The group of every person who may sign in. */
+const everyGroup = '*';
 
 interface MemberOfOrganization {
   readonly organizationId: string;

@@ -16,7 +16,6 @@ import {
   type CalculationOutput,
   type CalculationProgress,
   type EachDevice,
-  loopOf,
   periodMs,
 } from '../../model/calculation.ts';
 import { isTopic, newId } from '../../model/ids.ts';
@@ -385,4 +384,33 @@ export function loopText(loop: readonly Calculation[]): string {
   const names = loop.slice(1).map(({ name }) => name.slice(0, 100));
   if (names.length === 0) return 'the target is one of the devices that are combined';
   return `the result comes back to the devices that are combined, through ${names.join(', ')}`;
+}
+
+/**
+ * The calculations through which the results of one come back to its own devices, itself first;
+ * undefined when they do not. `tagsOf` gives the tags of targets.
+ */
+function loopOf(
+  start: Calculation,
+  others: readonly Calculation[],
+  tagsOf: (deviceId: string) => ReadonlySet<string>,
+): readonly Calculation[] | undefined {
+  const feeds = (one: Calculation, next: Calculation): boolean => {
+    const { deviceId, topic } = one.target;
+    if (topic !== next.topic) return false;
+    if (next.deviceIds !== null) return next.deviceIds.includes(deviceId);
+    return next.tagId !== null && tagsOf(deviceId).has(next.tagId);
+  };
+  const paths: (readonly Calculation[])[] = [[start]];
+  const seen = new Set<string>();
+  for (const path of paths) {
+    const last = path.at(-1) ?? start;
+    if (feeds(last, start)) return path;
+    for (const next of others) {
+      if (next.id === start.id || seen.has(next.id) || !feeds(last, next)) continue;
+      seen.add(next.id);
+      paths.push([...path, next]);
+    }
+  }
+  return undefined;
 }

@@ -90,10 +90,6 @@ const synonyms: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-interface Named {
-  readonly hits: readonly FoundRow[];
-}
-
 /**
  * The best readings first, at most 5, and the words that mean nothing here. The work is bounded by
  * the words: names come from an index, but for one reading of all names for what is left. Throws 403
@@ -182,7 +178,9 @@ class Asking {
   readonly #workspaceId: string;
   readonly #question: Question;
   readonly #understood: Set<number>;
-  readonly #named: Named[] = [];
+  readonly #named: {
+    readonly hits: readonly FoundRow[];
+  }[] = [];
   #keys: readonly AskedKey[] = [];
 
   constructor(parts: AskParts, principal: Principal, workspaceId: string, question: Question) {

@@ -1,11 +1,10 @@
 // Search over all records that a principal may read (contract 37).
 import { holds, type Principal, type Scope, type Verb } from '../../model/principal.ts';
 import {
-  type SearchField,
-  type SearchHit,
   type SearchKind,
   searchKinds,
   searchLimitDefault,
+  searchFields,
 } from '../../model/search.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
@@ -333,4 +332,15 @@ function readableIn(
     return holds(principal, scope, verb, null) ? undefined : 'nowhere';
   const readable = named.filter((id) => holds(principal, scope, verb, id));
   return readable.length > 0 ? readable : 'nowhere';
+}
+
+type SearchField = (typeof searchFields)[number];
+
+interface SearchHit {
+  readonly kind: SearchKind;
+  readonly id: string;
+  readonly name: string;
+  /** Null for records of the organization itself. */
+  readonly workspaceId: string | null;
+  readonly match: { readonly field: SearchField; readonly value: string };
 }

@@ -6,11 +6,7 @@ import type {
   DashboardUpdate,
 } from '../../contract/dashboards.ts';
 import type { AuditAction, FieldChange } from '../../model/record.ts';
-import {
-  type Dashboard,
-  type DashboardGroup,
-  dashboardVersionsMax,
-} from '../../model/arrangements.ts';
+import { type Dashboard, type DashboardGroup } from '../../model/arrangements.ts';
 import { newId } from '../../model/ids.ts';
 import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -46,6 +42,9 @@ import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
 import { type AssetFilter, listDevicePage } from '../devices/assets.ts';
+
+/** Versions of a dashboard that are kept. */
+const dashboardVersionsMax = 50;
 
 const configurationLengthMax = 1024 * 1024;
 

@@ -3,12 +3,18 @@ import type { ViewDraft, ViewUpdate } from '../../contract/views.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { type View, viewContentBytesMax, viewsMax } from '../../model/arrangements.ts';
+import { type View } from '../../model/arrangements.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { viewRows } from '../../storage/records/rows/views.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { auditView, Crud, found, placeIn, type Step } from '../record-crud.ts';
 import { checkRecordQuota } from './organizations.ts';
+
+/** Views that one owner may have in a workspace. */
+const viewsMax = 500;
+
+/** Bytes of the content as JSON. */
+const viewContentBytesMax = 64 * 1024;
 
 const crud = new Crud<View>('view', 'view', () => viewRows, check);
 
