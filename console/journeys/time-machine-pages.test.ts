@@ -108,6 +108,7 @@ journey('time machine of pages', { start: startWorld, prepare }, (stage) => {
     await row('Attic').getByText('5 hours ago').waitFor();
     await row('Attic').getByText('12').waitFor();
     await row('Spare').getByText('no data in the 7 days before').waitFor();
+    await page.getByText('so devices cannot be filtered by the status of that time').waitFor();
     for (const name of ['Online', 'Save view', 'Export CSV', 'Last seen'])
       expect(await button(name).count()).toBe(0);
     for (const name of ['Add device', 'Import'])

@@ -145,10 +145,12 @@ function State({ device, feed }: OfDevice) {
           {words.heard} <Ago at={heard} />
         </span>
       )}
-      <span className="faint">· {reason}</span>
-      {type !== undefined && <span>· {type}</span>}
-      <span>
-        · <span className="mono faint">{device.deviceId}</span>
+      <span className="faint" data-apart>
+        {reason}
+      </span>
+      {type !== undefined && <span data-apart>{type}</span>}
+      <span className="mono faint" data-apart>
+        {device.deviceId}
       </span>
       <CopyButton content={device.id} label={words.copyId} />
     </>
