@@ -1,5 +1,4 @@
-// Buckets of charts: intervals, lengths of bucket that a chart of an interval can show, and the earlier interval to compare with.
-import { parseIsoDuration } from '../model/iso-duration.ts';
+// Buckets of charts: intervals, and lengths of bucket that a chart of an interval can show.
 
 export interface Interval {
   /** Epoch milliseconds; `to` is exclusive. */
@@ -57,55 +56,4 @@ export function bucketNamed(iso: unknown): Bucket | undefined {
 /** The interval as requests have it. */
 export function isoInterval({ fromMs, toMs }: Interval): { from: string; to: string } {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
-}
-
-// Earlier period: the interval that a dashboard is compared with, and its buckets at the times of the shown ones (contract 39).
-
-/** `PREVIOUS` is the period of the same length that ends where the interval begins. */
-export const previousPeriod = 'PREVIOUS';
-
-/**
- * Returns how much earlier the compared period is, in milliseconds: `compare` is `PREVIOUS` or an
- * ISO-8601 duration, whose days and months are those of the clock. Undefined for no comparison, and
- * for what is no duration.
- */
-export function earlierByMs(
-  compare: string | null | undefined,
-  { fromMs, toMs }: Interval,
-  clock: (seconds: number) => number,
-): number | undefined {
-  if (!compare) return undefined;
-  if (compare === previousPeriod) return toMs - fromMs;
-  const parsed = parseIsoDuration(compare);
-  if ('reason' in parsed) return undefined;
-  const { months, days, ms } = parsed.duration;
-  const localMs = clock(fromMs / 1_000) * 1_000;
-  const day = new Date(localMs);
-  const wantedDay = day.getUTCDate();
-  day.setUTCMonth(day.getUTCMonth() - months);
-  // A shorter month ends before the day: its last day.
-  if (day.getUTCDate() !== wantedDay) day.setUTCDate(0);
-  day.setUTCDate(day.getUTCDate() - days);
-  let atMs = fromMs - (localMs - day.getTime());
-  // The clock may have been changed in between.
-  atMs += day.getTime() - clock(atMs / 1_000) * 1_000;
-  return fromMs - atMs + ms;
-}
-
-export function earlierInterval({ fromMs, toMs }: Interval, byMs: number): Interval {
-  return { fromMs: fromMs - byMs, toMs: toMs - byMs };
-}
-
-/** The index of the bucket in which each earlier one begins, moved by `byMs`; -1 before the first. */
-export function placesOf(
-  starts: readonly number[],
-  earlier: readonly string[],
-  byMs: number,
-): readonly number[] {
-  let place = -1;
-  return earlier.map((timestamp) => {
-    const atMs = Date.parse(timestamp) + byMs;
-    while (place + 1 < starts.length && (starts[place + 1] ?? 0) <= atMs) place += 1;
-    return place;
-  });
 }

@@ -1,7 +1,7 @@
 // Earlier period: days are those of the clock, also where it is changed.
 import { expect, test } from 'vitest';
 import { offsetAt, openTimeZone } from '../model/time-zone.ts';
-import { earlierByMs, earlierInterval, placesOf } from './buckets.ts';
+import { earlierByMs, earlierInterval, placesOf } from './earlier.ts';
 
 const hourMs = 3_600_000;
 const zone = openTimeZone('Europe/Zurich');

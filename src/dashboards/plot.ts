@@ -1,7 +1,7 @@
 // Plot of a chart: answers of queries as lines over the same times, for every way in which a chart is drawn (contract 39).
 import { barSeconds, barsOf } from './bars.ts';
 import type { Threshold, Tile } from './configuration.ts';
-import { placesOf } from './buckets.ts';
+import { placesOf } from './earlier.ts';
 import { type DeviceSeries, linesMax } from './plan.ts';
 
 export type PlotValue = number | null | undefined;

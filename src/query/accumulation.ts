@@ -1,5 +1,6 @@
 // What KPI and time-series requests have in common: what they read, and their checks (interface 4.4).
-import { dayMs, type EpochMs, parseBound } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
+import { parseBound } from '../model/timestamp.ts';
 import { parseIsoDuration } from '../model/iso-duration.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';

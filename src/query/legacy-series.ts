@@ -1,6 +1,7 @@
 // The two older forms of time series that clients in the field still send (contract 21).
 import { dataValue } from '../model/sample.ts';
-import { type EpochMs, formatInstant, parseBound } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { parseBound } from '../model/timestamp.ts';
 import { problem } from '../model/problem.ts';
 import { refuseUnreadable, type ReportedRange } from '../storage/samples/reported-reads.ts';
 import type { OrderBody, QueriedDevice, ReadingStore } from './accumulation.ts';

@@ -1,5 +1,6 @@
 // The samples query: which samples a request asks for, and how they are answered as JSON or as one download.
-import { type EpochMs, formatInstant, parseBound } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { parseBound } from '../model/timestamp.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';

@@ -1,7 +1,8 @@
 // Recalculation: stored samples, or raw uplinks decoded again, with the calculated keys of today; previewed or written (contract 38).
 import { isDeepStrictEqual } from 'node:util';
 import type { CalculatedKey } from '../model/device-type.ts';
-import { earliest, type EpochMs, formatInstant, parseBound } from '../model/instant.ts';
+import { earliest, type EpochMs, formatInstant } from '../model/instant.ts';
+import { parseBound } from '../model/timestamp.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
 import type { Samples } from '../storage/samples/samples.ts';

@@ -7,7 +7,8 @@ import {
   readConfiguration,
   type Variable,
 } from '../../dashboards/configuration.ts';
-import { earlierByMs, earlierInterval, type Interval } from '../../dashboards/buckets.ts';
+import type { Interval } from '../../dashboards/buckets.ts';
+import { earlierByMs, earlierInterval } from '../../dashboards/earlier.ts';
 import type { AnsweredSeries } from '../../dashboards/plot.ts';
 import {
   accumulatorsOf,
@@ -39,7 +40,8 @@ import {
 } from '../../dashboards/variables.ts';
 import { DashboardSources, type NamedDevice } from '../../inventory/workspaces/dashboards.ts';
 import { dataValue } from '../../model/sample.ts';
-import { type EpochMs, formatInstant, isInstant, parseBound } from '../../model/instant.ts';
+import { type EpochMs, formatInstant, isInstant } from '../../model/instant.ts';
+import { parseBound } from '../../model/timestamp.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';

@@ -10,7 +10,8 @@ import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import type { DeviceAccess } from './device-access.ts';
 import { byId, type RecordParts } from './record-routes.ts';
-import { formatInstantOrNull, parseOptionalBound, restorePlus } from '../../model/instant.ts';
+import { formatInstantOrNull, restorePlus } from '../../model/instant.ts';
+import { parseOptionalBound } from '../../model/timestamp.ts';
 import { traceDevice, type TraceParts } from '../../uplinks/device-trace.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 

@@ -28,7 +28,8 @@ import {
   updateRule,
   withNewOutputs,
 } from '../../inventory/rules/rules.ts';
-import { type EpochMs, parseBound } from '../../model/instant.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import { parseBound } from '../../model/timestamp.ts';
 import { inSortOrder, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';

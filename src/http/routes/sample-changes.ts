@@ -10,13 +10,8 @@ import {
   exportsWith,
 } from '../../inventory/operations/sample-changes.ts';
 import { readOperation } from '../../inventory/operations/operations.ts';
-import {
-  type EpochMs,
-  formatInstant,
-  parseBound,
-  timestampFault,
-  timestampOf,
-} from '../../model/instant.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
+import { parseBound, timestampFault, timestampOf } from '../../model/timestamp.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { defaultTopic } from '../../model/sample.ts';

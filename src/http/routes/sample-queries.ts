@@ -2,7 +2,8 @@
 import { Readable } from 'node:stream';
 import type { Static } from 'typebox';
 import { type latestSamplesBody, samples } from '../../contract/sample-queries.ts';
-import { type EpochMs, newestUntil, parseBound, restorePlus } from '../../model/instant.ts';
+import { type EpochMs, newestUntil, restorePlus } from '../../model/instant.ts';
+import { parseBound } from '../../model/timestamp.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type SharedDashboard, sharedTopics } from '../../model/dashboard.ts';

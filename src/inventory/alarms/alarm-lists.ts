@@ -7,7 +7,8 @@ import {
   type AlarmState,
   alarmStates,
 } from '../../model/alarm.ts';
-import { formatInstant, formatInstantOrNull, parseOptionalBound } from '../../model/instant.ts';
+import { formatInstant, formatInstantOrNull } from '../../model/instant.ts';
+import { parseOptionalBound } from '../../model/timestamp.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal, type Verb } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';

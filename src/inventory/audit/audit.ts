@@ -15,7 +15,8 @@ import type {
   RecordChange,
 } from '../../model/record.ts';
 import type { RecordKind } from '../../model/ids.ts';
-import { type EpochMs, formatInstant, parseOptionalBound } from '../../model/instant.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
+import { parseOptionalBound } from '../../model/timestamp.ts';
 import type { Json } from '../../model/json.ts';
 import {
   type AuditedRow,

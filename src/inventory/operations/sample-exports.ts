@@ -1,12 +1,8 @@
 // Sample exports: accepted as an operation, listed, read and deleted.
 import type { SampleExportBody } from '../../contract/operations.ts';
 import { newId } from '../../model/ids.ts';
-import {
-  type EpochMs,
-  formatInstant,
-  formatInstantOrNull,
-  parseBound,
-} from '../../model/instant.ts';
+import { type EpochMs, formatInstant, formatInstantOrNull } from '../../model/instant.ts';
+import { parseBound } from '../../model/timestamp.ts';
 import {
   exportFileName,
   type Operation,

@@ -3,12 +3,8 @@ import type { AnnotationDraft, AnnotationUpdate } from '../../contract/annotatio
 import type { Author, Principal } from '../../model/principal.ts';
 import { type Annotation, annotationLimits } from '../../model/annotation.ts';
 import { newId } from '../../model/ids.ts';
-import {
-  formatInstant,
-  formatInstantOrNull,
-  parseBound,
-  restorePlus,
-} from '../../model/instant.ts';
+import { formatInstant, formatInstantOrNull, restorePlus } from '../../model/instant.ts';
+import { parseBound } from '../../model/timestamp.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';

@@ -28,7 +28,6 @@ export interface PropertyReader<N extends string = string> {
   list(member: N, max: number): readonly Json[];
   /** A nested property object; undefined if absent. */
   nested(member: N): PropertyReader | undefined;
-  // Methods, because the rows of the table are loaded in browsers, which do not have node:crypto.
   isCertificate(text: string): boolean;
   isPrivateKey(text: string): boolean;
 }

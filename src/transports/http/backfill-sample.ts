@@ -1,5 +1,6 @@
 // Backfill sample as a client writes it: {deviceId?, data, topic?, timestamp?, meta?} (interface 4.3, contract 28, 37).
-import { type EpochMs, formatInstant, timestampFault, timestampOf } from '../../model/instant.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
+import { timestampFault, timestampOf } from '../../model/timestamp.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { isLongName, longNameReason } from '../../model/ids.ts';
 import { problems } from '../../model/problem-table.ts';

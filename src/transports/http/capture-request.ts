@@ -1,11 +1,7 @@
 // Capture request over HTTP: what headers and query say besides the body (contract 18).
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  type EpochMs,
-  restorePlus,
-  timestampOfText,
-  timestampRefusal,
-} from '../../model/instant.ts';
+import { type EpochMs, restorePlus } from '../../model/instant.ts';
+import { timestampOfText, timestampRefusal } from '../../model/timestamp.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import type { SentHints } from '../../model/uplink.ts';

@@ -24,7 +24,8 @@ import { largeWorkLimits } from '../large-work.ts';
 import { giveBack } from '../../structures/bytes.ts';
 import { atOnce, type InTurn } from '../../structures/turns.ts';
 import { parseReadings } from '../../model/json-keys.ts';
-import { type EpochMs, formatInstant, isEpochMs } from '../../model/instant.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
+import { isEpochMs } from '../../model/timestamp.ts';
 import { missing } from '../../structures/missing.ts';
 
 export type SampleGroup = SampleColumns | readonly Json[];

@@ -1,5 +1,6 @@
 // Sample scanner: reads samples of one form from bytes into columns, without an object for each.
-import { dayMs, type EpochMs, isEpochMs, parseInstant } from '../../model/instant.ts';
+import { dayMs, type EpochMs, parseInstant } from '../../model/instant.ts';
+import { isEpochMs } from '../../model/timestamp.ts';
 import {
   isJsonObject,
   isJsonWhitespace,

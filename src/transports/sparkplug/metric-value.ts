@@ -1,5 +1,6 @@
 // Metric value: a value of Sparkplug B as JSON, by its data type. What JSON cannot hold is noted.
-import { formatInstant, isEpochMs, isInstant, timestampFault } from '../../model/instant.ts';
+import { formatInstant, isInstant } from '../../model/instant.ts';
+import { isEpochMs, timestampFault } from '../../model/timestamp.ts';
 import type { Json } from '../../model/json.ts';
 import type { DataSet, WireValue } from './sparkplug-payload.ts';
 

@@ -1,5 +1,6 @@
 // Uplink decoder: converts an uplink into samples, with the device type's script or unchanged (interface 2.10, contract 10 and 15).
-import { type EpochMs, formatInstant, timestampOf, timestampRefusal } from '../../model/instant.ts';
+import { type EpochMs, formatInstant } from '../../model/instant.ts';
+import { timestampOf, timestampRefusal } from '../../model/timestamp.ts';
 import { exactIntegersNote } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Note } from '../../model/entry-trace.ts';

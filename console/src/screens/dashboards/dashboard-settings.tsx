@@ -10,7 +10,7 @@ import { dashboardsWords } from './dashboards-words.ts';
 import { isoOfRange, savedRange } from './data/dashboard-range.ts';
 import type { DashboardEdit } from './dashboard-requests.ts';
 import { variablesOf } from '../../../../src/dashboards/variables.ts';
-import { previousPeriod } from '../../../../src/dashboards/buckets.ts';
+import { previousPeriod } from '../../../../src/dashboards/earlier.ts';
 import { bucketOf } from '../../../../src/dashboards/plan.ts';
 import { type Variable, withVariables } from '../../../../src/dashboards/configuration.ts';
 import type { ShownVariables } from './variable-values.ts';

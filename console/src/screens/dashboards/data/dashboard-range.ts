@@ -1,7 +1,8 @@
 // Dashboard range: one interval for all tiles, as the address or else the dashboard says.
 import { browserZone } from '../../../words/formats.ts';
 import { knownZone } from '../../../words/zone-times.ts';
-import { type Interval, previousPeriod } from '../../../../../src/dashboards/buckets.ts';
+import type { Interval } from '../../../../../src/dashboards/buckets.ts';
+import { previousPeriod } from '../../../../../src/dashboards/earlier.ts';
 import type { Configuration } from '../../../../../src/dashboards/configuration.ts';
 import { fixedDurationMs } from '../../../../../src/model/iso-duration.ts';
 import type { DashboardSearch, RangeName } from '../dashboard-search.ts';

@@ -8,11 +8,8 @@ import {
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
 import { ask } from '../../../api/platform.ts';
-import {
-  earlierByMs,
-  earlierInterval,
-  type Interval,
-} from '../../../../../src/dashboards/buckets.ts';
+import type { Interval } from '../../../../../src/dashboards/buckets.ts';
+import { earlierByMs, earlierInterval } from '../../../../../src/dashboards/earlier.ts';
 import { zoneClock } from '../../../words/zone-times.ts';
 import { type BoundTile, sourceKey } from '../../../../../src/dashboards/variables.ts';
 import {

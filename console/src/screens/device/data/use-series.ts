@@ -3,12 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { DeviceSearch } from '../device-search.ts';
 import { type ManySeriesBody, type MetricSeries, seriesQuery } from './device-queries.ts';
-import {
-  earlierInterval,
-  type Interval,
-  isoInterval,
-  placesOf,
-} from '../../../../../src/dashboards/buckets.ts';
+import { type Interval, isoInterval } from '../../../../../src/dashboards/buckets.ts';
+import { earlierInterval, placesOf } from '../../../../../src/dashboards/earlier.ts';
 import { intervalOf } from './time-range.ts';
 
 interface SeriesOptions {
