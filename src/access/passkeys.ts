@@ -1,7 +1,7 @@
 // Passkeys of the own account: created in two steps, listed, renamed and removed.
 import { newId } from '../model/ids.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
-import { type Passkey } from '../model/credential.ts';
+import type { Passkey } from '../model/credential.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';

@@ -6,7 +6,7 @@ import {
   fitsConnector,
   type Connectivity,
 } from '../../model/connector.ts';
-import { type CustomFieldMeta, type Device, type Tag } from '../../model/device.ts';
+import type { CustomFieldMeta, Device, Tag } from '../../model/device.ts';
 import { idSequence } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import type { NetworkWork } from '../../model/operation.ts';

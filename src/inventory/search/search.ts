@@ -4,7 +4,7 @@ import {
   type SearchKind,
   searchKinds,
   searchLimitDefault,
-  searchFields,
+  type searchFields,
 } from '../../model/search.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {

@@ -6,7 +6,7 @@ import type {
   DashboardUpdate,
 } from '../../contract/dashboards.ts';
 import type { AuditAction, FieldChange } from '../../model/record.ts';
-import { type Dashboard, type DashboardGroup } from '../../model/arrangements.ts';
+import type { Dashboard, DashboardGroup } from '../../model/arrangements.ts';
 import { newId } from '../../model/ids.ts';
 import { dayMs, formatInstant, formatInstantOrNull, parseInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';

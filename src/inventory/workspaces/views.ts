@@ -3,7 +3,7 @@ import type { ViewDraft, ViewUpdate } from '../../contract/views.ts';
 import { pageOf, type PageRequest } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { type View } from '../../model/arrangements.ts';
+import type { View } from '../../model/arrangements.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { viewRows } from '../../storage/records/rows/views.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
