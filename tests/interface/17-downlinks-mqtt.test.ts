@@ -120,7 +120,8 @@ test('what waits survives a restart and reaches the device afterwards', async ()
   }
   await first.close();
   const second = await startMqttWorld({ directory });
-  const client = await second.client(device);
+  // Of two nodes that start, one takes leases from the other, and clients of their workspaces connect again.
+  const client = await second.client(device, { reconnectPeriod: 100 });
   expect((await messages(client, device, 3)).map(([, text]) => text)).toEqual([
     '{"n":1}',
     '{"n":2}',
