@@ -133,7 +133,7 @@ export class CalculationClock {
     // Organizations take turns, and in each those that have waited longest come first.
     due.sort((a, b) => this.#ranAt(a) - this.#ranAt(b));
     const queues = [...Map.groupBy(due, ({ record }) => record.organizationId).values()];
-    const waiting = inTurns(queues);
+    const waiting = oneOfEach(queues);
     const lane = async (): Promise<void> => {
       for (const known of waiting) {
         if (this.#closed.signal.aborted) return;
@@ -322,7 +322,7 @@ export class CalculationClock {
 }
 
 /** One of each queue after the other. */
-function* inTurns<T>(queues: readonly T[][]): Generator<T> {
+function* oneOfEach<T>(queues: readonly T[][]): Generator<T> {
   while (queues.some((queue) => queue.length > 0))
     for (const queue of queues) {
       const next = queue.shift();
