@@ -278,8 +278,8 @@ const deviceSortColumns = {
   [lastUplink]: 'deviceStatus.lastUplinkAt',
 };
 
-/** More devices of a tag are found by walking the list than by sorting them. */
-const taggedMax = 5_000;
+/** More devices of a tag or of places are found by walking the list than by sorting them. */
+const collectedMax = 5_000;
 
 /** `now` decides who is online. */
 export async function listDevices(
@@ -299,7 +299,7 @@ export async function listDevices(
   const query = searched
     .selectFrom('devices')
     .select('devices.id')
-    .where(isWanted(searched, walkedFilter(filter, total), now));
+    .where(isWanted(searched, await walkedFilter(searched, filter, total), now));
   if (!isByUplink)
     return inFull(
       { db, sealer },
@@ -315,14 +315,32 @@ export async function listDevices(
   return inFull({ db, sealer }, await pageOfRows(joined, page, order));
 }
 
-/** The tag of many devices is asked of each device, so that the list is read in its order. */
-function walkedFilter(
-  filter: DeviceFilter,
-  total = 0,
-): DeviceFilter & { readonly walked?: string } {
-  const tagId = total > taggedMax ? tagOf(filter) : undefined;
-  if (tagId === undefined) return filter;
-  return { ...filter, tagIds: undefined, condition: undefined, walked: tagId };
+interface WalkedFilter extends DeviceFilter {
+  /** Asked of each device in turn, in the order of the list. */
+  readonly walkedTag?: string;
+  readonly walkedPlaceIds?: readonly string[];
+}
+
+/** A tag or places of many devices are asked of each device, so that the list is read in its order. */
+async function walkedFilter(db: RecordsDb, filter: DeviceFilter, total = 0): Promise<WalkedFilter> {
+  const tagId = total > collectedMax ? tagOf(filter) : undefined;
+  if (tagId !== undefined)
+    return { ...filter, tagIds: undefined, condition: undefined, walkedTag: tagId };
+  const { placeIds } = filter;
+  if (placeIds === undefined || !(await haveManyDevices(db, placeIds))) return filter;
+  return { ...filter, placeIds: undefined, walkedPlaceIds: placeIds };
+}
+
+/** Whether more than `collectedMax` devices are at or below the places. */
+async function haveManyDevices(db: RecordsDb, placeIds: readonly string[]): Promise<boolean> {
+  const rows = await db
+    .selectFrom('devices')
+    .select('id')
+    .where(isAtPlaces(placeIds))
+    .limit(1)
+    .offset(collectedMax)
+    .execute();
+  return rows.length > 0;
 }
 
 /** The service ids of all that the filter finds, at most `max`, in order of id. */
@@ -339,11 +357,7 @@ export async function findDeviceIds(
   return (await query.orderBy('devices.id').limit(max).execute()).map((row) => row.id);
 }
 
-function isWanted(
-  db: RecordsDb,
-  filter: DeviceFilter & { readonly walked?: string },
-  now: number,
-): Expression<SqlBool> {
+function isWanted(db: RecordsDb, filter: WalkedFilter, now: number): Expression<SqlBool> {
   const { workspaceIds, ids, tagIds, customFieldIds } = filter;
   const conditions: (Expression<SqlBool> | undefined)[] = [
     sql<SqlBool>`${sql.ref('devices.organizationId')} = ${filter.organizationId}`,
@@ -356,8 +370,9 @@ function isWanted(
     ifGiven(filter.packageName, (name) => isPackage(db, name)),
     ifGiven(filter.search || undefined, (words) => contains('devices.searchText', words)),
     tagIds && isAmong('deviceTags', 'tagId', tagIds),
-    ifGiven(filter.walked, hasTag),
-    ifGiven(filter.placeIds, isAtPlaces),
+    ifGiven(filter.walkedTag, hasTag),
+    ifGiven(filter.placeIds, isAmongPlaced),
+    ifGiven(filter.walkedPlaceIds, isAtPlaces),
     customFieldIds && isAmong('deviceCustomFields', 'metaId', customFieldIds),
     filter.onlineState && meets(db, stateIs(filter.onlineState), now),
     ifGiven(filter.online, (online) => meets(db, isOnline(online), now)),
@@ -385,6 +400,15 @@ function isAmong(
   ids: readonly string[],
 ) {
   const rows = sql`select ${sql.ref('deviceId')} from ${sql.table(table)} where ${isOneOf(column, ids)}`;
+  return sql<SqlBool>`${sql.ref('devices.id')} in (${rows})`;
+}
+
+/**
+ * The devices of the places by their index. Asked of each device, as `isAtPlaces` does, the planner
+ * of SQLite reads all devices of the workspace in the order of the list, because it takes them for few.
+ */
+function isAmongPlaced(placeIds: readonly string[]) {
+  const rows = sql`select ${sql.ref('placed.id')} from ${sql.table('devices')} as ${sql.table('placed')} where ${isAtPlaces(placeIds, 'placed')}`;
   return sql<SqlBool>`${sql.ref('devices.id')} in (${rows})`;
 }
 

@@ -10,6 +10,7 @@ import type { DeviceFilter } from './devices.ts';
 import { findDeviceIds, listDevices } from './device-lists.ts';
 import { saveUplinkMetrics } from './device-status.ts';
 import { knownTotal, onlineTotal, stateCounts, workspacesOf } from './device-totals.ts';
+import { placeRows } from './places.ts';
 import { tagRows } from './tags.ts';
 
 const now = 1_000_000;
@@ -259,16 +260,26 @@ test('fleet 5: lists of workspaces, tags and online states count no devices', as
   expect((await tagRows.devicesOf(records.db, 'tw0')).length).toBeGreaterThan(0);
 });
 
-test('fleet 5: a tag of many devices is listed in the same order as one of few', async () => {
+test('fleet 5: a tag or place of many devices is listed in the same order as one of few', async () => {
   const { db } = records;
+  const inTree = (placeId: string, ancestorId: string, depth: number) => ({
+    placeId,
+    ancestorId,
+    depth,
+  });
+  await db
+    .insertInto('placeAncestors')
+    .values([inTree('floor', 'site', 1), inTree('room', 'site', 1), inTree('room', 'room', 0)])
+    .execute();
   const count = 5_200;
   const [source] = await db.selectFrom('devices').selectAll().limit(1).execute();
   for (let from = 0; from < count; from += 100) {
     const rows = Array.from({ length: 100 }, (_, i) => {
       const n = from + i;
       const searchText = `many ${String((n * 7_919) % 10_007).padStart(6, '0')}`;
+      const placeId = n % 50 === 0 ? 'room' : 'floor';
       const own = { id: `many-${n}`, deviceId: `many-${n}`, searchText, workspaceId: 'w1' };
-      return { ...source!, ...own };
+      return { ...source!, ...own, placeId };
     });
     await db.insertInto('devices').values(rows).execute();
     const tags = rows.flatMap(({ id }, i) =>
@@ -285,6 +296,21 @@ test('fleet 5: a tag of many devices is listed in the same order as one of few',
     expect(total).toBe(sorted.length);
     expect(rows.map(({ id }) => id)).toEqual(sorted.slice(page * 900, (page + 1) * 900));
   }
+  const atSite = await placeRows.devicesOf(db, 'site');
+  const atRoom = atSite.filter(({ id }) => Number(id.slice('many-'.length)) % 50 === 0);
+  expect([atSite.length, atRoom.length]).toEqual([count, count / 50]);
+  for (const [placeId, devices] of [
+    ['site', atSite],
+    ['room', atRoom],
+  ] as const)
+    for (const page of [0, 1, 5]) {
+      const places = { organizationId: 'o', workspaceIds: ['w1'], placeIds: [placeId] };
+      const request = { page, size: 900, sort: [] };
+      const { rows, total } = await listDevices(records, places, request, now);
+      expect(total).toBe(devices.length);
+      const shown = devices.slice(page * 900, (page + 1) * 900);
+      expect(rows.map(({ id }) => id)).toEqual(shown.map(({ id }) => id));
+    }
   await db.deleteFrom('deviceTags').where('deviceId', '=', sorted[0]!).execute();
   const after = await listDevices(records, filter, { page: 0, size: 2, sort: [] }, now);
   expect([after.total, after.rows[0]?.id]).toEqual([sorted.length - 1, sorted[1]]);

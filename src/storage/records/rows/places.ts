@@ -448,9 +448,9 @@ export interface PlaceCounts {
 }
 
 /** Whether the device is at one of the places or below it. */
-export function isAtPlaces(ids: readonly string[]) {
+export function isAtPlaces(ids: readonly string[], devices = 'devices') {
   const places = sql`select ${sql.ref('placeAncestors.placeId')} from ${sql.table('placeAncestors')} where ${isOneOf('placeAncestors.ancestorId', ids)}`;
-  return sql<boolean>`${sql.ref('devices.placeId')} in (${places})`;
+  return sql<boolean>`${sql.ref(`${devices}.placeId`)} in (${places})`;
 }
 
 interface PlaceHealth {
