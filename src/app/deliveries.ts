@@ -19,6 +19,7 @@ import { createDeliveryBook } from '../outputs/deliveries/delivery-queries.ts';
 import { queueOutputs, rowsForOutputs } from '../outputs/deliveries/outputs.ts';
 import type { Route } from '../http/edge/route.ts';
 import { deliveryRoutes, templatePreviewRoute } from '../http/routes/deliveries.ts';
+import type { RecordRoutes } from '../http/routes/record-routes.ts';
 import type { InvitationMail } from '../inventory/members/invitations.ts';
 import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
@@ -62,6 +63,7 @@ export async function composeDeliveries(
   uplinks: Uplinks,
   egress: EgressGuard,
   orderDownlink: OrderDownlink,
+  common: RecordRoutes,
 ): Promise<Deliveries> {
   const { config, records, directory, now, newId, store } = parts;
   const services = connectorServices(parts, uplinks, egress, orderDownlink);
@@ -77,24 +79,22 @@ export async function composeDeliveries(
     changesMissed: targets.discardAll,
   });
   const kept = await keptDeliveries(parts, targets);
-  const recordParts = { records, now, once: uplinks.once };
   const findRoute = (id: string) => directory.byDevice(id);
   const previews = { db: records.db, store, findRoute, now, newId, targets };
   return {
     sendInvitation: mails && invitationsBy(mails, parts),
     availableOutputs: createAvailableOutputs(services),
     routes: [
-      ...deliveryRoutes({
-        ...recordParts,
-        book: kept.book,
+      ...deliveryRoutes(
+        common,
+        kept.book,
         vendorNames,
-        testConnector: (connectorId, deviceId, principal, signal) =>
+        (connectorId, deviceId, principal, signal) =>
           testConnector({ connectorId, deviceId, signal }, principal, previews),
-      }),
-      templatePreviewRoute({
-        ...recordParts,
-        preview: (request, principal) => previewTemplate(request, principal, previews),
-      }),
+      ),
+      templatePreviewRoute(common, (request, principal) =>
+        previewTemplate(request, principal, previews),
+      ),
     ],
     book: kept.book,
     enqueueDeliveries: kept.enqueueDeliveries,

@@ -1,4 +1,5 @@
 // Connects LoRaWAN: webhooks of network servers, downlinks through their APIs, registration and integrations.
+import type { RecordRoutes } from '../http/routes/record-routes.ts';
 import {
   createDownlinkOrders,
   type DownlinkOwners,
@@ -73,6 +74,7 @@ export async function composeLora(
     readonly mqtt: Mqtt;
     readonly egress: EgressGuard;
   },
+  common: RecordRoutes,
 ): Promise<Lora> {
   const { records, directory, now, newId } = parts;
   const { uplinks, duplicates, mqtt, egress } = sources;
@@ -89,9 +91,8 @@ export async function composeLora(
   const webhookStages = webhookStagesOf(parts, uplinks, duplicates, downlinks);
   const takeWebhook = (webhook: Webhook) => captureWebhook(webhook, webhookStages);
   const senders = new CaptureSenders(directory, parts.uplinkLimit);
-  const { once, settled } = uplinks;
+  const { settled } = uplinks;
   const eventSources = eventSourcesOf(parts, uplinks);
-  const shared = { records, now, once };
   return {
     senders,
     captureWebhook: takeWebhook,
@@ -104,8 +105,8 @@ export async function composeLora(
         refusals: parts.refusals,
         connectorOf: directory.connector,
       }),
-      ...downlinkRoutes({ ...shared, sendDownlink, newId, settled, eventSources }),
-      ...integrationRoutes({ ...shared, checkHost: (host) => egress.checkLiteral(host) }),
+      ...downlinkRoutes(common, sendDownlink, newId, settled, eventSources),
+      ...integrationRoutes(common, (host) => egress.checkLiteral(host)),
     ],
     start: queue.wakeAll,
     async runMaintenance() {

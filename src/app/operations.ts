@@ -7,7 +7,6 @@ import type { SampleChangesOfNode } from '../cluster/remote-sample-changes.ts';
 import type { Route } from '../http/edge/route.ts';
 import { recalculationRoute, sampleChangeRoutes } from '../http/routes/sample-changes.ts';
 import { readOperation } from '../inventory/operations/operations.ts';
-import { createDevicePlaces } from '../operations/device-places.ts';
 import { createOperationRunner, type OperationRunner } from '../operations/operation-runner.ts';
 import { SampleOperations } from '../operations/sample-operations.ts';
 import { operationRows } from '../storage/records/rows/operations.ts';
@@ -16,35 +15,40 @@ import type { Parts } from './platform-parts.ts';
 import { shareRunner } from './shared-work.ts';
 import type { Uplinks } from './uplinks.ts';
 import { PartEncoder } from '../query/exports/part-encoder.ts';
-import type { Once } from '../uplinks/idempotency/idempotency.ts';
 import { freeBytesOf, SampleExports } from '../operations/sample-exports.ts';
+import type { RecordRoutes } from '../http/routes/record-routes.ts';
 import { sampleExportRoutes } from '../http/routes/sample-exports.ts';
+import { deviceAccess } from './reports.ts';
 
 export function composeSampleChanges(
   parts: Parts,
   uplinks: Uplinks,
+  common: RecordRoutes,
 ): {
   readonly routes: readonly Route[];
   readonly resume: OperationRunner['resume'];
   readonly close: () => Promise<void>;
 } {
-  const { records, now, store, sharedWork, directory } = parts;
-  const { once, sampleChanges, previewRecalculation: preview } = uplinks;
+  const { store, sharedWork } = parts;
+  const { sampleChanges, previewRecalculation: preview } = uplinks;
   const own = runnerOf(parts, sampleChanges);
   const shared = { runner: own, call: 'sampleOperation', what: 'resuming sample operations' };
   const runner = sharedWork === undefined ? own : shareRunner(parts, sharedWork, shared);
-  const { placeOfDevice } = createDevicePlaces(directory, records);
+  const devices = deviceAccess(parts);
   const { start } = runner;
-  const common = { records, now, once, placeOfDevice, start };
   return {
     routes: [
-      ...sampleChangeRoutes({
-        ...common,
-        count: (deviceId, deletion) => countDeletion(store, deviceId, deletion),
-        correct: sampleChanges.correct,
-        listUplinks: uplinks.raw.list,
-      }),
-      recalculationRoute({ ...common, authorize, preview }),
+      ...sampleChangeRoutes(
+        common,
+        devices,
+        {
+          count: (deviceId, deletion) => countDeletion(store, deviceId, deletion),
+          correct: sampleChanges.correct,
+          listUplinks: uplinks.raw.list,
+        },
+        start,
+      ),
+      recalculationRoute(common, devices, preview, start),
     ],
     resume: runner.resume,
     close: runner.close,
@@ -82,18 +86,16 @@ function runnerOf(parts: Parts, sampleChanges: SampleChangesOfNode): OperationRu
 /** With a limit of 0 bytes, exports are refused. */
 export function composeExports(
   parts: Parts,
-  once: Once,
+  common: RecordRoutes,
 ): {
   readonly routes: readonly Route[];
   readonly resume: OperationRunner['resume'];
   readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 } {
-  const { records, now } = parts;
-  const routing = { records, now, once, authorize };
   if (parts.config.exportBytesMax === 0) {
     return {
-      routes: sampleExportRoutes({ ...routing, exports: undefined }),
+      routes: sampleExportRoutes(common, undefined, authorize),
       resume: async () => undefined,
       runMaintenance: async () => undefined,
       close: async () => undefined,
@@ -105,7 +107,7 @@ export function composeExports(
   const { fileOf, removeFile } = exports;
   const files = { node: nodeOf(parts), start: runner.start, fileOf, removeFile };
   return {
-    routes: sampleExportRoutes({ ...routing, exports: files }),
+    routes: sampleExportRoutes(common, files, authorize),
     resume: runner.resume,
     runMaintenance: exports.runMaintenance,
     async close() {

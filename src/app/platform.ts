@@ -68,6 +68,7 @@ import type { Cluster } from './nodes.ts';
 import { answerUplinks } from './device-owners.ts';
 import type { JournalProgress, Parts, Platform, Tenant } from './platform-parts.ts';
 import { composeRoutes } from './routes.ts';
+import { RecordRoutes } from '../http/routes/record-routes.ts';
 import { shareRunner } from './shared-work.ts';
 import { refuseUnsupported } from './supported-settings.ts';
 import { composeUplinks, type Uplinks } from './uplinks.ts';
@@ -225,6 +226,7 @@ function placeOfUrl(text: string | undefined): OwnPlace | undefined {
 async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean) {
   const uplinks = await composeUplinks(parts, stopping);
   closers.push('uplinks', () => uplinks.close());
+  const common = new RecordRoutes(parts.records, uplinks.once, parts.now, parts.config);
   const duplicates = await composeDuplicates(parts);
   await answerUplinks(parts, uplinks, duplicates);
   const mqtt = await composeMqtt(parts, uplinks, duplicates);
@@ -233,9 +235,9 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const failed = (error: Error) => parts.telemetry.backgroundFailed('sending HTTP requests', error);
   const egress = new EgressGuard(limits, createHttpThread({ ...limits, failed }));
   closers.push('the egress guard', () => egress.close());
-  const lora = await composeLora(parts, { uplinks, duplicates, mqtt, egress });
+  const lora = await composeLora(parts, { uplinks, duplicates, mqtt, egress }, common);
   closers.push('network servers', () => lora.close());
-  const deliveries = await composeDeliveries(parts, uplinks, egress, lora.orderDownlink);
+  const deliveries = await composeDeliveries(parts, uplinks, egress, lora.orderDownlink, common);
   closers.push('deliveries', () => deliveries.close());
   const { enqueueDeliveries } = deliveries;
   const alarms = composeAlarms(parts, enqueueDeliveries);
@@ -251,17 +253,18 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const publicHolidays = openPublicHolidays();
   const calculations = composeCalculations(parts, uplinks, publicHolidays);
   closers.push('calculations', () => calculations.close());
-  const exports = composeExports(parts, uplinks.once);
+  const exports = composeExports(parts, common);
   closers.push('exports', () => exports.close());
   const queries = composeQueries(parts, publicHolidays);
   const documents = composeDocuments(parts, queries);
   closers.push('the document thread', () => documents.close());
-  const reports = composeReports(parts, deliveries, documents, queries, uplinks.once);
+  const reports = composeReports(parts, deliveries, documents, queries, common);
   closers.push('reports', () => reports.close());
-  const sampleChanges = composeSampleChanges(parts, uplinks);
+  const sampleChanges = composeSampleChanges(parts, uplinks, common);
   closers.push('sample operations', () => sampleChanges.close());
   return {
     uplinks,
+    common,
     duplicates,
     mqtt,
     lora,
@@ -300,7 +303,10 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
     sampleChanges,
   };
   const assistants = composeMcp(parts);
-  const routes = [...composeRoutes(parts, uplinks, lora, extras), ...assistants.routes];
+  const routes = [
+    ...composeRoutes(parts, uplinks, lora, flows.common, extras),
+    ...assistants.routes,
+  ];
   const certificate = config.tls && readCertificate(config.tls);
   // Threads of the port encrypt what goes through them.
   const own = config.edges === 0 ? certificate : undefined;

@@ -10,7 +10,6 @@ import { ReportRuns } from '../reports/report-runs.ts';
 import { randomDeliveryId } from '../storage/delivery-log/record.ts';
 import { reportRows } from '../storage/records/rows/reports.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
-import type { Once } from '../uplinks/idempotency/idempotency.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Parts } from './platform-parts.ts';
 import { authorize } from '../access/authorize.ts';
@@ -19,6 +18,7 @@ import { DocumentThread } from '../dashboards/documents/document-thread.ts';
 import { wantsVendorNames } from '../http/routes/connector-view-options.ts';
 import { DashboardReader } from '../http/routes/dashboard-reader.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
+import type { RecordRoutes } from '../http/routes/record-routes.ts';
 import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
@@ -39,7 +39,7 @@ export function composeReports(
   deliveries: Deliveries,
   documents: Documents,
   queries: Queries,
-  once: Once,
+  common: RecordRoutes,
 ): Reports {
   const { config, records, telemetry, now, newId, address, sharedWork } = parts;
   const { db } = records;
@@ -95,7 +95,7 @@ export function composeReports(
       if (holds()) timers.changed();
     }, sharedLookEveryMs);
   return {
-    routes: reportRoutes({ records, now, once, missingSetting, prepare: runs.prepare }),
+    routes: reportRoutes(common, missingSetting, runs.prepare),
     dropOld: () => runs.dropOld(),
     async close() {
       stopLooking?.();

@@ -31,14 +31,13 @@ import {
   workspaceOverviewRoute,
   workspaceRoutes,
 } from '../http/routes/workspaces.ts';
-import type { DeviceAccess } from '../http/routes/device-access.ts';
 import {
   deviceConfigurationRoutes,
   deviceCredentialRoutes,
   deviceFileRoutes,
   deviceRoutes,
 } from '../http/routes/devices.ts';
-import { type RefusalParts, refusalRoutes } from '../http/routes/refusals.ts';
+import { refusalRoutes } from '../http/routes/refusals.ts';
 import {
   deviceTypeImportRoute,
   deviceTypeRoutes,
@@ -60,6 +59,7 @@ import { deviceTraceOf, rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
 import { customLogicRoutes, ruleRoutes, ruleRunRoutes } from '../http/routes/rules.ts';
 import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
 import { placeRoutes } from '../http/routes/places.ts';
+import type { RecordRoutes } from '../http/routes/record-routes.ts';
 import { viewRoutes } from '../http/routes/views.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import { MapFiles } from '../storage/maps/map-files.ts';
@@ -119,6 +119,7 @@ export function composeRoutes(
   parts: Parts,
   uplinks: Uplinks,
   lora: Lora,
+  common: RecordRoutes,
   extras: RouteExtras,
 ): Route[] {
   const { store, telemetry, readiness, directory, turns, now } = parts;
@@ -146,46 +147,34 @@ export function composeRoutes(
     ...lineProtocolRoutes(lora.senders.ofSecret, uplinks.writePoints, parts.refusals),
     ...lora.routes,
     ...backfillRoutes({ ...device, ...uplinks, turns, now }),
-    ...rawUplinkRoutes({
-      ...device,
-      records: parts.records,
-      now,
-      once: uplinks.once,
-      list: uplinks.raw.list,
-      replay: uplinks.replay,
-    }),
+    ...rawUplinkRoutes(common, device, uplinks.raw.list, uplinks.replay),
     runScriptRoute(uplinks.runScript),
-    ...refusalRoutes(refusalParts(parts, uplinks, lora)),
-    deviceTraceRoute(parts, uplinks, extras, async (organizationId) => {
+    ...refusedUplinkRoutes(parts, uplinks, lora, common),
+    deviceTraceRoute(parts, uplinks, extras, common, async (organizationId) => {
       await settled.devices();
       await extras.rules.settledFor(organizationId);
       await settled.outputs();
     }),
     ...expressionRoutes(),
-    ...recordRoutes(parts, { ...uplinks, everywhere: settled }, device.aliased, extras),
+    ...recordRoutes(parts, { ...uplinks, everywhere: settled }, extras, common),
     ...extras.deliveries.routes,
     settledRoute(
       async () => {
         await settled.devices();
         await settled.outputs();
       },
-      workspaceOverviewRoute({
-        records: parts.records,
+      workspaceOverviewRoute(common, {
         usage: () => store.usage(),
         waitingOf: extras.deliveries.waitingOf,
       }),
     ),
-    ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
-    ...alarmRoutes(
-      { records: parts.records, now, once: uplinks.once },
-      extras.alarms.desk,
-      async (organizationId) => {
-        await extras.rules.settledFor(organizationId);
-        await extras.alarms.settled();
-      },
-    ),
+    ...ruleRunRoutes(common, extras.rules),
+    ...alarmRoutes(common, extras.alarms.desk, async (organizationId) => {
+      await extras.rules.settledFor(organizationId);
+      await extras.alarms.settled();
+    }),
     aboutRoute(aboutParts(parts)),
-    ...accessRoutes(parts, uplinks, extras),
+    ...accessRoutes(parts, extras, common),
     ...sampleQueryRoutes({ ...queries, typeOfDevice }),
     askRoute({
       ...queries,
@@ -194,13 +183,8 @@ export function composeRoutes(
         deviceTypeRows.ofWorkspace(parts.records.db, workspaceId, max),
       typeOfDevice,
     }),
-    ...typeDashboardRoutes({ records: parts.records, store, now, typeOfDevice }),
-    dashboardRenderRoute({
-      records: parts.records,
-      ...extras.documents,
-      openZone: queries.openZone,
-      now,
-    }),
+    ...typeDashboardRoutes(common, store, typeOfDevice),
+    dashboardRenderRoute(common, queries.openZone, extras.documents),
     ...extras.reports.routes,
     ...extras.exports.routes,
     ...extras.sampleChanges.routes,
@@ -211,23 +195,24 @@ export function composeRoutes(
   ];
 }
 
-function refusalParts(parts: Parts, uplinks: Uplinks, lora: Lora): RefusalParts {
-  const { records, directory, newId, now } = parts;
-  const { once, trial, capture, captureSenml, appendEntry } = uplinks;
-  return {
-    records,
-    now,
-    once,
-    trial: { ...trial, serverOf: lora.serverOf, now: () => performance.now() },
-    taking: {
+function refusedUplinkRoutes(
+  { directory, newId, now }: Parts,
+  { trial, capture, captureSenml, appendEntry }: Uplinks,
+  { serverOf, captureWebhook }: Lora,
+  common: RecordRoutes,
+): Route[] {
+  return refusalRoutes(
+    common,
+    { ...trial, serverOf, now: () => performance.now() },
+    {
       byDevice: directory.byDevice,
       capture,
       captureSenml,
-      captureWebhook: lora.captureWebhook,
+      captureWebhook,
       note: createDeviceNotes({ appendEntry, newId, now }),
       newId,
     },
-  };
+  );
 }
 
 /** The longest that an answer waits for what other nodes have taken in. */
@@ -284,9 +269,8 @@ function signInKindsOf({ provider, localSignIn }: Config, publicUrl: string): Si
 }
 
 function recordRoutes(
-  { config, address, records, store, telemetry, now, operations, quotaUse, networkServers }: Parts,
-  { once, settled, everywhere: all }: Uplinks & { readonly everywhere: SettledEverywhere },
-  aliased: DeviceAccess['aliased'],
+  { config, address, store, telemetry, operations, quotaUse, networkServers }: Parts,
+  { settled, everywhere: all }: Uplinks & { readonly everywhere: SettledEverywhere },
   {
     pushConfiguration: push,
     deliveries: { availableOutputs, waitingOf },
@@ -294,53 +278,51 @@ function recordRoutes(
     demos: { start: startDemo },
     calculations: { preview: previewCalculation },
   }: RouteExtras,
+  common: RecordRoutes,
 ): Route[] {
-  const parts = { records, now, once };
-  const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
   const mapFiles = new MapFiles(join(config.dataDirectory, 'maps'), () => performance.now());
   const streetMaps = new StreetMaps(config.mapTiles, config.mapOrigins, mapFiles);
   const dropSamples = (deviceId: string) => dropSamplesOf(deviceId, { store, telemetry });
   return [
-    ...organizationRoutes(parts),
-    ...workspaceRoutes({ ...parts, dropSamples, streetMaps }),
-    ...mapRoutes(parts, streetMaps),
-    demoWorkspaceRoute({ records, startDemo }),
-    ...workspaceConfigurationRoutes({ ...parts, availableOutputs, streetMaps }),
-    usageRoute({ records, usage: () => store.usage(), quotas: quotaUse.of }),
-    retentionEffectRoute({
-      records,
-      now,
+    ...organizationRoutes(common),
+    ...workspaceRoutes(common, streetMaps, dropSamples),
+    ...mapRoutes(common, streetMaps),
+    demoWorkspaceRoute(common, startDemo),
+    ...workspaceConfigurationRoutes(common, availableOutputs, streetMaps),
+    usageRoute(common, { usage: () => store.usage(), quotas: quotaUse.of }),
+    retentionEffectRoute(common, {
+      now: common.now,
       usage: () => store.usage(),
       previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),
     }),
-    ...tagRoutes(parts),
-    ...placeRoutes(parts),
-    ...operationRoutes({ ...showing, startOperation: operations.start }),
-    ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
-    ...customFieldRoutes(parts),
-    ...deviceCredentialRoutes(parts),
-    ...deviceConfigurationRoutes(parts, push),
-    ...blobRoutes(parts),
-    ...dashboardRoutes(parts, address.url),
-    ...dashboardGroupRoutes(parts),
-    ...viewRoutes(parts),
-    ...annotationRoutes(parts),
-    searchRoute(parts),
-    deviceTypeImportRoute(parts),
-    ...withVendorEncodings(showing, [
-      ...deviceTypeRoutes({ ...showing, settled: all.devices }),
-      ...deviceConnectorRoutes(showing),
-      ...dataFlowRoutes({ ...showing, settled: all.devices }),
+    ...tagRoutes(common),
+    ...placeRoutes(common),
+    ...operationRoutes(common, operations.start),
+    ...deviceFileRoutes(common, operations.start),
+    ...customFieldRoutes(common),
+    ...deviceCredentialRoutes(common),
+    ...deviceConfigurationRoutes(common, push),
+    ...blobRoutes(common),
+    ...dashboardRoutes(common, address.url),
+    ...dashboardGroupRoutes(common),
+    ...viewRoutes(common),
+    ...annotationRoutes(common),
+    searchRoute(common),
+    deviceTypeImportRoute(common),
+    ...withVendorEncodings(common.aliased, [
+      ...deviceTypeRoutes(common, { settled: all.devices }),
+      ...deviceConnectorRoutes(common),
+      ...dataFlowRoutes(common, { settled: all.devices }),
     ]),
-    ...outputConnectorRoutes({ ...showing, availableOutputs, waitingOf, counted: all.outputs }),
-    ...customLogicRoutes(parts),
-    ...calculationRoutes(parts, previewCalculation),
-    ...muteRoutes(parts),
-    ...onCallRoutes(parts),
-    ...ruleRoutes({ ...showing, availableOutputs, lastRunsOf, settledFor }),
+    ...outputConnectorRoutes(common, availableOutputs, { waitingOf, counted: all.outputs }),
+    ...customLogicRoutes(common),
+    ...calculationRoutes(common, previewCalculation),
+    ...muteRoutes(common),
+    ...onCallRoutes(common),
+    ...ruleRoutes(common, availableOutputs, { lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write; one device is with its owner.
-    ...[...deviceRoutes({ ...showing, dropSamples, networkServers }), ...assetRoutes(showing)].map(
-      (route) => settledRoute(route.path.startsWith(ofOneDevice) ? settled : all.devices, route),
+    ...[...deviceRoutes(common, dropSamples, networkServers), ...assetRoutes(common)].map((route) =>
+      settledRoute(route.path.startsWith(ofOneDevice) ? settled : all.devices, route),
     ),
   ];
 }
@@ -350,7 +332,6 @@ function recordRoutes(
 /** Of sign-in, own accounts, API keys, OAuth clients, members and the audit log. */
 function accessRoutes(
   composed: Parts,
-  { once }: Uplinks,
   {
     deliveries: { sendInvitation: sendMail },
     egress,
@@ -358,6 +339,7 @@ function accessRoutes(
     readonly deliveries: Deliveries;
     readonly egress: EgressGuard;
   },
+  common: RecordRoutes,
 ): Route[] {
   const { config, address, records, now, access, telemetry } = composed;
   const { localSignIn } = config;
@@ -367,17 +349,15 @@ function accessRoutes(
   const parts = {
     records,
     now,
-    once,
     publicUrl,
     localSignIn,
     attempts,
     codeAttempts,
     actAs,
-    tokenUrl: () => publicUrl() + tokenPaths.token,
   };
   return [
-    ...apiKeyRoutes(parts),
-    ...oauthClientRoutes(parts),
+    ...apiKeyRoutes(common),
+    ...oauthClientRoutes(common, () => publicUrl() + tokenPaths.token),
     ...tokenRoutes({
       tokens,
       keys,
@@ -393,7 +373,7 @@ function accessRoutes(
     ...(provider?.routes ?? []),
     ...ownSessionRoutes(parts),
     ...secondFactorRoutes(parts),
-    ...secondFactorDemandRoutes(parts),
+    ...secondFactorDemandRoutes(common),
     ...passkeyRoutes({ ...parts, secure: config.publicUrl.startsWith('https:') }),
     ...passwordResetRoutes({
       ...parts,
@@ -401,9 +381,9 @@ function accessRoutes(
       failed: (error) => telemetry.backgroundFailed('resetting a password', error),
     }),
     ...invitationRoutes(parts),
-    ...memberRoutes({ ...parts, sendMail }),
-    ...auditLogRoutes(parts),
-    activityRoute(parts),
+    ...memberRoutes(common, publicUrl, localSignIn, sendMail),
+    ...auditLogRoutes(common),
+    activityRoute(common),
   ];
 }
 
@@ -452,6 +432,7 @@ function deviceTraceRoute(
   parts: Parts,
   uplinks: Uplinks,
   { rules, deliveries }: { readonly rules: Rules; readonly deliveries: Deliveries },
+  common: RecordRoutes,
   settled: (organizationId: string) => Promise<void>,
 ): Route {
   const { records, directory, store, config, now } = parts;
@@ -505,5 +486,5 @@ function deviceTraceRoute(
     now,
     clock: () => performance.now(),
   };
-  return deviceTraceOf({ records, trace, settled });
+  return deviceTraceOf(common, trace, settled);
 }

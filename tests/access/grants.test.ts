@@ -8,6 +8,7 @@ import { composeAccess, guardOf } from '../../src/app/access.ts';
 import { readConfig } from '../../src/app/config/config.ts';
 import { createServer } from '../../src/http/edge/server.ts';
 import { apiKeyRoutes, oauthClientRoutes } from '../../src/http/routes/tokens.ts';
+import { RecordRoutes } from '../../src/http/routes/record-routes.ts';
 import { memberRoutes } from '../../src/http/routes/members.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { openRecords } from '../../src/storage/records/records.ts';
@@ -38,19 +39,13 @@ beforeAll(async () => {
   follow.push(access.recordChanged);
   // No request here has an Idempotency-Key.
   const once = undefined as never;
-  const routeParts = {
-    records,
-    now: Date.now,
-    once,
-    publicUrl: () => 'http://localhost',
-    tokenUrl: () => '',
-  };
+  const common = new RecordRoutes(records, once, Date.now, config);
   failures = [];
   const app = await createServer({
     routes: [
-      ...apiKeyRoutes(routeParts),
-      ...oauthClientRoutes(routeParts),
-      ...memberRoutes({ ...routeParts, sendMail: undefined, localSignIn: true }),
+      ...apiKeyRoutes(common),
+      ...oauthClientRoutes(common, () => ''),
+      ...memberRoutes(common, () => 'http://localhost', true, undefined),
     ],
     guard: guardOf(access, config, Date.now),
     events: { answered: () => undefined, failed: (error) => void failures.push(error) },

@@ -259,6 +259,6 @@ test('every route that makes something is tried', () => {
   );
   expect(
     untried.map(({ path }) => path),
-    'add a row for each: handlers use createdOnce or answeredOnce of record-routes.ts',
+    'add a row for each: handlers use createdOnce or answeredOnce of RecordRoutes',
   ).toEqual([]);
 });

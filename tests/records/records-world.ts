@@ -25,6 +25,7 @@ import {
 } from '../../src/http/routes/devices.ts';
 import { deviceTypeImportRoute, deviceTypeRoutes } from '../../src/http/routes/device-types.ts';
 import { StreetMaps } from '../../src/http/routes/maps.ts';
+import { RecordRoutes } from '../../src/http/routes/record-routes.ts';
 import { operationRoutes } from '../../src/http/routes/operations.ts';
 import {
   organizationRoutes,
@@ -196,51 +197,40 @@ function routesOf(
     log: { position: 0 },
     telemetry: telemetryOf({}),
   });
-  const parts = {
-    records: { db, ...records },
-    now,
-    once: new Once(kept, now),
-    aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
+  const common = new RecordRoutes({ db, ...records }, new Once(kept, now), now, {
+    vendorAliases: 'header',
     revealConnectorSecrets: false,
-    dropSamples: async () => {},
-    streetMaps: new StreetMaps(undefined, [], new MapFiles(join(tmpdir(), 'no-maps'), now)),
-    networkServers,
-    availableOutputs: { types: available, missingSetting: noMail, check: () => {} },
-    startOperation,
-    lastRunsOf: async () => new Map<string, never>(),
-    settled: async () => {},
-    settledFor: async () => {},
-    waitingOf: async () => new Map<string, never>(),
-    counted: async () => {},
-  };
+  });
+  const nothing = async () => {};
+  const none = async () => new Map<string, never>();
+  const streetMaps = new StreetMaps(undefined, [], new MapFiles(join(tmpdir(), 'no-maps'), now));
+  const availableOutputs = { types: available, missingSetting: noMail, check: () => {} };
   const plain = [
     organizationRoutes,
-    workspaceRoutes,
     tagRoutes,
     customFieldRoutes,
     blobRoutes,
     dashboardGroupRoutes,
     deviceCredentialRoutes,
     deviceConfigurationRoutes,
-    deviceTypeRoutes,
     deviceConnectorRoutes,
     customLogicRoutes,
-    ruleRoutes,
-  ];
-  const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
-  const dashboards = dashboardRoutes(parts, () => 'http://localhost');
-  const bulk = [
-    ...operationRoutes(parts),
-    ...deviceFileRoutes(parts),
-    deviceTypeImportRoute(parts),
-    ...workspaceConfigurationRoutes(parts),
+    assetRoutes,
+    apiKeyRoutes,
   ];
   return [
-    ...all,
-    ...dashboards,
-    ...bulk,
-    ...outputConnectorRoutes(parts),
-    ...dataFlowRoutes(parts),
+    ...plain.flatMap((of) => of(common)),
+    ...workspaceRoutes(common, streetMaps, nothing),
+    ...deviceTypeRoutes(common, { settled: nothing }),
+    ...ruleRoutes(common, availableOutputs, { lastRunsOf: none, settledFor: nothing }),
+    ...deviceRoutes(common, nothing, networkServers),
+    ...dashboardRoutes(common, () => 'http://localhost'),
+    ...operationRoutes(common, startOperation),
+    ...deviceFileRoutes(common, startOperation),
+    deviceTypeImportRoute(common),
+    ...workspaceConfigurationRoutes(common, availableOutputs, streetMaps),
+    ...outputConnectorRoutes(common, availableOutputs, { waitingOf: none, counted: nothing }),
+    ...dataFlowRoutes(common, { settled: nothing }),
   ];
 }
 

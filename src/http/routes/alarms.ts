@@ -15,7 +15,7 @@ import { restorePlus } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
-import { byId, createdOnce, type RecordParts, recordRoutes } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 import {
   createMute,
   deleteMute,
@@ -34,12 +34,12 @@ import {
 
 /** `settled` resolves when the alarms of acknowledged samples can be read, or soon. */
 export function alarmRoutes(
-  parts: RecordParts,
+  common: RecordRoutes,
   desk: AlarmDesk,
   settled: (organizationId: string) => Promise<void>,
 ): Route[] {
-  const { records } = parts;
-  const place = byId(parts, 'alarm');
+  const { records } = common;
+  const place = common.byId('alarm');
   const acted = async (id: string, action: AlarmAction, principal: Principal) => {
     await desk.act(id, action, actorOf(principal));
     return readAlarm(records, id);
@@ -62,9 +62,9 @@ export function alarmRoutes(
     ),
     resourceRoute(alarms.mute, place, (input, principal) => {
       const { id } = input.params;
-      return createdOnce(
-        parts,
-        { input, principal },
+      return common.createdOnce(
+        input,
+        principal,
         async (step) => {
           await desk.mute(step, id, input.body);
           return readAlarm(step, id);
@@ -75,9 +75,9 @@ export function alarmRoutes(
     resourceRoute(alarms.comment, place, (input, principal) => {
       const { id } = input.params;
       const comment = { id, text: input.body.text, by: actorOf(principal) };
-      return createdOnce(
-        parts,
-        { input, principal },
+      return common.createdOnce(
+        input,
+        principal,
         async (step) => {
           await desk.comment(step, comment);
           return readAlarm(step, id);
@@ -142,9 +142,9 @@ function unknownAlarm(id: string) {
 
 // Routes of mutes (contract 39.4).
 
-export function muteRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  return recordRoutes(parts, mutes, {
+export function muteRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  return common.crud(mutes, {
     kind: 'mute',
     list: ({ query }, principal) =>
       listMutes(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
@@ -157,10 +157,10 @@ export function muteRoutes(parts: RecordParts): Route[] {
 
 // Routes of on-call orders (contract 39.4).
 
-export function onCallRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
+export function onCallRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
   return [
-    ...recordRoutes(parts, onCalls, {
+    ...common.crud(onCalls, {
       kind: 'onCall',
       list: ({ query }, principal) =>
         listOnCalls(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
@@ -169,7 +169,7 @@ export function onCallRoutes(parts: RecordParts): Route[] {
       update: (id, { body }) => updateOnCall(records, id, body),
       remove: (id) => deleteOnCall(records, id),
     }),
-    resourceRoute(onCalls.now, byId(parts, 'onCall'), ({ params, query }) =>
+    resourceRoute(onCalls.now, common.byId('onCall'), ({ params, query }) =>
       readOnCallNow(records, params.id, query.at),
     ),
   ];

@@ -10,12 +10,12 @@ import {
 import type { Principal } from '../../model/principal.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, type Route } from '../edge/route.ts';
-import { byId, type RecordParts, recordRoutes } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
-export function annotationRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  const findAnnotation = byId(parts, 'annotation');
-  return recordRoutes(parts, annotations, {
+export function annotationRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  const findAnnotation = common.byId('annotation');
+  return common.crud(annotations, {
     kind: 'annotation',
     list: ({ query }, principal) =>
       listAnnotations(

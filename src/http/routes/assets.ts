@@ -10,15 +10,9 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { route, type Route } from '../edge/route.ts';
-import type { RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
-export function assetRoutes({
-  records,
-  aliased,
-}: RecordParts & {
-  /** Whether an answer to these headers is for clients of old (contract 34). */
-  readonly aliased: (headers: IncomingHttpHeaders) => boolean;
-}): Route[] {
+export function assetRoutes({ records, aliased }: RecordRoutes): Route[] {
   const listed = async (
     principal: Principal,
     filter: AssetFilter,

@@ -4,9 +4,9 @@ import { activity, auditLogs } from '../../contract/audit-logs.ts';
 import { exportAuditLog, readActivity, readAuditLog } from '../../inventory/audit/audit.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { Answer, route, type Route } from '../edge/route.ts';
-import type { RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
-export function auditLogRoutes({ records }: RecordParts): Route[] {
+export function auditLogRoutes({ records }: RecordRoutes): Route[] {
   return [
     route(auditLogs.list, ({ query }, principal) =>
       readAuditLog(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
@@ -25,7 +25,7 @@ export function auditLogRoutes({ records }: RecordParts): Route[] {
 
 // Route of the activity of workspaces (contract 37).
 
-export function activityRoute({ records }: RecordParts): Route {
+export function activityRoute({ records }: RecordRoutes): Route {
   return route(activity.list, ({ query }, principal) =>
     readActivity(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
   );

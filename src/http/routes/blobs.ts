@@ -12,11 +12,11 @@ import {
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { bytesOf, uploadedFile } from '../edge/request-body.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
-import { byId, createdOnce, type RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
-export function blobRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  const place = byId(parts, 'blob');
+export function blobRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  const place = common.byId('blob');
   return [
     route(blobs.list, ({ query }, principal) =>
       listBlobs(
@@ -30,9 +30,9 @@ export function blobRoutes(parts: RecordParts): Route[] {
       const { query, headers } = input;
       const file = uploadedFile(headers['content-type'], await bytesOf(input.body), query.name);
       const body = { ...query, sha256: sha256Of(file.content), name: file.name };
-      return createdOnce(
-        parts,
-        { input: { ...input, body }, principal },
+      return common.createdOnce(
+        { ...input, body },
+        principal,
         (step) => createBlob(step, principal, query, file),
         (id) => readBlob(records, id),
       );

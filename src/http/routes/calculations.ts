@@ -13,7 +13,7 @@ import type { Calculation } from '../../model/calculation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, resourceRoute, type Route } from '../edge/route.ts';
-import { byId, byWorkspace, type RecordParts, recordRoutes } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
 const previewedDefault = 24;
 
@@ -22,11 +22,11 @@ export type PreviewCalculation = (
   periods: number,
 ) => Promise<Static<typeof calculations.preview.response>>;
 
-export function calculationRoutes(parts: RecordParts, preview: PreviewCalculation): Route[] {
-  const { records } = parts;
-  const findCalculation = byId(parts, 'calculation');
+export function calculationRoutes(common: RecordRoutes, preview: PreviewCalculation): Route[] {
+  const { records } = common;
+  const findCalculation = common.byId('calculation');
   return [
-    ...recordRoutes(parts, calculations, {
+    ...common.crud(calculations, {
       kind: 'calculation',
       list: ({ query }, principal) =>
         listCalculations(
@@ -46,7 +46,7 @@ export function calculationRoutes(parts: RecordParts, preview: PreviewCalculatio
     }),
     resourceRoute(
       calculations.preview,
-      ({ calculation }) => byWorkspace(parts)(calculation),
+      ({ calculation }) => common.byWorkspace(calculation),
       async ({ body }) =>
         preview(
           await draftedCalculation(records, body.calculation),

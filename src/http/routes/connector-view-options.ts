@@ -1,25 +1,8 @@
-// View options of connectors: names of types and secrets in answers, by settings and client (contract 34).
+// Names of older clients: whether an answer contains them, and which they are (contract 34, 35).
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ConnectorViewOptions } from '../../inventory/data-flows/output-connectors.ts';
 import { type PayloadEncoding, vendorEncoding } from '../../model/device-type.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { Answer, type Route, type RouteInput } from '../edge/route.ts';
-
-export interface ViewOptionsParts {
-  /** Whether an answer to these headers carries the names that older clients read (contract 34). */
-  readonly aliased: (headers: IncomingHttpHeaders) => boolean;
-  /** Secrets of output connectors in clear, for old clients. */
-  readonly revealConnectorSecrets: boolean;
-}
-
-export function viewOptionsOf(
-  parts: ViewOptionsParts,
-  headers: IncomingHttpHeaders,
-): ConnectorViewOptions {
-  return { vendorNames: parts.aliased(headers), connectorSecrets: parts.revealConnectorSecrets };
-}
-
-// Vendor names: whether an answer contains the names that older clients read (contract 34, 35).
 
 /** The setting `VENDOR_ALIASES`. With `header`, clients ask for the names. */
 export type VendorAliases = 'header' | 'always' | 'off';
@@ -35,7 +18,7 @@ export function wantsVendorNames(
 
 /** The routes, with HEX for the encodings that clients of the vendor do not know. */
 export function withVendorEncodings(
-  { aliased }: ViewOptionsParts,
+  aliased: (headers: IncomingHttpHeaders) => boolean,
   routes: readonly Route[],
 ): Route[] {
   return routes.map((route) => ({

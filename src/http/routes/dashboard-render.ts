@@ -30,7 +30,7 @@ import type {
   ReadTile,
   ReadValue,
 } from './dashboard-reader.ts';
-import { byId } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 import { thresholdOf } from '../../dashboards/configuration.ts';
 import { devicesOf } from '../../dashboards/plan.ts';
 import { heatmapOf, histogramOf } from '../../dashboards/distribution.ts';
@@ -49,16 +49,22 @@ export interface DashboardDocumentParts {
 }
 
 export function dashboardRenderRoute(
-  parts: DashboardDocumentParts & {
+  common: RecordRoutes,
+  openZone: OpenZone,
+  {
+    reader,
+    slots,
+    thread,
+  }: {
     readonly reader: DashboardReader;
     readonly slots: DocumentSlots;
     readonly thread: DocumentThread;
   },
 ): Route {
-  const { records, reader, slots, thread } = parts;
+  const { records, now } = common;
   return resourceRoute(
     dashboardRender.render,
-    byId(parts, 'dashboard'),
+    common.byId('dashboard'),
     async ({ params: { id }, query, signal }, principal) => {
       const { format = 'json', tile } = query;
       if (format === 'csv' && tile === undefined)
@@ -69,7 +75,7 @@ export function dashboardRenderRoute(
         const read = await reader.read(dashboard, query, parameters, tile, principal, ended);
         if (format === 'csv') return csvAnswer(read, tile ?? '');
         if (format === 'json') return jsonAnswer(read);
-        const document = await documentOf(parts, dashboard, read, principal);
+        const document = await documentOf({ records, openZone, now }, dashboard, read, principal);
         return pdfAnswer(await thread.pdf(document, ended), dashboard.name);
       });
     },

@@ -34,38 +34,31 @@ import { declaredSchemas, inferSchema, withCalculated } from '../../query/inferr
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
-import {
-  answeredOnce,
-  byId,
-  byWorkspace,
-  createdOnce,
-  type RecordParts,
-  recordRoutes,
-} from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
-export function dashboardRoutes(parts: RecordParts, publicUrl: () => string): Route[] {
+export function dashboardRoutes(common: RecordRoutes, publicUrl: () => string): Route[] {
   return [
-    ...crudRoutes(parts),
-    ...versionRoutes(parts),
-    importRoute(parts),
-    ...shareRoutes(parts, publicUrl),
+    ...crudRoutes(common),
+    ...versionRoutes(common),
+    importRoute(common),
+    ...shareRoutes(common, publicUrl),
   ];
 }
 
 // Dashboards of device types and kinds of places: the stored one of the workspace, else one made from schemas (contract 39).
 
-interface TypeDashboardParts {
-  readonly records: Inventory;
-  readonly now: () => number;
-  /** The type of a device; null without one. */
-  readonly typeOfDevice: (deviceId: string) => Promise<DeviceType | null>;
-  readonly store: Parameters<typeof inferSchema>[2];
-}
+type Store = Parameters<typeof inferSchema>[2];
+/** The type of a device; null without one. */
+type TypeOfDevice = (deviceId: string) => Promise<DeviceType | null>;
 
-export function typeDashboardRoutes(parts: TypeDashboardParts): Route[] {
-  const { records, store, now, typeOfDevice } = parts;
+export function typeDashboardRoutes(
+  common: RecordRoutes,
+  store: Store,
+  typeOfDevice: TypeOfDevice,
+): Route[] {
+  const { records, now } = common;
   return [
-    resourceRoute(dashboards.ofDevice, byId(parts, 'device'), async ({ params: { id } }) => {
+    resourceRoute(dashboards.ofDevice, common.byId('device'), async ({ params: { id } }) => {
       const type = await typeOfDevice(id);
       const { workspaceId } = await placeOf(records, 'device', id);
       const shown = type && (await shownDashboard(records, type, workspaceId ?? ''));
@@ -82,7 +75,7 @@ export function typeDashboardRoutes(parts: TypeDashboardParts): Route[] {
       const type = await findDeviceType(records, id, organizationId);
       return shownDashboard(records, type, workspaceId);
     }),
-    placeDashboardRoute(parts),
+    placeDashboardRoute(common, store, typeOfDevice),
   ];
 }
 
@@ -90,11 +83,15 @@ export function typeDashboardRoutes(parts: TypeDashboardParts): Route[] {
 const placeDevicesMax = 1_000;
 const placeTypesMax = 20;
 
-function placeDashboardRoute(parts: TypeDashboardParts): Route {
-  const { records, store, now, typeOfDevice } = parts;
+function placeDashboardRoute(
+  common: RecordRoutes,
+  store: Store,
+  typeOfDevice: TypeOfDevice,
+): Route {
+  const { records, now } = common;
   return resourceRoute(
     dashboards.ofPlace,
-    byId(parts, 'place'),
+    common.byId('place'),
     async ({ params: { id } }, principal) => {
       const { workspaceId, kind, plan } = await readPlace(records, id);
       const stored =
@@ -143,9 +140,9 @@ async function shownDashboard(records: Inventory, type: DeviceType, workspaceId:
   return { source: 'GENERATED' as const, dashboard, configuration };
 }
 
-function versionRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  const inPath = byId(parts, 'dashboard');
+function versionRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  const inPath = common.byId('dashboard');
   return [
     resourceRoute(dashboards.versions, inPath, ({ params: { id }, query }) =>
       listDashboardVersions(records, id, pageRequestOf(query)),
@@ -157,15 +154,15 @@ function versionRoutes(parts: RecordParts): Route[] {
       dashboards.restore,
       inPath,
       async ({ params: { id, version }, body }, principal) => {
-        await refuseSharing(parts, id, principal);
+        await refuseSharing(common, id, principal);
         return restoreDashboard(records, id, version, body?.version);
       },
     ),
   ];
 }
 
-function importRoute(parts: RecordParts): Route {
-  return resourceRoute(dashboards.import, byWorkspace(parts), async (input, principal) => {
+function importRoute(common: RecordRoutes): Route {
+  return resourceRoute(dashboards.import, common.byWorkspace, async (input, principal) => {
     const { workspaceId, source, dryRun } = input.body;
     const { configuration, name: title, description, ...report } = importGrafana(source);
     checkDashboardConfiguration(configuration);
@@ -173,9 +170,9 @@ function importRoute(parts: RecordParts): Route {
     if (dryRun === true)
       return new Answer(200, { dashboard: null, configuration, ...report } as never);
     const name = input.body.name ?? title ?? 'Grafana';
-    const dashboard = await createdOnce(
-      parts,
-      { input, principal },
+    const dashboard = await common.createdOnce(
+      input,
+      principal,
       (step) =>
         createDashboard(step, {
           workspaceId,
@@ -183,25 +180,25 @@ function importRoute(parts: RecordParts): Route {
           ...(description !== undefined && { description }),
           configuration,
         }),
-      (id) => readDashboard(parts.records, id),
+      (id) => readDashboard(common.records, id),
     );
     return { dashboard, ...report };
   });
 }
 
 /** What the configuration names is read by all who have a link to the dashboard. */
-async function refuseSharing({ records }: RecordParts, id: string, principal: Principal) {
+async function refuseSharing({ records }: RecordRoutes, id: string, principal: Principal) {
   if (await isShared(records, id))
     alsoNeeds(principal, 'asset', 'read', (await placeOf(records, 'dashboard', id)).workspaceId);
 }
 
-function shareRoutes(parts: RecordParts, publicUrl: () => string): Route[] {
-  const { records } = parts;
-  const inPath = byId(parts, 'dashboard');
+function shareRoutes(common: RecordRoutes, publicUrl: () => string): Route[] {
+  const { records } = common;
+  const inPath = common.byId('dashboard');
   return [
     // The token is shown once, so a repeated request gets the first answer and not a second link.
     resourceRoute(dashboards.share, inPath, (input, principal) =>
-      answeredOnce(parts, { input, principal }, (step) =>
+      common.answeredOnce(input, principal, (step) =>
         shareDashboard(step, input.params.id, {
           publicUrl: publicUrl(),
           expires: input.body?.expires,
@@ -217,9 +214,9 @@ function shareRoutes(parts: RecordParts, publicUrl: () => string): Route[] {
   ];
 }
 
-function crudRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  return recordRoutes(parts, dashboards, {
+function crudRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  return common.crud(dashboards, {
     kind: 'dashboard',
     list: ({ query }, principal) =>
       listDashboards(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
@@ -228,7 +225,7 @@ function crudRoutes(parts: RecordParts): Route[] {
     read: (id) => readDashboard(records, id),
     async update(id, { body }, principal) {
       checkDashboardConfiguration(body.configuration);
-      if (body.configuration) await refuseSharing(parts, id, principal);
+      if (body.configuration) await refuseSharing(common, id, principal);
       return updateDashboard(records, id, body);
     },
     remove: (id) => deleteDashboard(records, id),
@@ -237,9 +234,9 @@ function crudRoutes(parts: RecordParts): Route[] {
 
 // Routes of dashboard groups (contract 32).
 
-export function dashboardGroupRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  return recordRoutes(parts, dashboardGroups, {
+export function dashboardGroupRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  return common.crud(dashboardGroups, {
     kind: 'dashboardGroup',
     list: ({ query }, principal) =>
       listDashboardGroups(

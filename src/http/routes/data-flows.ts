@@ -12,8 +12,7 @@ import { type FlowHealthParts, healthOfFlows } from '../../inventory/health/heal
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
-import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
-import { type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
+import { type RecordRoutes, withHealth } from './record-routes.ts';
 import { deviceConnectors, integrations } from '../../contract/device-connectors.ts';
 import {
   createDeviceConnector,
@@ -32,19 +31,19 @@ import {
   updateIntegration,
 } from '../../inventory/data-flows/integrations.ts';
 
-export function dataFlowRoutes(parts: RecordParts & ViewOptionsParts & FlowHealthParts): Route[] {
-  const { records } = parts;
+export function dataFlowRoutes(common: RecordRoutes, health: FlowHealthParts): Route[] {
+  const { records } = common;
   const viewer = (headers: IncomingHttpHeaders, principal: Principal) => ({
     principal,
-    viewOptions: viewOptionsOf(parts, headers),
+    viewOptions: common.viewOptions(headers),
   });
-  return recordRoutes(parts, dataFlows, {
+  return common.crud(dataFlows, {
     kind: 'dataFlow',
     list: async ({ query, headers }, principal) => {
       const filter = { ...listScopeOf(query), search: query.search };
       const shown = viewer(headers, principal);
       const page = await listDataFlows(records, shown, filter, pageRequestOf(query));
-      return withHealth(query, page, (ids) => healthOfFlows(records, principal, ids, parts));
+      return withHealth(query, page, (ids) => healthOfFlows(records, principal, ids, health));
     },
     create: (step, { body, headers }, principal) =>
       createDataFlow(step, viewer(headers, principal), body),
@@ -57,11 +56,9 @@ export function dataFlowRoutes(parts: RecordParts & ViewOptionsParts & FlowHealt
 
 // Routes of device connectors (contract 8).
 
-export function deviceConnectorRoutes(
-  parts: RecordParts & Pick<ViewOptionsParts, 'aliased'>,
-): Route[] {
-  const { records, aliased } = parts;
-  return recordRoutes(parts, deviceConnectors, {
+export function deviceConnectorRoutes(common: RecordRoutes): Route[] {
+  const { records, aliased } = common;
+  return common.crud(deviceConnectors, {
     kind: 'deviceConnector',
     list: ({ query }, principal) =>
       listDeviceConnectors(
@@ -80,9 +77,9 @@ export function deviceConnectorRoutes(
 
 // Routes of integrations with network servers (contract 35).
 
-export function integrationRoutes(parts: RecordParts & { readonly checkHost: CheckHost }): Route[] {
-  const { records, checkHost } = parts;
-  return recordRoutes(parts, integrations, {
+export function integrationRoutes(common: RecordRoutes, checkHost: CheckHost): Route[] {
+  const { records } = common;
+  return common.crud(integrations, {
     kind: 'integration',
     createIn: (body, principal) => placeOfNewIntegration(records, principal, body),
     list: ({ query }, principal) =>

@@ -11,29 +11,28 @@ import type { Principal } from '../../model/principal.ts';
 import type { previewTemplate, testConnector } from '../../outputs/deliveries/connector-test.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
-import { byId, byWorkspace, type RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 import type { JsonObject } from '../../model/json.ts';
 
 export function deliveryRoutes(
-  parts: RecordParts & {
-    readonly book: DeliveryBook;
-    /** Whether default payloads carry the names that older clients read (contract 34). */
-    readonly vendorNames: boolean;
-    /**
-     * Sends the last sample of a device, or an invented one. Throws 404 or 403 for a device that the
-     * principal may not see.
-     */
-    readonly testConnector: (
-      connectorId: string,
-      deviceId: string | undefined,
-      principal: Principal,
-      signal: AbortSignal,
-    ) => ReturnType<typeof testConnector>;
-  },
+  common: RecordRoutes,
+  book: DeliveryBook,
+  /** Whether default payloads carry the names that older clients read (contract 34). */
+  vendorNames: boolean,
+  /**
+   * Sends the last sample of a device, or an invented one. Throws 404 or 403 for a device that the
+   * principal may not see.
+   */
+  testOf: (
+    connectorId: string,
+    deviceId: string | undefined,
+    principal: Principal,
+    signal: AbortSignal,
+  ) => ReturnType<typeof testConnector>,
 ): Route[] {
-  const { records, book, vendorNames } = parts;
+  const { records } = common;
   const byDelivery = ({ id }: { readonly id: string }) => deliveryPlace(records, book, id);
-  const byConnector = byId(parts, 'outputConnector');
+  const byConnector = common.byId('outputConnector');
   return [
     resourceRoute(deliveries.list, byConnector, ({ params, query }, principal) => {
       const filter = {
@@ -61,7 +60,7 @@ export function deliveryRoutes(
       resendDelivery(book, params.id, vendorNames),
     ),
     resourceRoute(deliveries.testConnector, byConnector, ({ params, body, signal }, principal) =>
-      parts.testConnector(params.id, body?.deviceId ?? undefined, principal, signal),
+      testOf(params.id, body?.deviceId ?? undefined, principal, signal),
     ),
   ];
 }
@@ -69,24 +68,23 @@ export function deliveryRoutes(
 // Route of template previews, with the last sample of a device (interface 2.11, contract 29).
 
 export function templatePreviewRoute(
-  parts: RecordParts & {
-    /**
-     * Throws `templateInvalid` for a broken template, 404 or 403 for a device the principal may not
-     * read, 404 for one without samples. `context` members replace those of the sample.
-     */
-    readonly preview: (
-      wanted: {
-        readonly template: string;
-        readonly place: 'json' | 'text' | 'url';
-        readonly deviceId: string | undefined;
-        readonly topic: string | undefined;
-        readonly context: JsonObject | undefined;
-      },
-      principal: Principal,
-    ) => ReturnType<typeof previewTemplate>;
-  },
+  common: RecordRoutes,
+  /**
+   * Throws `templateInvalid` for a broken template, 404 or 403 for a device the principal may not
+   * read, 404 for one without samples. `context` members replace those of the sample.
+   */
+  preview: (
+    wanted: {
+      readonly template: string;
+      readonly place: 'json' | 'text' | 'url';
+      readonly deviceId: string | undefined;
+      readonly topic: string | undefined;
+      readonly context: JsonObject | undefined;
+    },
+    principal: Principal,
+  ) => ReturnType<typeof previewTemplate>,
 ): Route {
-  return resourceRoute(templates.preview, byWorkspace(parts), ({ body }, principal) => {
+  return resourceRoute(templates.preview, common.byWorkspace, ({ body }, principal) => {
     const { template, place = 'json', deviceId, topic, context } = body;
     const wanted = {
       template,
@@ -94,6 +92,6 @@ export function templatePreviewRoute(
       deviceId: deviceId ?? undefined,
       topic: topic ?? undefined,
     };
-    return parts.preview({ ...wanted, context: context ?? undefined }, principal);
+    return preview({ ...wanted, context: context ?? undefined }, principal);
   });
 }

@@ -18,24 +18,21 @@ import { importLibrary } from '../../inventory/imports/library-import.ts';
 import { type DeviceTypeKind, deviceTypeKinds } from '../../model/device-type.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
-import type { ViewOptionsParts } from './connector-view-options.ts';
-import { byOrganization, type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
+import { byOrganization, type RecordRoutes, withHealth } from './record-routes.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { readPayload } from '../../transports/payload-reader.ts';
 
-export function deviceTypeRoutes(
-  parts: RecordParts & FlowHealthParts & Pick<ViewOptionsParts, 'aliased'>,
-): Route[] {
-  const { records, now, aliased } = parts;
-  return recordRoutes(parts, deviceTypes, {
+export function deviceTypeRoutes(common: RecordRoutes, health: FlowHealthParts): Route[] {
+  const { records, now, aliased } = common;
+  return common.crud(deviceTypes, {
     kind: 'deviceType',
     createIn: byOrganization,
     list: async ({ query }, principal) => {
       const filter = { ...query, types: kindsOf(query), details: query.details === true };
       const page = await listDeviceTypes(records, principal, filter, pageRequestOf(query));
-      return withHealth(query, page, (ids) => healthOfDeviceTypes(records, principal, ids, parts));
+      return withHealth(query, page, (ids) => healthOfDeviceTypes(records, principal, ids, health));
     },
     create: (step, { body }) => createDeviceType(step, body, now()),
     read: (id) => readDeviceType(records, id),
@@ -51,7 +48,7 @@ function kindsOf(query: object): DeviceTypeKind[] | undefined {
 
 // Route of the device type library (contract 7).
 
-export function deviceTypeImportRoute({ records }: RecordParts): Route {
+export function deviceTypeImportRoute({ records }: RecordRoutes): Route {
   return resourceRoute(
     deviceTypeLibrary.import,
     byOrganization,

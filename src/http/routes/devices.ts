@@ -22,7 +22,7 @@ import {
 import { readProcessingLog } from '../../inventory/devices/downlinks.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
-import { answeredOnce, byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 import {
   createDeviceConfiguration,
   deleteDeviceConfiguration,
@@ -39,51 +39,46 @@ import { readOperation } from '../../inventory/operations/operations.ts';
 import { sha256Of } from '../../inventory/workspaces/blobs.ts';
 import { problem } from '../../model/problem.ts';
 import { bytesOf, uploadedFile } from '../edge/request-body.ts';
-import type { OperationParts } from './operations.ts';
-import type { Inventory } from '../../inventory/record-crud.ts';
 
 const reasonMax = 500;
 
 export function deviceRoutes(
-  parts: RecordParts & {
-    /** Deletes the samples of a deleted device. */
-    readonly dropSamples: (deviceId: string) => Promise<void>;
-    /** Who tells network servers; undefined until they are connected. */
-    readonly networkServers: () => TellNetworkServer | undefined;
-    /** Whether an answer to these headers is for clients of old (contract 34). */
-    readonly aliased: (headers: IncomingHttpHeaders) => boolean;
-  },
+  common: RecordRoutes,
+  /** Deletes the samples of a deleted device. */
+  dropSamples: (deviceId: string) => Promise<void>,
+  /** Who tells network servers; undefined until they are connected. */
+  networkServers: () => TellNetworkServer | undefined,
 ): Route[] {
-  const { records } = parts;
+  const { records } = common;
   return [
-    resourceRoute(devices.create, byWorkspace(parts), async (input, principal) => {
-      const created = await createdOnce(
-        parts,
-        { input, principal },
+    resourceRoute(devices.create, common.byWorkspace, async (input, principal) => {
+      const created = await common.createdOnce(
+        input,
+        principal,
         (step) => createDevice(step, principal, input.body),
         (id) => readDevice(records, principal, id),
       );
-      return shown(parts, input.headers, created);
+      return shown(common, input.headers, created);
     }),
     route(devices.readByDeviceId, async ({ query, headers }, principal) =>
-      shown(parts, headers, await readDeviceByDeviceId(records, principal, query.deviceId)),
+      shown(common, headers, await readDeviceByDeviceId(records, principal, query.deviceId)),
     ),
-    resourceRoute(devices.read, byId(parts, 'device'), async ({ params, headers }, principal) =>
-      shown(parts, headers, await readDevice(records, principal, params.id)),
+    resourceRoute(devices.read, common.byId('device'), async ({ params, headers }, principal) =>
+      shown(common, headers, await readDevice(records, principal, params.id)),
     ),
     resourceRoute(
       devices.update,
-      byId(parts, 'device'),
+      common.byId('device'),
       async ({ params, body, headers }, principal) =>
-        shown(parts, headers, await updateDevice(records, principal, params.id, body)),
+        shown(common, headers, await updateDevice(records, principal, params.id, body)),
     ),
-    resourceRoute(devices.remove, byId(parts, 'device'), async ({ params }) => {
-      const told = await deregisterDeleted(records, params.id, parts.networkServers());
+    resourceRoute(devices.remove, common.byId('device'), async ({ params }) => {
+      const told = await deregisterDeleted(records, params.id, networkServers());
       await deleteDevice(records, params.id);
-      await parts.dropSamples(params.id);
+      await dropSamples(params.id);
       return new Answer<undefined>(204, undefined, deregistrationHeaders(told));
     }),
-    processingLogRoute(parts),
+    processingLogRoute(common),
   ];
 }
 
@@ -98,18 +93,18 @@ function deregistrationHeaders({ deregistered, reason }: Deregistration) {
 }
 
 function shown(
-  { aliased }: { readonly aliased: (headers: IncomingHttpHeaders) => boolean },
+  { aliased }: RecordRoutes,
   headers: IncomingHttpHeaders,
   device: Awaited<ReturnType<typeof readDevice>>,
 ) {
   return aliased(headers) ? vendorDevice(device) : device;
 }
 
-function processingLogRoute(parts: RecordParts): Route {
-  return resourceRoute(devices.processingLog, byId(parts, 'device'), ({ params, query }) => {
+function processingLogRoute(common: RecordRoutes): Route {
+  return resourceRoute(devices.processingLog, common.byId('device'), ({ params, query }) => {
     const { from, to, level } = query;
     return readProcessingLog(
-      parts.records,
+      common.records,
       { deviceId: params.id, from, to, level },
       pageRequestOf(query),
     );
@@ -118,15 +113,15 @@ function processingLogRoute(parts: RecordParts): Route {
 
 // Routes of device credentials (contract 11).
 
-export function deviceCredentialRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  const place = byId(parts, 'device');
+export function deviceCredentialRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  const place = common.byId('device');
   return [
     resourceRoute(deviceCredentials.list, place, ({ params }) =>
       listDeviceCredentials(records, params.id),
     ),
     resourceRoute(deviceCredentials.create, place, (input, principal) =>
-      answeredOnce(parts, { input, principal }, (step) =>
+      common.answeredOnce(input, principal, (step) =>
         createDeviceCredential(step, input.params.id, input.body),
       ),
     ),
@@ -139,15 +134,15 @@ export function deviceCredentialRoutes(parts: RecordParts): Route[] {
 // Routes of device configurations (contract 12).
 
 /** `push` is absent while no transport can reach devices. */
-export function deviceConfigurationRoutes(parts: RecordParts, push?: PushConfiguration): Route[] {
-  const { records } = parts;
-  const byDevice = byId(parts, 'device');
+export function deviceConfigurationRoutes(common: RecordRoutes, push?: PushConfiguration): Route[] {
+  const { records } = common;
+  const byDevice = common.byId('device');
   return [
     resourceRoute(deviceConfigurations.list, byDevice, ({ params, query }) =>
       listDeviceConfigurations(records, params.id, pageRequestOf(query)),
     ),
     resourceRoute(deviceConfigurations.create, byDevice, (input, principal) =>
-      answeredOnce(parts, { input, principal }, (step) =>
+      common.answeredOnce(input, principal, (step) =>
         createDeviceConfiguration(step, input.params.id, input.body),
       ),
     ),
@@ -168,11 +163,15 @@ export function deviceConfigurationRoutes(parts: RecordParts, push?: PushConfigu
 
 // Routes of device import and export (contract 4).
 
-export function deviceFileRoutes(parts: Omit<OperationParts, 'aliased'>): Route[] {
-  return [exportRoute(parts), importRoute(parts)];
+/** `startOperation` begins the work of an accepted operation. */
+export function deviceFileRoutes(
+  common: RecordRoutes,
+  startOperation: (id: string) => void,
+): Route[] {
+  return [exportRoute(common), importRoute(common, startOperation)];
 }
 
-function exportRoute({ records }: { readonly records: Inventory }): Route {
+function exportRoute({ records }: RecordRoutes): Route {
   return route(deviceFiles.export, async ({ query }, principal) => {
     const { workspaceId, format = 'csv' } = query;
     const { organizationId } = await listReach(records, principal, {
@@ -187,8 +186,8 @@ function exportRoute({ records }: { readonly records: Inventory }): Route {
   });
 }
 
-function importRoute(parts: Omit<OperationParts, 'aliased'>): Route {
-  const { records, startOperation } = parts;
+function importRoute(common: RecordRoutes, startOperation: (id: string) => void): Route {
+  const { records } = common;
   return route(deviceFiles.import, async (input, principal) => {
     const { query, body, headers } = input;
     const { workspaceId, mode = 'create', dryRun = false } = query;
@@ -204,9 +203,9 @@ function importRoute(parts: Omit<OperationParts, 'aliased'>): Route {
       // `otherAnswers` describes it.
       return new Answer(200, (await importReport(records, principal, into, read)) as never);
     }
-    const operation = await createdOnce(
-      parts,
-      { input: { ...input, body: { ...query, sha256 } }, principal },
+    const operation = await common.createdOnce(
+      { ...input, body: { ...query, sha256 } },
+      principal,
       (step) => importDevices(step, principal, into, read),
       (id) => readOperation(records, id),
     );

@@ -16,7 +16,7 @@ import { problem } from '../../model/problem.ts';
 import type { FoundMap, MapFiles } from '../../storage/maps/map-files.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { namesTag } from '../edge/send-json.ts';
-import { byId, type RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
 const tilesPath = '/v3/map/tiles/{z}/{x}/{y}';
 /** A map file changes rarely, and a tile is asked for again after a day. */
@@ -109,10 +109,10 @@ function refused(reason: string) {
   return problem('invalidRequest', { reason: `body settings.map.${reason}` });
 }
 
-export function mapRoutes(parts: RecordParts, streetMaps: StreetMaps): Route[] {
-  const { records } = parts;
+export function mapRoutes(common: RecordRoutes, streetMaps: StreetMaps): Route[] {
+  const { records } = common;
   return [
-    resourceRoute(maps.read, byId(parts, 'workspace'), async ({ params: { id } }) => {
+    resourceRoute(maps.read, common.byId('workspace'), async ({ params: { id } }) => {
       const { settings } = await readWorkspace(records, id);
       return streetMaps.shown(settings.map);
     }),

@@ -21,45 +21,47 @@ import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Actor, Principal } from '../../model/principal.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
-import { answeredOnce, byId, type RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 import { isPassword, newPasswordHash } from '../../access/password.ts';
 import type { Attempts } from '../../access/rate-limits.ts';
 import { problem } from '../../model/problem.ts';
 
-type MemberParts = RecordParts &
-  Pick<Inviter, 'sendMail' | 'localSignIn'> & { readonly publicUrl: () => string };
+type InviterOf = (principal: Principal, step: Inventory) => Inviter;
 
-export function memberRoutes(parts: MemberParts): Route[] {
-  return [...organizationMemberRoutes(parts), ...workspaceMemberRoutes(parts)];
+export function memberRoutes(
+  common: RecordRoutes,
+  publicUrl: () => string,
+  localSignIn: boolean,
+  sendMail: Inviter['sendMail'],
+): Route[] {
+  /** Mails once the invitation is committed. */
+  const inviterOf = (principal: Principal, { afterCommit }: Inventory): Inviter => {
+    const send = sendMail && ((mail: InvitationMail) => afterCommit(() => sendMail(mail)));
+    return { principal, publicUrl: publicUrl(), localSignIn, sendMail: send };
+  };
+  return [
+    ...organizationMemberRoutes(common, inviterOf),
+    ...workspaceMemberRoutes(common, inviterOf),
+  ];
 }
 
-/** Mails once the invitation is committed. */
-function inviterOf(
-  { publicUrl, sendMail, localSignIn }: MemberParts,
-  principal: Principal,
-  { afterCommit }: Inventory,
-): Inviter {
-  const send = sendMail && ((mail: InvitationMail) => afterCommit(() => sendMail(mail)));
-  return { principal, publicUrl: publicUrl(), localSignIn, sendMail: send };
-}
-
-function organizationMemberRoutes(parts: MemberParts): Route[] {
-  const { records } = parts;
-  const byOrganizationId = byId(parts, 'organization');
+function organizationMemberRoutes(common: RecordRoutes, inviterOf: InviterOf): Route[] {
+  const { records } = common;
+  const byOrganizationId = common.byId('organization');
   const { list, invite, changeRole, remove } = organizationMembers;
   return [
     resourceRoute(list, byOrganizationId, ({ params, query }) =>
       listMembers(records, { organizationId: params.id }, pageRequestOf(query)),
     ),
     resourceRoute(invite, byOrganizationId, (input, principal) =>
-      answeredOnce(parts, { input, principal }, (step) => {
-        const inviter = inviterOf(parts, principal, step);
+      common.answeredOnce(input, principal, (step) => {
+        const inviter = inviterOf(principal, step);
         return addOrganizationMember(step, input.params.id, input.body, inviter);
       }),
     ),
     resourceRoute(changeRole, byOrganizationId, ({ params, body: { role } }, principal) => {
       const member = { organizationId: params.id, userId: params.userId };
-      return changeOrganizationRole(records, member, role, inviterOf(parts, principal, records));
+      return changeOrganizationRole(records, member, role, inviterOf(principal, records));
     }),
     resourceRoute(remove, byOrganizationId, ({ params: { id, userId } }, principal) =>
       deleteOrganizationMember(records, principal, { organizationId: id, userId }),
@@ -67,23 +69,23 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
   ];
 }
 
-function workspaceMemberRoutes(parts: MemberParts): Route[] {
-  const { records } = parts;
-  const byWorkspaceId = byId(parts, 'workspace');
+function workspaceMemberRoutes(common: RecordRoutes, inviterOf: InviterOf): Route[] {
+  const { records } = common;
+  const byWorkspaceId = common.byId('workspace');
   const { list, invite, changeRole, remove } = workspaceMembers;
   return [
     resourceRoute(list, byWorkspaceId, ({ params, query }) =>
       listMembers(records, { workspaceId: params.id }, pageRequestOf(query)),
     ),
     resourceRoute(invite, byWorkspaceId, (input, principal) =>
-      answeredOnce(parts, { input, principal }, (step) => {
-        const inviter = inviterOf(parts, principal, step);
+      common.answeredOnce(input, principal, (step) => {
+        const inviter = inviterOf(principal, step);
         return addWorkspaceMember(step, input.params.id, input.body, inviter);
       }),
     ),
     resourceRoute(changeRole, byWorkspaceId, ({ params, body: { role } }, principal) => {
       const member = { workspaceId: params.id, userId: params.userId };
-      return changeWorkspaceRole(records, member, role, inviterOf(parts, principal, records));
+      return changeWorkspaceRole(records, member, role, inviterOf(principal, records));
     }),
     resourceRoute(remove, byWorkspaceId, ({ params: { id, userId } }, principal) =>
       deleteWorkspaceMember(records, principal, { workspaceId: id, userId }),

@@ -1,5 +1,4 @@
 // Routes of operations and of the bulk work that begins them (contract 4, 19).
-import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { bulkWork, operations } from '../../contract/operations.ts';
 import {
@@ -22,17 +21,11 @@ import { networkWorks } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { Answer, type InputOf, resourceRoute, route, type Route } from '../edge/route.ts';
-import { byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
-export interface OperationParts extends RecordParts {
-  /** Begins the work of an accepted operation. */
-  readonly startOperation: (id: string) => void;
-  /** Whether an answer to these headers is for clients of old (contract 34). */
-  readonly aliased: (headers: IncomingHttpHeaders) => boolean;
-}
-
-export function operationRoutes(parts: OperationParts): Route[] {
-  const { records } = parts;
+/** `start` begins the work of an accepted operation. */
+export function operationRoutes(common: RecordRoutes, start: (id: string) => void): Route[] {
+  const { records } = common;
   return [
     route(operations.list, ({ query, headers }, principal) =>
       listOperations(
@@ -40,42 +33,52 @@ export function operationRoutes(parts: OperationParts): Route[] {
         principal,
         listScopeOf(query),
         pageRequestOf(query),
-        parts.aliased(headers),
+        common.aliased(headers),
       ),
     ),
-    resourceRoute(operations.read, byId(parts, 'operation'), async ({ params, query, headers }) => {
-      const vendorNames = parts.aliased(headers);
+    resourceRoute(operations.read, common.byId('operation'), async ({ params, query, headers }) => {
+      const vendorNames = common.aliased(headers);
       const shown = query.actions ?? 'first';
       const pieces = await operationPieces(records, params.id, shown, vendorNames);
       return new Answer<never>(200, Readable.from(pieces), {
         'content-type': 'application/json; charset=utf-8',
       });
     }),
-    resourceRoute(operations.cancel, byId(parts, 'operation'), ({ params, headers }) =>
-      cancelOperation(records, params.id, parts.aliased(headers)),
+    resourceRoute(operations.cancel, common.byId('operation'), ({ params, headers }) =>
+      cancelOperation(records, params.id, common.aliased(headers)),
     ),
-    resourceRoute(operations.actions, byId(parts, 'operation'), ({ params, query, headers }) =>
+    resourceRoute(operations.actions, common.byId('operation'), ({ params, query, headers }) =>
       operationActions(
         records,
         params.id,
         query.state,
         pageRequestOf(query),
-        parts.aliased(headers),
+        common.aliased(headers),
       ),
     ),
-    ...bulkRoutes(parts),
+    ...bulkRoutes(common, start),
   ];
 }
 
-function bulkRoutes(parts: OperationParts): Route[] {
+function bulkRoutes(common: RecordRoutes, start: (id: string) => void): Route[] {
   return [
-    bulkRoute(parts, bulkWork.create, (step, principal, body) => bulkCreate(step, principal, body)),
-    bulkRoute(parts, bulkWork.update, (step, principal, body) => bulkUpdate(step, principal, body)),
-    bulkRoute(parts, bulkWork.delete, (step, principal, body) => bulkDelete(step, principal, body)),
-    bulkRoute(parts, bulkWork.move, (step, principal, body) => bulkMove(step, principal, body)),
-    bulkRoute(parts, bulkWork.tag, (step, principal, body) => bulkTag(step, principal, body)),
+    bulkRoute(common, start, bulkWork.create, (step, principal, body) =>
+      bulkCreate(step, principal, body),
+    ),
+    bulkRoute(common, start, bulkWork.update, (step, principal, body) =>
+      bulkUpdate(step, principal, body),
+    ),
+    bulkRoute(common, start, bulkWork.delete, (step, principal, body) =>
+      bulkDelete(step, principal, body),
+    ),
+    bulkRoute(common, start, bulkWork.move, (step, principal, body) =>
+      bulkMove(step, principal, body),
+    ),
+    bulkRoute(common, start, bulkWork.tag, (step, principal, body) =>
+      bulkTag(step, principal, body),
+    ),
     ...networkWorks.map((work) =>
-      bulkRoute(parts, bulkWork[work], (step, principal, body) =>
+      bulkRoute(common, start, bulkWork[work], (step, principal, body) =>
         bulkNetworkWork(step, principal, work, body),
       ),
     ),
@@ -86,19 +89,20 @@ type BulkEndpoint = (typeof bulkWork)[keyof typeof bulkWork];
 type Accepted = Awaited<ReturnType<typeof bulkCreate>>;
 
 function bulkRoute<E extends BulkEndpoint>(
-  parts: OperationParts,
+  common: RecordRoutes,
+  start: (id: string) => void,
   endpoint: E,
   accept: (step: Inventory, principal: Principal, body: InputOf<E>['body']) => Promise<Accepted>,
 ): Route {
   const handle = async (input: InputOf<E>, principal: Principal) => {
-    const operation = await createdOnce(
-      parts,
-      { input, principal },
+    const operation = await common.createdOnce(
+      input,
+      principal,
       (step) => accept(step, principal, input.body),
-      (id) => readOperation(parts.records, id),
+      (id) => readOperation(common.records, id),
     );
-    parts.startOperation(operation.id);
+    start(operation.id);
     return operation;
   };
-  return { ...endpoint, findResource: byWorkspace(parts), handle };
+  return { ...endpoint, findResource: common.byWorkspace, handle };
 }

@@ -12,24 +12,21 @@ import { healthOfOutputs, type OutputHealthParts } from '../../inventory/health/
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
-import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
-import { type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
+import { type RecordRoutes, withHealth } from './record-routes.ts';
 
 export function outputConnectorRoutes(
-  parts: RecordParts &
-    ViewOptionsParts &
-    OutputHealthParts & {
-      /** The types that deliveries are served for; others cannot be created. */
-      readonly availableOutputs: AvailableOutputs;
-    },
+  common: RecordRoutes,
+  /** The types that deliveries are served for; others cannot be created. */
+  available: AvailableOutputs,
+  health: OutputHealthParts,
 ): Route[] {
-  const { records, availableOutputs: available } = parts;
+  const { records } = common;
   const { missingSetting } = available;
   const viewed = (headers: IncomingHttpHeaders) => ({
-    ...viewOptionsOf(parts, headers),
+    ...common.viewOptions(headers),
     missingSetting,
   });
-  return recordRoutes(parts, outputConnectors, {
+  return common.crud(outputConnectors, {
     kind: 'outputConnector',
     list: async ({ query, headers }, principal) => {
       const { search, scope, global } = query;
@@ -37,7 +34,7 @@ export function outputConnectorRoutes(
       const filter = { ...listScopeOf(query), search, scope, global, types };
       const viewer = { principal, viewOptions: viewed(headers) };
       const page = await listOutputConnectors(records, viewer, filter, pageRequestOf(query));
-      return withHealth(query, page, (ids) => healthOfOutputs(records, principal, ids, parts));
+      return withHealth(query, page, (ids) => healthOfOutputs(records, principal, ids, health));
     },
     create: (step, { body, headers }) =>
       createOutputConnector(step, viewed(headers), available, body),

@@ -15,13 +15,13 @@ import { holds } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { bytesOf, uploadedFile } from '../edge/request-body.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
-import { byId, type RecordParts, recordRoutes, withHealth } from './record-routes.ts';
+import { type RecordRoutes, withHealth } from './record-routes.ts';
 
-export function placeRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  const inPath = byId(parts, 'place');
+export function placeRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  const inPath = common.byId('place');
   return [
-    ...recordRoutes(parts, places, {
+    ...common.crud(places, {
       kind: 'place',
       list: async ({ query }, principal) => {
         const filter = { ...query, ...listScopeOf(query) };

@@ -9,29 +9,30 @@ import { listRawUplinks } from '../../uplinks/raw-uplink-list.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import type { DeviceAccess } from './device-access.ts';
-import { byId, type RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 import { formatInstantOrNull, restorePlus } from '../../model/instant.ts';
 import { parseOptionalBound } from '../../model/timestamp.ts';
 import { traceDevice, type TraceParts } from '../../uplinks/device-trace.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 
-interface RawUplinkParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
-  readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;
-  readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
-}
-
-export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
+export function rawUplinkRoutes(
+  common: RecordRoutes,
+  devices: DeviceAccess,
+  listed: (range: RawUplinkRange) => Promise<RawUplinkPage>,
+  replay: (request: ReplayRequest) => Promise<ReplayReport>,
+): Route[] {
+  const { records } = common;
   return [
-    resourceRoute(rawUplinks.list, byId(parts, 'device'), ({ params, query }) =>
-      listRawUplinks(params.id, query, pageRequestOf(query), parts.list),
+    resourceRoute(rawUplinks.list, common.byId('device'), ({ params, query }) =>
+      listRawUplinks(params.id, query, pageRequestOf(query), listed),
     ),
     resourceRoute(
       rawUplinks.replay,
-      byId(parts, 'deviceType'),
+      common.byId('deviceType'),
       async ({ params, body }, principal) => {
         const [code, deviceIds] = [
-          await codeOf(parts, params.id, body),
-          await devicesOf(parts, params.id, body, principal),
+          await codeOf(records, params.id, body),
+          await devicesOf(records, devices, params.id, body, principal),
         ];
         const { from, to, limit, encoding = null } = body;
         const uplinks = {
@@ -39,7 +40,7 @@ export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
           to: to ?? undefined,
           limit: limit ?? replayLimits.uplinksDefault,
         };
-        return parts.replay({ code, deviceIds, encoding, ...uplinks });
+        return replay({ code, deviceIds, encoding, ...uplinks });
       },
     ),
   ];
@@ -48,7 +49,7 @@ export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
 type Body = Static<typeof replayRequest>;
 
 async function codeOf(
-  { records }: RawUplinkParts,
+  records: Inventory,
   typeId: string,
   { uplinkScript }: Body,
 ): Promise<string | null> {
@@ -59,7 +60,8 @@ async function codeOf(
 
 /** Named devices need `asset` `update` (403). Without names, the devices with that permission. */
 async function devicesOf(
-  { records, authorize, placeOfDevice }: RawUplinkParts,
+  records: Inventory,
+  { authorize, placeOfDevice }: DeviceAccess,
   typeId: string,
   { deviceId, deviceIds = [] }: Body,
   principal: Principal,
@@ -72,16 +74,15 @@ async function devicesOf(
 
 // Route of the trace of an uplink (contract 39.3).
 
-export function deviceTraceOf(parts: {
-  readonly records: Inventory;
-  readonly trace: TraceParts;
+export function deviceTraceOf(
+  common: RecordRoutes,
+  trace: TraceParts,
   /** Resolves when rules and outputs of the organization have seen what was acknowledged. */
-  readonly settled: (organizationId: string) => Promise<void>;
-}): Route {
-  const { trace, settled } = parts;
+  settled: (organizationId: string) => Promise<void>,
+): Route {
   return resourceRoute(
     deviceTrace.read,
-    byId(parts, 'device'),
+    common.byId('device'),
     async ({ params: { id }, query: { at, ...asked } }, principal) => {
       const moment = parseOptionalBound('at', at === undefined ? undefined : restorePlus(at));
       const { device } = await trace.routeOf(id);

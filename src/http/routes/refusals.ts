@@ -9,6 +9,7 @@ import {
   registerRefused,
 } from '../../inventory/data-flows/refusals.ts';
 import { readDevice } from '../../inventory/devices/devices.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Principal } from '../../model/principal.ts';
 import {
   takeRefused,
@@ -18,20 +19,19 @@ import {
 } from '../../uplinks/refusals.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, type RouteInput } from '../edge/route.ts';
-import { byId, createdOnce, type RecordParts } from './record-routes.ts';
-
-export interface RefusalParts extends RecordParts {
-  readonly trial: TrialParts;
-  readonly taking: TakeRefusedParts;
-}
+import type { RecordRoutes } from './record-routes.ts';
 
 type Of = Parameters<typeof readRefusals>[1];
 type Params = { readonly id: string; readonly refusalId: string };
 
-export function refusalRoutes(parts: RefusalParts): Route[] {
-  const { records } = parts;
-  const ofConnector = byId(parts, 'deviceConnector');
-  const ofWorkspace = byId(parts, 'workspace');
+export function refusalRoutes(
+  common: RecordRoutes,
+  trial: TrialParts,
+  taking: TakeRefusedParts,
+): Route[] {
+  const { records } = common;
+  const ofConnector = common.byId('deviceConnector');
+  const ofWorkspace = common.byId('workspace');
   const connector = (id: string): Of => ({ connectorId: id });
   const workspace = (id: string): Of => ({ workspaceId: id });
   return [
@@ -54,22 +54,23 @@ export function refusalRoutes(parts: RefusalParts): Route[] {
       forgetRefusals(records, workspace(id), refusalId),
     ),
     resourceRoute(refusals.proposalOfConnector, ofConnector, ({ params }, principal) =>
-      proposal(parts, connector(params.id), params.refusalId, principal),
+      proposal(records, trial, connector(params.id), params.refusalId, principal),
     ),
     resourceRoute(refusals.proposalOfWorkspace, ofWorkspace, ({ params }, principal) =>
-      proposal(parts, workspace(params.id), params.refusalId, principal),
+      proposal(records, trial, workspace(params.id), params.refusalId, principal),
     ),
     resourceRoute(refusals.registerOfConnector, ofConnector, (input, principal) =>
-      register(parts, connector(input.params.id), input, principal),
+      register(common, taking, connector(input.params.id), input, principal),
     ),
     resourceRoute(refusals.registerOfWorkspace, ofWorkspace, (input, principal) =>
-      register(parts, workspace(input.params.id), input, principal),
+      register(common, taking, workspace(input.params.id), input, principal),
     ),
   ];
 }
 
 async function proposal(
-  { records, trial }: RefusalParts,
+  records: Inventory,
+  trial: TrialParts,
   of: Of,
   id: string,
   principal: Principal,
@@ -82,17 +83,18 @@ async function proposal(
 }
 
 async function register(
-  parts: RefusalParts,
+  common: RecordRoutes,
+  taking: TakeRefusedParts,
   of: Of,
   input: RouteInput<Params, unknown, RegistrationDraft>,
   principal: Principal,
 ) {
-  const { records, taking } = parts;
+  const { records } = common;
   const { params, body: draft } = input;
   const made: Registered[] = [];
-  const device = await createdOnce(
-    parts,
-    { input, principal },
+  const device = await common.createdOnce(
+    input,
+    principal,
     async (step) => {
       const registered = await registerRefused(step, principal, {
         of,

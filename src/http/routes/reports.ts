@@ -15,7 +15,7 @@ import { change, type Step } from '../../inventory/record-crud.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, Answer, resourceRoute, route, type Route } from '../edge/route.ts';
-import { answeredOnce, byId, type RecordParts, recordRoutes } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 import type { DocumentThread } from '../../dashboards/documents/document-thread.ts';
 import { tileCsv } from '../../dashboards/documents/document.ts';
 import { listAlarms } from '../../inventory/alarms/alarm-lists.ts';
@@ -28,23 +28,19 @@ import { csvColumns, type DashboardDocumentParts, documentOf } from './dashboard
 import type { DashboardReader, ReadTile } from './dashboard-reader.ts';
 
 export function reportRoutes(
-  parts: RecordParts & {
-    /** The setting without which no mail can be sent. */
-    readonly missingSetting: string | undefined;
-    /** Renders a report, and returns what queues its mails in a transaction. */
-    readonly prepare: (
-      id: string,
-      signal: AbortSignal,
-    ) => Promise<(step: Step) => Promise<readonly string[]>>;
-  },
+  common: RecordRoutes,
+  /** The setting without which no mail can be sent. */
+  missingSetting: string | undefined,
+  /** Renders a report, and returns what queues its mails in a transaction. */
+  prepare: (id: string, signal: AbortSignal) => Promise<(step: Step) => Promise<readonly string[]>>,
 ): Route[] {
-  const { records, missingSetting, prepare } = parts;
-  const findReport = byId(parts, 'report');
+  const { records } = common;
+  const findReport = common.byId('report');
   const needMail = () => {
     if (missingSetting !== undefined) throw problem('reportsNeedMail', { setting: missingSetting });
   };
   return [
-    ...recordRoutes(parts, reports, {
+    ...common.crud(reports, {
       kind: 'report',
       list: ({ query }, principal) =>
         listReports(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
@@ -60,7 +56,7 @@ export function reportRoutes(
     }),
     resourceRoute(reports.send, findReport, async (input, principal) => {
       const queue = await prepare(input.params.id, input.signal);
-      return answeredOnce(parts, { input, principal }, async (step) => ({
+      return common.answeredOnce(input, principal, async (step) => ({
         deliveryIds: await change(step, queue),
       }));
     }),

@@ -35,26 +35,16 @@ import type { Principal } from '../../model/principal.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, resourceRoute, type Route } from '../edge/route.ts';
-import { viewOptionsOf, type ViewOptionsParts } from './connector-view-options.ts';
-import {
-  byId,
-  byOrganization,
-  byWorkspace,
-  type RecordParts,
-  recordRoutes,
-  withHealth,
-} from './record-routes.ts';
+import { byOrganization, type RecordRoutes, withHealth } from './record-routes.ts';
 
 export function ruleRoutes(
-  parts: RecordParts &
-    ViewOptionsParts &
-    RuleHealthParts & {
-      readonly availableOutputs: AvailableOutputs;
-    },
+  common: RecordRoutes,
+  availableOutputs: AvailableOutputs,
+  health: RuleHealthParts,
 ): Route[] {
-  const { records, availableOutputs } = parts;
-  const findRule = byId(parts, 'rule');
-  return recordRoutes(parts, rules, {
+  const { records } = common;
+  const findRule = common.byId('rule');
+  return common.crud(rules, {
     kind: 'rule',
     list: async ({ query, headers }, principal) => {
       const ids = [
@@ -63,23 +53,23 @@ export function ruleRoutes(
       ];
       const referenceIds = ids.length > 0 ? ids : undefined;
       const filter = { ...listScopeOf(query), search: query.search, referenceIds };
-      const viewer = { principal, viewOptions: viewOptionsOf(parts, headers) };
+      const viewer = { principal, viewOptions: common.viewOptions(headers) };
       const page = await listRules(records, viewer, filter, pageRequestOf(query));
-      return withHealth(query, page, (found) => healthOfRules(records, principal, found, parts));
+      return withHealth(query, page, (found) => healthOfRules(records, principal, found, health));
     },
     checkCreate: ({ body }, principal) => checkReferences(principal, body, body.workspaceId),
     create: (step, { body, headers }) =>
       change(step, async (inner) => {
         const rule = await withNewOutputs(inner, availableOutputs, body.workspaceId, body);
-        return createRule(inner, viewOptionsOf(parts, headers), rule);
+        return createRule(inner, common.viewOptions(headers), rule);
       }),
-    read: (id, { headers }) => readRule(records, viewOptionsOf(parts, headers), id),
+    read: (id, { headers }) => readRule(records, common.viewOptions(headers), id),
     update: async (id, { body, headers }, principal) => {
       const { workspaceId } = await findRule({ id });
       checkReferences(principal, body, workspaceId);
       return change(records, async (step) => {
         const sent = await withNewOutputs(step, availableOutputs, workspaceId ?? '', body);
-        return updateRule(step, viewOptionsOf(parts, headers), id, sent);
+        return updateRule(step, common.viewOptions(headers), id, sent);
       });
     },
     remove: (id) => deleteRule(records, id),
@@ -110,9 +100,9 @@ function checkActions(
 
 // Routes of custom logic blocks (contract 14).
 
-export function customLogicRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  return recordRoutes(parts, customLogic, {
+export function customLogicRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  return common.crud(customLogic, {
     kind: 'customLogic',
     createIn: byOrganization,
     list: ({ query }, principal) =>
@@ -136,7 +126,12 @@ const runSortKeys = {
 } as const satisfies Record<(typeof runSortFields)[number], (run: Run) => string>;
 
 export function ruleRunRoutes(
-  parts: RecordParts & {
+  common: RecordRoutes,
+  {
+    runsOf,
+    simulate,
+    simulateDraft,
+  }: {
     /** Newest first. */
     readonly runsOf: (ruleId: string) => Promise<readonly unknown[]>;
     readonly simulate: (
@@ -149,8 +144,7 @@ export function ruleRunRoutes(
     ) => Promise<unknown>;
   },
 ): Route[] {
-  const { runsOf, simulate, simulateDraft } = parts;
-  const place = byId(parts, 'rule');
+  const place = common.byId('rule');
   return [
     resourceRoute(ruleRuns.list, place, async ({ params, query }) => {
       const page = pageRequestOf(query);
@@ -168,7 +162,7 @@ export function ruleRunRoutes(
     }),
     resourceRoute(
       ruleRuns.simulateDraft,
-      ({ rule }) => byWorkspace(parts)(rule),
+      ({ rule }) => common.byWorkspace(rule),
       async ({ body }, principal) => {
         const { rule } = body;
         checkActions(principal, rule.actions, rule.workspaceId);

@@ -12,6 +12,7 @@ import {
 import { readOperation } from '../../inventory/operations/operations.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { parseBound, timestampFault, timestampOf } from '../../model/timestamp.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { defaultTopic } from '../../model/sample.ts';
@@ -24,7 +25,7 @@ import type {
 import type { CountedTopic } from '../../storage/samples/sample-store.ts';
 import type { RawUplinks } from '../../uplinks/followers/followers.ts';
 import { Answer, resourceRoute, type Route } from '../edge/route.ts';
-import { byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 import {
   calculatedKeysFrom,
@@ -34,9 +35,7 @@ import {
 import { replayLimits } from '../../uplinks/decoder-test.ts';
 import type { RecalculationReport, RecalculationRequest } from '../../uplinks/recalculation.ts';
 
-interface SampleChangeParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice'> {
-  /** Begins the work of an accepted operation. */
-  readonly start: (id: string) => void;
+interface SampleChanges {
   /** What a deletion would remove of a device, by topic. */
   readonly count: (deviceId: string, deletion: SampleDeletion) => Promise<readonly CountedTopic[]>;
   readonly listUplinks: RawUplinks['list'];
@@ -46,43 +45,49 @@ interface SampleChangeParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevi
 type DeletionBody = Static<(typeof sampleChanges)['delete']['body']>;
 type CorrectionBody = Static<(typeof sampleChanges)['correct']['body']>;
 
-export function sampleChangeRoutes(parts: SampleChangeParts): Route[] {
-  const { records } = parts;
+export function sampleChangeRoutes(
+  common: RecordRoutes,
+  devices: DeviceAccess,
+  changes: SampleChanges,
+  /** Begins the work of an accepted operation. */
+  start: (id: string) => void,
+): Route[] {
+  const { records } = common;
   return [
-    resourceRoute(sampleChanges.delete, byWorkspace(parts), async (input, principal) => {
+    resourceRoute(sampleChanges.delete, common.byWorkspace, async (input, principal) => {
       const { body } = input;
       const deletion = deletionOf(body);
-      const devices = await devicesToDeleteFrom(records, principal, body);
+      const deleted = await devicesToDeleteFrom(records, principal, body);
       if (body.dryRun === true || typeof body.samplesMax === 'number') {
-        const counted = await countAll(devices, deletion, parts);
+        const counted = await countAll(deleted, deletion, changes);
         // `otherAnswers` describes it.
         if (body.dryRun === true)
           return new Answer(
             200,
-            (await preview(counted, body, deletion, principal, parts)) as never,
+            (await preview(counted, body, deletion, principal, records)) as never,
           );
         const { samples } = counted;
         const samplesMax = body.samplesMax ?? samples;
         if (samples > samplesMax) throw problem('tooManySamples', { samples, samplesMax });
       }
       const { workspaceId } = body;
-      const operation = await createdOnce(
-        parts,
-        { input, principal },
-        (step) => acceptSampleDeletion(step, principal, { workspaceId, deletion }, devices),
+      const operation = await common.createdOnce(
+        input,
+        principal,
+        (step) => acceptSampleDeletion(step, principal, { workspaceId, deletion }, deleted),
         (id) => readOperation(records, id),
       );
-      parts.start(operation.id);
+      start(operation.id);
       return operation;
     }),
     resourceRoute(
       sampleChanges.correct,
-      deviceInPath(parts),
+      deviceInPath(devices),
       async ({ params, body }, principal) => {
         const { deviceId } = params;
         const { kind: type, id, name } = principal;
         const { reason = null } = body;
-        const outcome = await parts.correct({
+        const outcome = await changes.correct({
           deviceId,
           corrections: correctionsOf(body),
           reason,
@@ -134,7 +139,7 @@ interface Counted {
 async function countAll(
   deviceIds: readonly string[],
   deletion: SampleDeletion,
-  { count, listUplinks }: SampleChangeParts,
+  { count, listUplinks }: SampleChanges,
 ): Promise<Counted> {
   const byTopic = new Map<string, CountedTopic>();
   let rawUplinks = 0;
@@ -169,7 +174,7 @@ async function preview(
   { workspaceId }: DeletionBody,
   deletion: SampleDeletion,
   principal: Principal,
-  { records }: SampleChangeParts,
+  records: Inventory,
 ) {
   return {
     dryRun: true,
@@ -213,21 +218,19 @@ function timeOf(field: string, sent: string | number): EpochMs {
 
 // Routes that recalculate stored samples, or show what would change (contract 38).
 
-interface RecalculationParts
-  extends RecordParts,
-    Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
-  readonly preview: (request: RecalculationRequest) => Promise<RecalculationReport>;
-  /** Begins the work of an accepted operation. */
-  readonly start: (id: string) => void;
-}
-
 type Body = Static<(typeof recalculation)['recalculate']['body']>;
 
-export function recalculationRoute(parts: RecalculationParts): Route {
-  const { records } = parts;
+export function recalculationRoute(
+  common: RecordRoutes,
+  devices: DeviceAccess,
+  previewOf: (request: RecalculationRequest) => Promise<RecalculationReport>,
+  /** Begins the work of an accepted operation. */
+  start: (id: string) => void,
+): Route {
+  const { records } = common;
   return resourceRoute(
     recalculation.recalculate,
-    byId(parts, 'deviceType'),
+    common.byId('deviceType'),
     async (input, principal) => {
       const { params, body } = input;
       const deviceIds = body.deviceIds ?? [];
@@ -236,30 +239,30 @@ export function recalculationRoute(parts: RecalculationParts): Route {
         const reason = `from (${formatInstant(from)}) must be before to (${formatInstant(to)})`;
         throw problem('badInterval', { reason });
       }
-      for (const id of deviceIds) await authorizeDevice(id, principal, parts);
+      for (const id of deviceIds) await authorizeDevice(id, principal, devices);
       // `otherAnswers` describes it.
       if (body.dryRun === true)
         return new Answer(
           200,
-          (await recalculationPreview(params.id, body, principal, parts)) as never,
+          (await previewOf(await previewed(params.id, body, principal, records, devices))) as never,
         );
       if (body.calculatedKeys !== undefined)
         throw problem('invalidRequest', {
           reason: 'body: calculatedKeys are for a dry run. Save them in the device type first.',
         });
       await readDeviceType(records, params.id);
-      const devices = await devicesToRecalculate(records, principal, params.id, {
+      const recalculated = await devicesToRecalculate(records, principal, params.id, {
         deviceIds,
         workspaceId: body.workspaceId ?? undefined,
       });
       const plan = { deviceTypeId: params.id, source: body.source, from, to };
-      const operation = await createdOnce(
-        parts,
-        { input, principal },
-        (step) => acceptSampleRecalculation(step, principal, plan, devices),
+      const operation = await common.createdOnce(
+        input,
+        principal,
+        (step) => acceptSampleRecalculation(step, principal, plan, recalculated),
         (id) => readOperation(records, id),
       );
-      parts.start(operation.id);
+      start(operation.id);
       return operation;
     },
   );
@@ -268,20 +271,21 @@ export function recalculationRoute(parts: RecalculationParts): Route {
 async function authorizeDevice(
   id: string,
   principal: Principal,
-  { authorize, placeOfDevice }: RecalculationParts,
+  { authorize, placeOfDevice }: DeviceAccess,
 ): Promise<void> {
   const place = await placeOfDevice(id);
   authorize(principal, 'asset', 'update', place);
   authorize(principal, 'asset', 'delete', place);
 }
 
-async function recalculationPreview(
+/** What the body of a dry run selects. */
+async function previewed(
   typeId: string,
   body: Body,
   principal: Principal,
-  parts: RecalculationParts,
-): Promise<RecalculationReport> {
-  const { records } = parts;
+  records: Inventory,
+  devices: DeviceAccess,
+): Promise<RecalculationRequest> {
   const { source, calculatedKeys, from, to } = body;
   const deviceIds = body.deviceIds ?? [];
   const type = await readDeviceType(records, typeId);
@@ -294,13 +298,13 @@ async function recalculationPreview(
     deviceIds.length > 0
       ? deviceIds
       : await devicesOfType(records, principal, typeId, devicesMax, body.workspaceId ?? undefined);
-  for (const id of found) await authorizeDevice(id, principal, parts);
-  return parts.preview({
+  for (const id of found) await authorizeDevice(id, principal, devices);
+  return {
     source,
     deviceIds: found,
     keys: calculatedKeys === undefined ? type.calculatedKeys : calculatedKeysFrom(calculatedKeys),
     code: type.uplinkScript?.code ?? null,
     from: from ?? undefined,
     to: to ?? undefined,
-  });
+  };
 }

@@ -22,7 +22,7 @@ import {
 } from '../../model/operation.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
-import { byId, byWorkspace, createdOnce, type RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
 interface SampleExportFiles {
   readonly node: string;
@@ -40,25 +40,24 @@ const contentTypes: Readonly<Record<SampleExportFormat, string>> = {
 };
 
 export function sampleExportRoutes(
-  parts: RecordParts & {
-    /** Undefined when exports are switched off. */
-    readonly exports: SampleExportFiles | undefined;
-    /** Throws Problem 403. */
-    readonly authorize: (principal: Principal, scope: Scope, verb: Verb, place: Place) => void;
-  },
+  common: RecordRoutes,
+  /** Undefined when exports are switched off. */
+  exports: SampleExportFiles | undefined,
+  /** Throws Problem 403. */
+  authorize: (principal: Principal, scope: Scope, verb: Verb, place: Place) => void,
 ): Route[] {
-  const { records, authorize } = parts;
-  const place = byId(parts, 'sampleExport');
+  const { records } = common;
+  const place = common.byId('sampleExport');
   const files = (): SampleExportFiles => {
-    if (parts.exports === undefined) throw problem('exportsOff');
-    return parts.exports;
+    if (exports === undefined) throw problem('exportsOff');
+    return exports;
   };
   return [
-    resourceRoute(sampleExports.create, byWorkspace(parts), async (input, principal) => {
+    resourceRoute(sampleExports.create, common.byWorkspace, async (input, principal) => {
       const { node, start } = files();
-      const created = await createdOnce(
-        parts,
-        { input, principal },
+      const created = await common.createdOnce(
+        input,
+        principal,
         (step) => createSampleExport(step, principal, input.body, node),
         (id) => readSampleExport(records, id),
       );
@@ -84,7 +83,7 @@ export function sampleExportRoutes(
       const { creator } = await readSampleExport(records, params.id);
       if (creator !== principal.id) authorize(principal, 'asset', 'delete', await place(params));
       await deleteSampleExport(records, params.id);
-      await parts.exports?.removeFile(params.id);
+      await exports?.removeFile(params.id);
     }),
   ];
 }

@@ -29,7 +29,7 @@ import { type DeviceAccess, deviceInPath, readableDevices } from './device-acces
 import { listDevicePage } from '../../inventory/devices/assets.ts';
 import { fixedDurationMs } from '../../model/iso-duration.ts';
 import { pageOf, type PageRequest, pageSizeDefault, pageSizeMax } from '../../model/page.ts';
-import type { RecordParts } from './record-routes.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
 
 interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | 'aliased'> {
   readonly store: ReadingStore;
@@ -166,7 +166,8 @@ function exportRoute(parts: SampleQueryParts): Route {
 
 // Route of the latest samples of many devices (contract 37).
 
-export interface LatestSamplesParts extends DeviceAccess, Pick<RecordParts, 'records'> {
+export interface LatestSamplesParts extends DeviceAccess {
+  readonly records: Inventory;
   readonly store: ReadingStore;
   readonly now: () => EpochMs;
 }

@@ -5,7 +5,7 @@ import { problem } from '../../model/problem.ts';
 import { type SearchKind, searchKinds } from '../../model/search.ts';
 import { listOf, listScopeOf } from '../edge/list-query.ts';
 import { route, type Route } from '../edge/route.ts';
-import type { RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 import { ask, type AskedKey, type AskParts } from '../../inventory/search/ask.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -23,7 +23,7 @@ import {
 } from '../../query/inferred-schema.ts';
 import { createBoundedMap } from '../../structures/caches.ts';
 
-export function searchRoute({ records }: RecordParts): Route {
+export function searchRoute({ records }: RecordRoutes): Route {
   return route(searching.search, ({ query }, principal) =>
     search(records, principal, {
       q: query.q,
@@ -52,7 +52,7 @@ const typesMax = 200;
 const typesKept = 1_000;
 
 export function askRoute(
-  parts: Pick<AskParts, 'records' | 'now'> & {
+  common: Pick<AskParts, 'records' | 'now'> & {
     readonly store: ReadingStore;
     /** The device types that devices of the workspace have. */
     readonly typesOfWorkspace: (workspaceId: string, max: number) => Promise<readonly DeviceType[]>;
@@ -61,7 +61,7 @@ export function askRoute(
     readonly openZone: OpenZone;
   },
 ): Route {
-  const { records, store, now, typesOfWorkspace, typeOfDevice } = parts;
+  const { records, store, now, typesOfWorkspace, typeOfDevice } = common;
   /** By type and version, because schemas are large. */
   const known = createBoundedMap<string, readonly AskedKey[]>(typesKept);
   const keysOfType = (type: DeviceType): readonly AskedKey[] => {
@@ -87,7 +87,8 @@ export function askRoute(
     },
   };
   return route(asking.ask, ({ query: { q, workspaceId, timeZone } }, principal) => {
-    const zone = () => zoneOf(timeZone, { id: '', workspaceId }, parts.calendarOf, parts.openZone);
+    const zone = () =>
+      zoneOf(timeZone, { id: '', workspaceId }, common.calendarOf, common.openZone);
     return ask(askParts, principal, { q, workspaceId, zone });
   });
 }

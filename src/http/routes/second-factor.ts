@@ -22,7 +22,7 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { User } from '../../model/user.ts';
 import { resourceRoute, route, type Route, type RouteInput } from '../edge/route.ts';
-import { byId, type RecordParts } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
 export interface SecondFactorParts {
   readonly records: Inventory;
@@ -114,9 +114,9 @@ export async function auditFactor(
 
 // Routes of the second factor that an organization demands, and of its reset for a member.
 
-export function secondFactorDemandRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  const byOrganizationId = byId(parts, 'organization');
+export function secondFactorDemandRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  const byOrganizationId = common.byId('organization');
   const { read, change, reset } = secondFactorDemand;
   return [
     resourceRoute(read, byOrganizationId, ({ params }) =>

@@ -9,7 +9,7 @@ import {
 } from '../../inventory/devices/tags.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
-import { type RecordParts, recordRoutes } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 import {
   createCustomField,
   deleteCustomField,
@@ -18,9 +18,9 @@ import {
   updateCustomField,
 } from '../../inventory/devices/device-field-values.ts';
 
-export function tagRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  return recordRoutes(parts, tags, {
+export function tagRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  return common.crud(tags, {
     kind: 'tag',
     list: ({ query }, principal) =>
       listTags(
@@ -38,9 +38,9 @@ export function tagRoutes(parts: RecordParts): Route[] {
 
 // Routes of custom fields (contract 5).
 
-export function customFieldRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  return recordRoutes(parts, customFields, {
+export function customFieldRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  return common.crud(customFields, {
     kind: 'customFieldMeta',
     list: ({ query }, principal) => {
       const types = listOf(query, 'type');

@@ -16,7 +16,7 @@ import {
   rotateClientSecret,
 } from '../../inventory/members/machine-credentials.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
-import { answeredOnce, byId, byOrganization, type RecordParts } from './record-routes.ts';
+import { byOrganization, type RecordRoutes } from './record-routes.ts';
 
 const uncached = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
@@ -92,21 +92,19 @@ function keysRoute({ keys }: TokenRouteParts): Route {
 
 // Routes of API keys and OAuth clients (interface 4.9, contract 23, 24, 35).
 
-export function apiKeyRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
+export function apiKeyRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
   return [
     route(apiKeys.list, ({ query }, principal) =>
       listApiKeys(records, principal, query, pageRequestOf(query)),
     ),
     resourceRoute(apiKeys.create, byOrganization, (input, principal) =>
-      answeredOnce(parts, { input, principal }, (step) =>
-        createApiKey(step, principal, input.body),
-      ),
+      common.answeredOnce(input, principal, (step) => createApiKey(step, principal, input.body)),
     ),
-    resourceRoute(apiKeys.read, byId(parts, 'apiKey'), ({ params }) =>
+    resourceRoute(apiKeys.read, common.byId('apiKey'), ({ params }) =>
       readApiKey(records, params.id),
     ),
-    resourceRoute(apiKeys.remove, byId(parts, 'apiKey'), ({ params }) =>
+    resourceRoute(apiKeys.remove, common.byId('apiKey'), ({ params }) =>
       deleteApiKey(records, params.id),
     ),
   ];
@@ -114,17 +112,15 @@ export function apiKeyRoutes(parts: RecordParts): Route[] {
 
 // Routes of OAuth clients (interface 4.9, contract 24, 35).
 
-export function oauthClientRoutes(
-  parts: RecordParts & { readonly tokenUrl: () => string },
-): Route[] {
-  const { records, tokenUrl } = parts;
-  const place = byId(parts, 'oauthClient');
+export function oauthClientRoutes(common: RecordRoutes, tokenUrl: () => string): Route[] {
+  const { records } = common;
+  const place = common.byId('oauthClient');
   return [
     route(oauthClients.list, ({ query }, principal) =>
       listOAuthClients(records, principal, query.organizationId, tokenUrl()),
     ),
     resourceRoute(oauthClients.create, byOrganization, (input, principal) =>
-      answeredOnce(parts, { input, principal }, (step) =>
+      common.answeredOnce(input, principal, (step) =>
         createOAuthClient(step, principal, input.body, tokenUrl()),
       ),
     ),

@@ -9,11 +9,11 @@ import {
 } from '../../inventory/workspaces/views.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
-import { type RecordParts, recordRoutes } from './record-routes.ts';
+import type { RecordRoutes } from './record-routes.ts';
 
-export function viewRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
-  return recordRoutes(parts, views, {
+export function viewRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
+  return common.crud(views, {
     kind: 'view',
     list: ({ query }, principal) =>
       listViews(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),

@@ -36,28 +36,20 @@ import type { AvailableOutputs } from '../../outputs/connectors/available-output
 import { otherHolidayRegions } from '../../query/public-holidays.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
-import {
-  byId,
-  byOrganization,
-  createdOnce,
-  type RecordParts,
-  recordRoutes,
-} from './record-routes.ts';
+import { byOrganization, type RecordRoutes } from './record-routes.ts';
 import type { StreetMaps } from './maps.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
 import type { WantedDemo } from '../../operations/demo-workspaces.ts';
-import type { Inventory } from '../../inventory/record-crud.ts';
 
 export function workspaceRoutes(
-  parts: RecordParts & {
-    /** Deletes the samples of a deleted device. */
-    readonly dropSamples: (deviceId: string) => Promise<void>;
-    readonly streetMaps: StreetMaps;
-  },
+  common: RecordRoutes,
+  streetMaps: StreetMaps,
+  /** Deletes the samples of a deleted device. */
+  dropSamples: (deviceId: string) => Promise<void>,
 ): Route[] {
-  const { records, streetMaps } = parts;
+  const { records } = common;
   return [
-    ...recordRoutes(parts, workspaces, {
+    ...common.crud(workspaces, {
       kind: 'workspace',
       createIn: byOrganization,
       list: ({ query }, principal) =>
@@ -75,7 +67,7 @@ export function workspaceRoutes(
       },
       async remove(id, _input, principal) {
         const deviceIds = await deleteWorkspaceOrDemo(records, principal, id);
-        for (const deviceId of deviceIds) await parts.dropSamples(deviceId);
+        for (const deviceId of deviceIds) await dropSamples(deviceId);
       },
     }),
     route(workspaces.access, ({ query }, principal) => {
@@ -114,10 +106,7 @@ function verbNamed(name: string): Verb {
 
 // Route of stored samples and used quotas.
 
-export function usageRoute({
-  records,
-  ...sources
-}: Pick<RecordParts, 'records'> & UsageSources): Route {
+export function usageRoute({ records }: RecordRoutes, sources: UsageSources): Route {
   return route(storedUsage.read, ({ query }, principal) =>
     readUsage(records, principal, listScopeOf(query), sources),
   );
@@ -125,35 +114,32 @@ export function usageRoute({
 
 // Route of the effect of another retention (contract 37).
 
-export function retentionEffectRoute(parts: Pick<RecordParts, 'records'> & EffectSources): Route {
-  return resourceRoute(workspaces.retentionEffect, byId(parts, 'workspace'), ({ params, query }) =>
-    readRetentionEffect(parts.records, params.id, query.retentionDays, parts),
+export function retentionEffectRoute(common: RecordRoutes, sources: EffectSources): Route {
+  return resourceRoute(workspaces.retentionEffect, common.byId('workspace'), ({ params, query }) =>
+    readRetentionEffect(common.records, params.id, query.retentionDays, sources),
   );
 }
 
 // Route of the overview of a workspace (contract 37).
 
-export function workspaceOverviewRoute(
-  parts: Pick<RecordParts, 'records'> & OverviewSources,
-): Route {
+export function workspaceOverviewRoute(common: RecordRoutes, sources: OverviewSources): Route {
   return resourceRoute(
     workspaces.overview,
-    byId(parts, 'workspace'),
+    common.byId('workspace'),
     ({ params, query }, principal) =>
-      readOverview(parts.records, principal, { workspaceId: params.id, ...query }, parts),
+      readOverview(common.records, principal, { workspaceId: params.id, ...query }, sources),
   );
 }
 
 // Routes of the configuration of a workspace as one document.
 
 export function workspaceConfigurationRoutes(
-  parts: RecordParts & {
-    readonly availableOutputs: AvailableOutputs;
-    readonly streetMaps: StreetMaps;
-  },
+  common: RecordRoutes,
+  availableOutputs: AvailableOutputs,
+  streetMaps: StreetMaps,
 ): Route[] {
-  const { records, availableOutputs, streetMaps } = parts;
-  const place = byId(parts, 'workspace');
+  const { records } = common;
+  const place = common.byId('workspace');
   return [
     resourceRoute(workspaceConfiguration.export, place, ({ params }, principal) =>
       exportConfiguration(records, principal, params.id),
@@ -171,27 +157,27 @@ export function workspaceConfigurationRoutes(
 
 // Routes of organizations (contract 1).
 
-export function organizationRoutes(parts: RecordParts): Route[] {
-  const { records } = parts;
+export function organizationRoutes(common: RecordRoutes): Route[] {
+  const { records } = common;
   return [
     route(organizations.list, ({ query }, principal) =>
       listOrganizations(records, principal, query.minimal ?? false, pageRequestOf(query)),
     ),
     route(organizations.create, (input, principal) =>
-      createdOnce(
-        parts,
-        { input, principal },
+      common.createdOnce(
+        input,
+        principal,
         (step) => createOrganization(step, principal, input.body),
         (id) => readOrganization(records, id),
       ),
     ),
-    resourceRoute(organizations.read, byId(parts, 'organization'), ({ params }) =>
+    resourceRoute(organizations.read, common.byId('organization'), ({ params }) =>
       readOrganization(records, params.id),
     ),
-    resourceRoute(organizations.update, byId(parts, 'organization'), ({ params, body }) =>
+    resourceRoute(organizations.update, common.byId('organization'), ({ params, body }) =>
       updateOrganization(records, params.id, body),
     ),
-    resourceRoute(organizations.remove, byId(parts, 'organization'), ({ params }) =>
+    resourceRoute(organizations.remove, common.byId('organization'), ({ params }) =>
       deleteOrganization(records, params.id),
     ),
   ];
@@ -202,14 +188,11 @@ export function organizationRoutes(parts: RecordParts): Route[] {
 /** Records are created by requests with the credential of the caller. */
 const credentialHeaders = ['x-api-key', 'authorization', 'cookie', 'x-csrf-token'] as const;
 
-export function demoWorkspaceRoute({
-  records,
-  startDemo,
-}: {
-  readonly records: Inventory;
-  /** Resolves when the records exist; returns the new device types. */
-  readonly startDemo: (wanted: WantedDemo) => Promise<readonly string[]>;
-}): Route {
+/** `startDemo` resolves when the records exist, and returns the new device types. */
+export function demoWorkspaceRoute(
+  { records }: RecordRoutes,
+  startDemo: (wanted: WantedDemo) => Promise<readonly string[]>,
+): Route {
   return resourceRoute(
     workspaces.demo,
     (body, principal) =>
