@@ -1,5 +1,5 @@
 // From memory to disk in the background: closed rows become chunks in small slices, chunks become segments, the journal is let go.
-import { addChunk, type ClosedRows, type Series, type SeriesRegistry } from './rows/series.ts';
+import type { ClosedRows, Series, SeriesRegistry } from './rows/series.ts';
 import type { ChunkMakers } from './chunks/chunk-builders.ts';
 import type { StoreLimits } from './store-limits.ts';
 import type { Slices } from './queries/bucket-query.ts';
@@ -174,7 +174,7 @@ export class ChunkSealer {
 
   /** The chunk is readable from now on, and waits for its segment. */
   #keep(series: Series, chunk: Chunk, from: WaitingChunk['from']): void {
-    addChunk(series, chunk);
+    series.addChunk(chunk);
     this.#waiting.push({ series, chunk, from });
     this.#waitingBytes += chunk.length;
   }

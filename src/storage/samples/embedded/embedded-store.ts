@@ -59,7 +59,7 @@ import { RemovalWork } from './retention/removing.ts';
 import { guarded, type Removals, withoutRemoved } from './rows/removals.ts';
 import { keysOfTopics, measuredKeys, topicsOf, usage } from './rows/key-statistics.ts';
 import { type Origin, placeOf, rowAt, type RowGroup } from './rows/open-rows.ts';
-import { type Device, groupsBetween, SeriesRegistry, unreadableSamples } from './rows/series.ts';
+import { type Device, SeriesRegistry, unreadableSamples } from './rows/series.ts';
 import { RunMakers } from './runs/run-makers.ts';
 import { LostSegments, type ReportedRange, SegmentSet } from './segments/segment-set.ts';
 import { storeLimits, type StoreLimits } from './store-limits.ts';
@@ -575,7 +575,7 @@ function readerOf(
     groupsBetween: (wanted, from, to) => {
       const found = tables.groupsOf(deviceId, wanted, [from, to]);
       for (const { topic, series } of matchingSeries(device, wanted))
-        for (const group of groupsBetween(series, from, to, decoded)) found.push({ topic, group });
+        for (const group of series.groupsBetween(from, to, decoded)) found.push({ topic, group });
       const removals = all.of(deviceId);
       if (removals === undefined) return found;
       return found.flatMap(({ topic, group }) => {

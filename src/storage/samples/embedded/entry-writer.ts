@@ -20,7 +20,7 @@ import type {
 import type { DecodedChunks } from './queries/sealed-rows.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
-import { isInChunks, isStored, type Series, seriesOf, type SeriesRegistry } from './rows/series.ts';
+import type { Series, SeriesRegistry } from './rows/series.ts';
 import { isRemoved, type Removal } from './rows/removals.ts';
 import type { Manifest } from './segments/segment-set.ts';
 import type { StoreLimits } from './store-limits.ts';
@@ -57,7 +57,7 @@ function addRow(row: PlacedRow, placing: RowPlacing): void {
   if (isReplayed === true && isSealed(row, series, placing)) return;
   const table = row.isLong || series?.isBusy === true ? undefined : tableFor(row, placing);
   if (table === undefined) {
-    addToSeries(series ?? seriesOf(registry.deviceOf(row.deviceId), row.topic), row, placing);
+    addToSeries(series ?? registry.deviceOf(row.deviceId).seriesOf(row.topic), row, placing);
     return;
   }
   if (row.device === noNumber) row.device = tables.numbers.assign(row.deviceId);
@@ -70,7 +70,7 @@ function isSealed(
   series: Series | undefined,
   { tables, decoded }: RowPlacing,
 ): boolean {
-  if (series !== undefined && isInChunks(series, row.order, decoded)) return true;
+  if (series !== undefined && series.isInChunks(row.order, decoded)) return true;
   const table = tables.find(row);
   const sealed = table?.isSealed(row.position) ?? 'no';
   if (table === undefined || sealed !== 'maybe') return sealed === 'yes';
@@ -91,7 +91,7 @@ function tableFor(
     (row.timestamp <= tables.newestOf(device) &&
       table.active.rowsAt(device, row.timestamp).length >= limits.instantRowsMax);
   if (!isCrowded) return table;
-  seriesOf(registry.deviceOf(row.deviceId), row.topic).isBusy = true;
+  registry.deviceOf(row.deviceId).seriesOf(row.topic).isBusy = true;
   return undefined;
 }
 
@@ -181,7 +181,7 @@ function comparison(
       const { topic, timestamp } = sample;
       const isGone = removals && ((order: number) => isRemoved(removals, topic, timestamp, order));
       const isFound =
-        (series !== undefined && isStored(series, timestamp, sample.data, { decoded, removals })) ||
+        series?.has(timestamp, sample.data, decoded, removals) === true ||
         (number !== undefined && tables.has(number, sample, isGone));
       if (!isFound) continue;
       identical ??= new Set();
@@ -424,7 +424,7 @@ function addColumns(
 ): void {
   const device = registry.deviceOf(deviceId);
   const { topic, workspaceId, dataFlowId } = rows.head;
-  const series = seriesOf(device, topic);
+  const series = device.seriesOf(topic);
   const origin = registry.origins.of(workspaceId, dataFlowId);
   registry.addColumns(series, { rows, origin, firstOrder }, position);
   series.isBusy = true;

@@ -5,7 +5,7 @@ import { type DataShape, ShapeInterner } from '../../log/data-shape.ts';
 import { DeviceMarks, ShapeTables } from './memtables/shape-tables.ts';
 import { DeviceNumbers } from './memtables/device-numbers.ts';
 import { checksumOf, TableRuns } from './memtables/table-runs.ts';
-import { addChunk, type Series, seriesOf, SeriesRegistry } from './rows/series.ts';
+import { type Series, SeriesRegistry } from './rows/series.ts';
 import {
   type Chunk,
   columnAt,
@@ -98,8 +98,8 @@ function addToCatalogue(
       number >= (manifest.droppedDevices[deviceId]?.segment ?? 0) && !dead.has(chunk.offset),
   );
   const members = counted.map(({ deviceId, topic, chunk }) => {
-    const series = seriesOf(registry.deviceOf(deviceId), topic);
-    addChunk(series, chunk);
+    const series = registry.deviceOf(deviceId).seriesOf(topic);
+    series.addChunk(chunk);
     return { series, chunk };
   });
   const bytes = (of: OpenedSegment['placed']) =>

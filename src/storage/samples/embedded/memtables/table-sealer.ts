@@ -2,7 +2,7 @@
 import type { ChunkMakers } from '../chunks/chunk-builders.ts';
 import { type ChunkSealer, SealingWork } from '../chunk-sealer.ts';
 import type { Slices } from '../queries/bucket-query.ts';
-import { seriesOf, type SeriesRegistry } from '../rows/series.ts';
+import type { SeriesRegistry } from '../rows/series.ts';
 import type { RunMakers } from '../runs/run-makers.ts';
 import type { Segment, SegmentSet } from '../segments/segment-set.ts';
 import type { StoreLimits } from '../store-limits.ts';
@@ -376,7 +376,7 @@ async function moveToChunks(
       const deviceId = tables.numbers.idOf(device);
       const sorted = memtable.groupOf(device, -Infinity, Infinity)?.sorted();
       if (deviceId === undefined || sorted === undefined) return [];
-      const series = seriesOf(registry.deviceOf(deviceId), table.topic);
+      const series = registry.deviceOf(deviceId).seriesOf(table.topic);
       const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
       return [{ device, series, sorted, sealedNewest }];
     });

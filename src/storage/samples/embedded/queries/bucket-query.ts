@@ -13,13 +13,7 @@ import type { ShapeTable } from '../memtables/shape-table.ts';
 import type { ShapeTables } from '../memtables/shape-tables.ts';
 import { type RowGroup, visibleFrom } from '../rows/open-rows.ts';
 import { type Removal, type Removals, removalsWithin, withoutRemoved } from '../rows/removals.ts';
-import {
-  chunksBetween,
-  type Device,
-  groupOfChunk,
-  unreadableSamples,
-  unsealedBetween,
-} from '../rows/series.ts';
+import { type Device, groupOfChunk, unreadableSamples } from '../rows/series.ts';
 import type { RunReader } from '../runs/run-reader.ts';
 import { Slice, type SliceWalk } from '../runs/slice-rows.ts';
 import {
@@ -143,16 +137,18 @@ function partsOf(
   const series = deviceOf(deviceId)?.topics.get(topic);
   if (series === undefined) return inHelpfulOrder(groups, plan);
   if (removals !== undefined) {
-    const chunks = chunksBetween(series, from, to).flatMap((chunk): Part[] =>
-      removalsWithin(removals, topic, chunk.oldest, chunk.newest).length === 0
-        ? [chunk]
-        : remaining([groupOfChunk(chunk, decoded)], topic, removals),
-    );
-    const unsealed = remaining(unsealedBetween(series, from, to), topic, removals);
+    const chunks = series
+      .chunksBetween(from, to)
+      .flatMap((chunk): Part[] =>
+        removalsWithin(removals, topic, chunk.oldest, chunk.newest).length === 0
+          ? [chunk]
+          : remaining([groupOfChunk(chunk, decoded)], topic, removals),
+      );
+    const unsealed = remaining(series.unsealedBetween(from, to), topic, removals);
     return [...groups, ...chunks, ...unsealed];
   }
-  const chunks = inHelpfulOrder(chunksBetween(series, from, to), plan);
-  return [...chunks, ...unsealedBetween(series, from, to), ...inHelpfulOrder(groups, plan)];
+  const chunks = inHelpfulOrder(series.chunksBetween(from, to), plan);
+  return [...chunks, ...series.unsealedBetween(from, to), ...inHelpfulOrder(groups, plan)];
 }
 
 /** Statistics and hours of a group count removed rows, so that its rows are read. */

@@ -4,15 +4,7 @@ import type { Chunk } from '../chunks/chunk.ts';
 import { dropDeviceRows, mergedRows, type RetentionParts } from './retention.ts';
 import { type Removal, removalsWithin, withoutRemoved } from '../rows/removals.ts';
 import type { RowGroup } from '../rows/open-rows.ts';
-import {
-  chunksBetween,
-  type Device,
-  exchangeChunks,
-  groupOfChunk,
-  type Series,
-  seriesOf,
-  unsealedRows,
-} from '../rows/series.ts';
+import { type Device, groupOfChunk, type Series } from '../rows/series.ts';
 import type { Member } from '../segments/segment-set.ts';
 
 const sliceMs = 4;
@@ -152,7 +144,7 @@ function overlapping(series: Series, removals: readonly Removal[]): Set<Chunk> {
   const found = new Set<Chunk>();
   for (const { topics, from, to, order } of removals)
     if (topics?.includes(series.topic) !== false)
-      for (const chunk of chunksBetween(series, from, to))
+      for (const chunk of series.chunksBetween(from, to))
         if (chunk.minOrder < order) found.add(chunk);
   return found;
 }
@@ -195,7 +187,7 @@ function tableExchanges(
     const added = groups.length === 0 ? [] : sealedAgain(groups, parts);
     if (added === undefined) return undefined;
     if (added.length === 0) continue;
-    moved.push({ series: seriesOf(registry.deviceOf(id), topic), gone: new Set(), added });
+    moved.push({ series: registry.deviceOf(id).seriesOf(topic), gone: new Set(), added });
   }
   return { ofTables: { number, nextOrder: tables.marks.nextOrder(number) }, moved };
 }
@@ -227,7 +219,7 @@ async function commit(changes: readonly DeviceChange[], parts: RetentionParts): 
       sealer.forgetWaiting(({ chunk }) => isGone.has(chunk));
       for (const chunk of isGone) decoded.forget(chunk);
       for (const { series, gone: replaced, added } of exchanges)
-        exchangeChunks(series, replaced, added);
+        series.exchangeChunks(replaced, added);
       for (const change of changes) {
         leaveTables(change, parts);
         if (!removeUnsealed(change, parts)) isDone = false;
@@ -261,11 +253,11 @@ function leaveTables({ id, ofTables }: DeviceChange, parts: RetentionParts): voi
       const { firstPosition } = memtable;
       const firstBytes = registry.journalledBytes;
       const rows = mergedRows([left], { firstPosition, firstBytes });
-      registry.exchangeRows(seriesOf(device, table.topic), undefined, rows);
+      registry.exchangeRows(device.seriesOf(table.topic), undefined, rows);
     }
   device.nextOrder = Math.max(device.nextOrder, tables.marks.nextOrder(number));
   dropDeviceRows(tables, id);
-  for (const series of device.topics.values()) exchangeChunks(series, new Set(), []);
+  for (const series of device.topics.values()) series.lookAgain();
 }
 
 /** Takes removed rows out of memory; returns whether none is left, also not in chunks that were sealed since. */
@@ -279,13 +271,13 @@ function removeUnsealed(
   let isDone = true;
   for (const series of device.topics.values()) {
     const { topic } = series;
-    for (const rows of [...unsealedRows(series)]) {
+    for (const rows of [...series.unsealedRows()]) {
       const left = withoutRemoved(rows, topic, removals);
       if (left === rows) continue;
       registry.exchangeRows(series, rows, left && mergedRows([left], rows));
       registry.settle(series);
     }
-    exchangeChunks(series, new Set(), []);
+    series.lookAgain();
     for (const chunk of overlapping(series, removals)) {
       if (looked.has(chunk)) continue;
       const group = groupOfChunk(chunk, decoded);

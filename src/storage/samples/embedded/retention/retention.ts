@@ -1,14 +1,7 @@
 // Giving space back: chunks whose every row is older than its rule says, and everything of a dropped device; small segments become one.
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { DroppedSamples, RetentionTimes, WorkspaceUsage } from '../../sample-store.ts';
-import {
-  endCounting,
-  exchangeChunks,
-  groupOfChunk,
-  type Series,
-  type SeriesRegistry,
-  unsealedRows,
-} from '../rows/series.ts';
+import { groupOfChunk, type Series, type SeriesRegistry } from '../rows/series.ts';
 import type { Chunk, SchemaInterner } from '../chunks/chunk.ts';
 import type { Slices } from '../queries/bucket-query.ts';
 import {
@@ -105,7 +98,7 @@ export async function dropDevice(
   registry.dropped.set(deviceId, before);
   registry.removals.forget(deviceId);
   registry.devices.delete(deviceId);
-  if (device !== undefined) endCounting(device);
+  if (device !== undefined) device.endCounting();
   const rowsOfTables = dropDeviceRows(tables, deviceId);
   // Also what an attempt left that failed, but not what the log has created since.
   const isGone: IsGone = (series) =>
@@ -253,14 +246,14 @@ function dropUnsealed({ registry, sealer, decoded }: RetentionParts, isGone: IsG
     if (series.open !== undefined && isGoneRows(series, series.open)) series.open = undefined;
     if (samples === before) continue;
     registry.settle(series);
-    exchangeChunks(series, new Set(), []);
+    series.lookAgain();
   }
   for (const { series, chunk } of sealer.forgetWaiting(({ series, chunk }) =>
     isGone(series, chunk.origins, chunk.newest),
   )) {
     samples += chunk.rows;
     decoded.forget(chunk);
-    exchangeChunks(series, new Set([chunk]), []);
+    series.exchangeChunks(new Set([chunk]), []);
   }
   return samples;
 }
@@ -336,7 +329,7 @@ function noteChunk(chunk: Chunk, note: Note): void {
 }
 
 function noteUnsealed(series: Series, note: Note): void {
-  for (const rows of unsealedRows(series)) {
+  for (const rows of series.unsealedRows()) {
     const { oldest, newest } = rows;
     for (const [origin, count] of rowsByOrigin(rows))
       note(origin, count, { oldest, newest, rowBytes: unsealedRowBytes });
@@ -441,7 +434,7 @@ async function mergeSegments(
     counts: () => {
       forgetChunks(expired, parts.decoded);
       for (const { series, gone, added } of exchanges) {
-        exchangeChunks(series, gone, added);
+        series.exchangeChunks(gone, added);
         for (const chunk of gone) parts.decoded.forget(chunk);
       }
     },
@@ -453,7 +446,7 @@ function forgetChunks(members: readonly Member[], decoded: DecodedChunks): void 
   for (const [series, ofSeries] of Map.groupBy(members, (member) => member.series)) {
     const chunks = new Set(ofSeries.map(({ chunk }) => chunk));
     for (const chunk of chunks) decoded.forget(chunk);
-    exchangeChunks(series, chunks, []);
+    series.exchangeChunks(chunks, []);
   }
 }
 

@@ -6,7 +6,7 @@ import type { EpochMs } from '../../../../model/instant.ts';
 import type { ShapeTable } from '../memtables/shape-table.ts';
 import type { DeviceTable, ShapeTables } from '../memtables/shape-tables.ts';
 import type { OpenRows, Origin } from './open-rows.ts';
-import { type Device, type Series, type SeriesRegistry, unsealedRows } from './series.ts';
+import type { Device, Series, SeriesRegistry } from './series.ts';
 
 const topicsStandard = 50;
 /** What an unsealed row is counted as; sealed ones count with what they take on disk. */
@@ -69,7 +69,7 @@ function shapesOf(series: Series): Set<DataShape> {
   const schemas = new Set(series.chunks.map(({ schema }) => schema));
   return new Set([
     ...[...schemas].flatMap(({ shapes }) => shapes),
-    ...unsealedRows(series).flatMap(({ shapes }) => shapes),
+    ...series.unsealedRows().flatMap(({ shapes }) => shapes),
   ]);
 }
 
@@ -88,7 +88,7 @@ export function usage(registry: SeriesRegistry, tables: ShapeTables): Map<string
   for (const series of registry.unsealed) {
     // Of a deleted device that is still being dropped.
     if (registry.devices.get(series.device.id) !== series.device) continue;
-    for (const rows of unsealedRows(series))
+    for (const rows of series.unsealedRows())
       for (const [{ workspaceId }, count] of rowsByOrigin(rows))
         note(workspaceId, count, count * unsealedRowBytes);
   }

@@ -32,149 +32,244 @@ const crowdMin = 16;
 /** Requests that send at the same time have an instant each. */
 const crowdsMax = 4;
 
-export interface Series {
+/** The rows of one topic of a device. */
+export class Series {
   readonly device: Device;
   readonly topic: string;
   /** Sealed chunks by their oldest row. */
-  chunks: Chunk[];
+  chunks: Chunk[] = [];
   /**
    * The newest row among each chunk and all before it in the list: says how far back overlapping
    * chunks may lie.
    */
-  newestSoFar: EpochMs[];
+  newestSoFar: EpochMs[] = [];
   /** Closed rows that wait to be sealed, oldest first. */
-  closing: OpenRows[];
+  closing: OpenRows[] = [];
   /** Undefined while no row came since the last was closed. */
   open: OpenRows | undefined;
   /** Time of the newest visible sample; -Infinity without any. */
-  newest: EpochMs;
+  newest: EpochMs = Number.NEGATIVE_INFINITY;
   /** The largest place in the order of the device of a row in a chunk; -1 without any. */
-  sealedOrder: number;
+  sealedOrder = -1;
   /** New rows go to open rows here, not to the tables: the device sends often. */
-  isBusy: boolean;
+  isBusy = false;
   /**
    * What is stored at the crowded instants that were asked for last, so that each further sample of
    * them need not be compared with all; undefined without any.
    */
   crowds: Map<EpochMs, DataSet> | undefined;
-}
 
-export interface Device {
-  readonly id: string;
-  readonly topics: Map<string, Series>;
-  /** Rows of the device are numbered in the order of storing. */
-  nextOrder: number;
-  /** Where its chunks are counted, together with those of others. */
-  usage: ChunkUsage;
-}
-
-function newDevice(id: string, usage: ChunkUsage): Device {
-  return { id, topics: new Map(), nextOrder: 0, usage };
-}
-
-/** The chunks of a deleted device count no more, though they may still be there for a while. */
-export function endCounting(device: Device): void {
-  for (const { chunks } of device.topics.values())
-    for (const chunk of chunks) device.usage.remove(chunk);
-  device.usage = new ChunkUsage();
-}
-
-export function seriesOf(device: Device, topic: string): Series {
-  let series = device.topics.get(topic);
-  if (series === undefined) {
-    series = {
-      device,
-      topic,
-      chunks: [],
-      newestSoFar: [],
-      closing: [],
-      open: undefined,
-      newest: Number.NEGATIVE_INFINITY,
-      sealedOrder: -1,
-      isBusy: false,
-      crowds: undefined,
-    };
-    device.topics.set(topic, series);
+  constructor(device: Device, topic: string) {
+    this.device = device;
+    this.topic = topic;
   }
-  return series;
-}
 
-/** Puts a sealed chunk in its place. */
-export function addChunk(series: Series, chunk: Chunk): void {
-  const { chunks } = series;
-  let at = chunks.length;
-  while (at > 0 && isAfter(chunks[at - 1], chunk)) at--;
-  chunks.splice(at, 0, chunk);
-  series.device.usage.add(chunk);
-  noteNewest(series, at);
-  series.newest = Math.max(series.newest, chunk.newest);
-  series.sealedOrder = Math.max(series.sealedOrder, chunk.maxOrder);
-  series.device.nextOrder = Math.max(series.device.nextOrder, chunk.maxOrder + 1);
+  /** Puts a sealed chunk in its place. */
+  addChunk(chunk: Chunk): void {
+    const { chunks, device } = this;
+    let at = chunks.length;
+    while (at > 0 && isAfter(chunks[at - 1], chunk)) at--;
+    chunks.splice(at, 0, chunk);
+    device.usage.add(chunk);
+    this.#noteNewest(at);
+    this.newest = Math.max(this.newest, chunk.newest);
+    this.sealedOrder = Math.max(this.sealedOrder, chunk.maxOrder);
+    device.nextOrder = Math.max(device.nextOrder, chunk.maxOrder + 1);
+  }
+
+  /** Replaces some chunks by others with the same rows, or, with none, drops them. */
+  exchangeChunks(gone: ReadonlySet<Chunk>, added: readonly Chunk[]): void {
+    const { usage } = this.device;
+    const kept = this.chunks.filter((chunk) => {
+      if (gone.has(chunk)) usage.remove(chunk);
+      return !gone.has(chunk);
+    });
+    for (const chunk of added) usage.add(chunk);
+    this.chunks = [...kept, ...added].sort((a, b) => a.oldest - b.oldest);
+    this.newestSoFar = [];
+    this.#noteNewest(0);
+    this.lookAgain();
+  }
+
+  /** Rows count no more: what is known of all of them is found again. */
+  lookAgain(): void {
+    this.crowds = undefined;
+    const groups = [...this.chunks, ...this.unsealedRows()];
+    this.newest = groups.reduce(
+      (newest, group) => Math.max(newest, group.newest),
+      Number.NEGATIVE_INFINITY,
+    );
+  }
+
+  #noteNewest(from: number): void {
+    const { chunks, newestSoFar } = this;
+    newestSoFar.length = chunks.length;
+    let newest = newestSoFar[from - 1] ?? Number.NEGATIVE_INFINITY;
+    for (let i = from; i < chunks.length; i++) {
+      const chunk = chunks[i] ?? missing('chunk');
+      newest = Math.max(newest, chunk.newest);
+      newestSoFar[i] = newest;
+    }
+  }
+
+  /**
+   * The chunks that may have rows from `from` on and before `to`, by their oldest row, damaged ones
+   * among them.
+   */
+  chunksBetween(from: EpochMs, to: EpochMs): Chunk[] {
+    const { chunks, newestSoFar } = this;
+    let end = 0;
+    for (let high = chunks.length; end < high; ) {
+      const middle = (end + high) >>> 1;
+      const chunk = chunks[middle] ?? missing('chunk');
+      if (chunk.oldest < to) end = middle + 1;
+      else high = middle;
+    }
+    const found: Chunk[] = [];
+    for (let i = end - 1; i >= 0; i--) {
+      const newest = newestSoFar[i] ?? missing('newest time');
+      if (newest < from) break;
+      const chunk = chunks[i] ?? missing('chunk');
+      if (chunk.newest >= from) found.push(chunk);
+    }
+    return found.reverse();
+  }
+
+  /** All unsealed rows. */
+  unsealedRows(): readonly OpenRows[] {
+    const { closing, open } = this;
+    return open === undefined ? closing : [...closing, open];
+  }
+
+  /** The unsealed rows that may lie between the times. */
+  unsealedBetween(from: EpochMs, to: EpochMs): OpenRows[] {
+    return this.unsealedRows().filter(
+      (rows) => rows.length > 0 && rows.newest >= from && rows.oldest < to,
+    );
+  }
+
+  /** All visible rows that may lie between the times. */
+  groupsBetween(from: EpochMs, to: EpochMs, decoded: DecodedChunks): RowGroup[] {
+    const sealed = this.chunksBetween(from, to).map((chunk) => groupOfChunk(chunk, decoded));
+    return [...sealed, ...this.unsealedBetween(from, to)];
+  }
+
+  /** Whether the row with that place in the order of the device is in a chunk. */
+  isInChunks(order: number, decoded: DecodedChunks): boolean {
+    if (order > this.sealedOrder) return false;
+    return this.chunks.some((chunk) => {
+      const { minOrder, maxOrder, rows } = chunk;
+      if (order < minOrder || order > maxOrder) return false;
+      if (maxOrder - minOrder + 1 === rows || chunk.damaged) return true;
+      return decoded.sorted(chunk)?.orders.includes(order) !== false;
+    });
+  }
+
+  /** Whether an identical sample is stored; `removals` are those of the device. */
+  has(
+    timestamp: EpochMs,
+    data: JsonObject,
+    decoded: DecodedChunks,
+    removals: readonly Removal[] | undefined,
+  ): boolean {
+    if (timestamp > this.newest) return false;
+    const crowd = this.crowds?.get(timestamp);
+    if (crowd !== undefined) return crowd.has(data);
+    let compared = 0;
+    const isSame = (other: JsonObject): boolean => {
+      compared++;
+      return sameSampleData(other, data);
+    };
+    if (this.#someAtInstant(timestamp, decoded, removals, isSame)) return true;
+    if (compared > crowdMin) this.#keepCrowd(timestamp, decoded, removals);
+    return false;
+  }
+
+  #keepCrowd(
+    timestamp: EpochMs,
+    decoded: DecodedChunks,
+    removals: readonly Removal[] | undefined,
+  ): void {
+    const added = new DataSet();
+    this.#someAtInstant(timestamp, decoded, removals, (data) => {
+      added.add(data);
+      return false;
+    });
+    this.crowds ??= new Map();
+    this.crowds.set(timestamp, added);
+    const [oldest] = this.crowds.keys();
+    if (this.crowds.size > crowdsMax && oldest !== undefined) this.crowds.delete(oldest);
+  }
+
+  /**
+   * Whether it is wanted of the data of a visible sample of exactly that time. Lists of what is
+   * there would be most of the garbage that a repeated bulk request makes.
+   */
+  #someAtInstant(
+    timestamp: EpochMs,
+    decoded: DecodedChunks,
+    removals: readonly Removal[] | undefined,
+    isWanted: (data: JsonObject) => boolean,
+  ): boolean {
+    const { topic } = this;
+    const isGone = (order: number): boolean =>
+      removals !== undefined && isRemoved(removals, topic, timestamp, order);
+    const ofRow = (rows: Rows, row: number): boolean =>
+      isWanted(dataAt(rows, row)) || dataBefore(metaAt(rows, row), topic, timestamp).some(isWanted);
+    for (const rows of this.unsealedBetween(timestamp, timestamp + 1))
+      for (const row of rows.rowsAt(timestamp))
+        if (!isGone(rows.orders[row]!) && ofRow(rows, row)) return true;
+    for (const chunk of this.chunksBetween(timestamp, timestamp + 1)) {
+      const sorted = chunk.damaged ? undefined : decoded.sorted(chunk);
+      if (sorted === undefined) continue;
+      const inChunk = (): boolean => {
+        for (
+          let place = placeOf(sorted, timestamp);
+          place < sorted.length && sorted.timestamps[place] === timestamp;
+          place++
+        )
+          if (!isGone(sorted.orders[place]!) && ofRow(sorted.rows, rowAt(sorted, place)))
+            return true;
+        return false;
+      };
+      if (decoded.guarded(chunk, inChunk) === true) return true;
+    }
+    return false;
+  }
 }
 
 function isAfter(other: Chunk | undefined, chunk: Chunk): boolean {
   return other !== undefined && other.oldest > chunk.oldest;
 }
 
-/** Replaces some chunks by others with the same rows, or, with none, drops them. */
-export function exchangeChunks(
-  series: Series,
-  gone: ReadonlySet<Chunk>,
-  added: readonly Chunk[],
-): void {
-  const { usage } = series.device;
-  const kept = series.chunks.filter((chunk) => {
-    if (gone.has(chunk)) usage.remove(chunk);
-    return !gone.has(chunk);
-  });
-  for (const chunk of added) usage.add(chunk);
-  series.chunks = [...kept, ...added].sort((a, b) => a.oldest - b.oldest);
-  series.newestSoFar = [];
-  series.crowds = undefined;
-  noteNewest(series, 0);
-  series.newest = newestOf(series);
-}
+export class Device {
+  readonly id: string;
+  readonly topics = new Map<string, Series>();
+  /** Rows of the device are numbered in the order of storing. */
+  nextOrder = 0;
+  /** Where its chunks are counted, together with those of others. */
+  usage: ChunkUsage;
 
-function noteNewest(series: Series, from: number): void {
-  const { chunks, newestSoFar } = series;
-  newestSoFar.length = chunks.length;
-  let newest = newestSoFar[from - 1] ?? Number.NEGATIVE_INFINITY;
-  for (let i = from; i < chunks.length; i++) {
-    const chunk = chunks[i] ?? missing('chunk');
-    newest = Math.max(newest, chunk.newest);
-    newestSoFar[i] = newest;
+  constructor(id: string, usage: ChunkUsage) {
+    this.id = id;
+    this.usage = usage;
   }
-}
 
-function newestOf(series: Series): EpochMs {
-  const groups = [...series.chunks, ...unsealedRows(series)];
-  return groups.reduce((newest, group) => Math.max(newest, group.newest), Number.NEGATIVE_INFINITY);
-}
+  seriesOf(topic: string): Series {
+    let series = this.topics.get(topic);
+    if (series === undefined) {
+      series = new Series(this, topic);
+      this.topics.set(topic, series);
+    }
+    return series;
+  }
 
-/**
- * The chunks that may have rows from `from` on and before `to`, by their oldest row, damaged ones
- * among them.
- */
-export function chunksBetween(
-  { chunks, newestSoFar }: Series,
-  from: EpochMs,
-  to: EpochMs,
-): Chunk[] {
-  let end = 0;
-  for (let high = chunks.length; end < high; ) {
-    const middle = (end + high) >>> 1;
-    const chunk = chunks[middle] ?? missing('chunk');
-    if (chunk.oldest < to) end = middle + 1;
-    else high = middle;
+  /** The chunks of a deleted device count no more, though they may still be there for a while. */
+  endCounting(): void {
+    for (const { chunks } of this.topics.values())
+      for (const chunk of chunks) this.usage.remove(chunk);
+    this.usage = new ChunkUsage();
   }
-  const found: Chunk[] = [];
-  for (let i = end - 1; i >= 0; i--) {
-    const newest = newestSoFar[i] ?? missing('newest time');
-    if (newest < from) break;
-    const chunk = chunks[i] ?? missing('chunk');
-    if (chunk.newest >= from) found.push(chunk);
-  }
-  return found.reverse();
 }
 
 /** What damaged rows were, as readers are told. */
@@ -184,30 +279,6 @@ export function unreadableSamples(
   { oldest: from, newest: to, sealed }: RowGroup,
 ): UnreadableSamples {
   return { deviceId, topic, from, to, place: sealed?.place ?? 'memory' };
-}
-
-/** All unsealed rows of the series. */
-export function unsealedRows({ closing, open }: Series): readonly OpenRows[] {
-  if (open === undefined) return closing;
-  return [...closing, open];
-}
-
-/** The unsealed rows of the series that may lie between the times. */
-export function unsealedBetween(series: Series, from: EpochMs, to: EpochMs): OpenRows[] {
-  return unsealedRows(series).filter(
-    (rows) => rows.length > 0 && rows.newest >= from && rows.oldest < to,
-  );
-}
-
-/** All visible rows of the series that may lie between the times. */
-export function groupsBetween(
-  series: Series,
-  from: EpochMs,
-  to: EpochMs,
-  decoded: DecodedChunks,
-): RowGroup[] {
-  const sealed = chunksBetween(series, from, to).map((chunk) => groupOfChunk(chunk, decoded));
-  return [...sealed, ...unsealedBetween(series, from, to)];
 }
 
 /** The rows of a chunk, read when they are asked for. */
@@ -252,94 +323,6 @@ class ChunkGroup implements RowGroup, SealedPlace {
   sorted(): SortedRows | undefined {
     return this.#chunk.damaged ? undefined : this.#decoded.sorted(this.#chunk);
   }
-}
-
-/** Whether the row with that place in the order of the device is in a chunk. */
-export function isInChunks(series: Series, order: number, decoded: DecodedChunks): boolean {
-  if (order > series.sealedOrder) return false;
-  return series.chunks.some((chunk) => {
-    const { minOrder, maxOrder, rows } = chunk;
-    if (order < minOrder || order > maxOrder) return false;
-    if (maxOrder - minOrder + 1 === rows || chunk.damaged) return true;
-    return decoded.sorted(chunk)?.orders.includes(order) !== false;
-  });
-}
-
-interface StoredIn {
-  readonly decoded: DecodedChunks;
-  /** Of the device. */
-  readonly removals: readonly Removal[] | undefined;
-}
-
-/** Whether an identical sample is stored. */
-export function isStored(
-  series: Series,
-  timestamp: EpochMs,
-  data: JsonObject,
-  { decoded, removals }: StoredIn,
-): boolean {
-  if (timestamp > series.newest) return false;
-  const crowd = series.crowds?.get(timestamp);
-  if (crowd !== undefined) return crowd.has(data);
-  const at = { timestamp, decoded, removals };
-  let compared = 0;
-  const isSame = (other: JsonObject): boolean => {
-    compared++;
-    return sameSampleData(other, data);
-  };
-  if (someAtInstant(series, at, isSame)) return true;
-  if (compared > crowdMin) keepCrowd(series, at);
-  return false;
-}
-
-interface Instant extends StoredIn {
-  readonly timestamp: EpochMs;
-}
-
-function keepCrowd(series: Series, at: Instant): void {
-  const added = new DataSet();
-  someAtInstant(series, at, (data) => {
-    added.add(data);
-    return false;
-  });
-  series.crowds ??= new Map();
-  series.crowds.set(at.timestamp, added);
-  const [oldest] = series.crowds.keys();
-  if (series.crowds.size > crowdsMax && oldest !== undefined) series.crowds.delete(oldest);
-}
-
-/**
- * Whether it is wanted of the data of a visible sample of exactly that time. Lists of what is there
- * would be most of the garbage that a repeated bulk request makes.
- */
-function someAtInstant(
-  series: Series,
-  { timestamp, decoded, removals }: Instant,
-  isWanted: (data: JsonObject) => boolean,
-): boolean {
-  const { topic } = series;
-  const isGone = (order: number): boolean =>
-    removals !== undefined && isRemoved(removals, topic, timestamp, order);
-  const ofRow = (rows: Rows, row: number): boolean =>
-    isWanted(dataAt(rows, row)) || dataBefore(metaAt(rows, row), topic, timestamp).some(isWanted);
-  for (const rows of unsealedBetween(series, timestamp, timestamp + 1))
-    for (const row of rows.rowsAt(timestamp))
-      if (!isGone(rows.orders[row]!) && ofRow(rows, row)) return true;
-  for (const chunk of chunksBetween(series, timestamp, timestamp + 1)) {
-    const sorted = chunk.damaged ? undefined : decoded.sorted(chunk);
-    if (sorted === undefined) continue;
-    const inChunk = (): boolean => {
-      for (
-        let place = placeOf(sorted, timestamp);
-        place < sorted.length && sorted.timestamps[place] === timestamp;
-        place++
-      )
-        if (!isGone(sorted.orders[place]!) && ofRow(sorted.rows, rowAt(sorted, place))) return true;
-      return false;
-    };
-    if (decoded.guarded(chunk, inChunk) === true) return true;
-  }
-  return false;
 }
 
 // Chunk usage: samples and bytes of chunks by workspace, updated with every change.
@@ -425,7 +408,7 @@ export class SeriesRegistry {
   deviceOf(id: string): Device {
     let device = this.devices.get(id);
     if (device === undefined) {
-      device = newDevice(id, this.chunkUsage);
+      device = new Device(id, this.chunkUsage);
       this.devices.set(id, device);
     }
     return device;
