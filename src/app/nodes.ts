@@ -288,12 +288,7 @@ function forwardedClientsOf(
   leases: Leases,
   closers: Closers,
 ): ForwardedClients {
-  const clients = new ForwardedClients({
-    leases,
-    search: searchBy(leases),
-    dial,
-    setRepeatingTimer,
-  });
+  const clients = new ForwardedClients(leases, searchBy(leases), dial, setRepeatingTimer);
   const about = 'Open MQTT connections that another node serves.';
   telemetry.gauge('mqtt_connections_forwarded', about, () => clients.size);
   closers.push('connections of clients to other nodes', async () => clients.close());

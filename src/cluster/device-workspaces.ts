@@ -17,7 +17,7 @@ export interface DeviceWorkspace {
 }
 
 /** Reads from the records; unknown devices are absent. */
-export type ReadWorkspaces = (
+type ReadWorkspaces = (
   deviceIds: readonly string[],
 ) => Promise<ReadonlyMap<string, DeviceWorkspace>>;
 

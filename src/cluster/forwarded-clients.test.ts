@@ -13,12 +13,12 @@ test('security 2: clients of one organization that wait for a node leave places 
     held: (name) => (isOwn ? { name, epoch: 1, isValid: () => true } : undefined),
     owners: () => new Map(),
   };
-  const clients = new ForwardedClients({
+  const clients = new ForwardedClients(
     leases,
-    search: { refresh: () => Promise.resolve(), now: () => 0, wait: () => isHeld.promise },
-    dial: () => Promise.reject(new Error('no other node')),
-    setRepeatingTimer: () => () => undefined,
-  });
+    { refresh: () => Promise.resolve(), now: () => 0, wait: () => isHeld.promise },
+    () => Promise.reject(new Error('no other node')),
+    () => () => undefined,
+  );
   const placeOf = clients.placeBy({
     connectorOf: (id) => ({ id, organizationId: id, workspaceId: id }) as DeviceConnector,
     devicesOf: () => Promise.resolve([]),

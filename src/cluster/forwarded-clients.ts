@@ -22,13 +22,6 @@ const forwardedLimits = {
   compareEveryMs: 1_000,
 } as const;
 
-interface ForwardedClientsParts {
-  readonly leases: Pick<Leases, 'node' | 'held' | 'owners'>;
-  readonly search: OwnerSearch;
-  readonly dial: DialConnection;
-  readonly setRepeatingTimer: SetTimer;
-}
-
 /** What a login says of itself. */
 interface LoginRecords {
   /** Undefined for an unknown connector. */
@@ -44,7 +37,9 @@ interface LoginRecords {
 type Place = Pick<ClientPlace, 'organizationId' | 'workspaceId'>;
 
 export class ForwardedClients {
-  readonly #parts: ForwardedClientsParts;
+  readonly #leases: Pick<Leases, 'node' | 'held' | 'owners'>;
+  readonly #search: OwnerSearch;
+  readonly #dial: DialConnection;
   readonly #lookUps = loginTurns(forwardedLimits.lookUpsMax);
   /** Clients without a holder of their workspace, by organization. */
   readonly #waiting = new SharedPool<object>({ max: forwardedLimits.waitingMax });
@@ -52,12 +47,16 @@ export class ForwardedClients {
   readonly #open = new Map<Duplex, { readonly lease: LeaseName; readonly node: NodeAddress }>();
   readonly #stopComparing: () => void;
 
-  constructor(parts: ForwardedClientsParts) {
-    this.#parts = parts;
-    this.#stopComparing = parts.setRepeatingTimer(
-      () => this.#endMoved(),
-      forwardedLimits.compareEveryMs,
-    );
+  constructor(
+    leases: Pick<Leases, 'node' | 'held' | 'owners'>,
+    search: OwnerSearch,
+    dial: DialConnection,
+    setRepeatingTimer: SetTimer,
+  ) {
+    this.#leases = leases;
+    this.#search = search;
+    this.#dial = dial;
+    this.#stopComparing = setRepeatingTimer(() => this.#endMoved(), forwardedLimits.compareEveryMs);
   }
 
   /** Connections of clients here that other nodes serve. */
@@ -89,15 +88,14 @@ export class ForwardedClients {
     lease: LeaseName,
     dialed: Dialed,
   ): Promise<Duplex | undefined> {
-    const { leases, search, dial } = this.#parts;
-    const isOwn = () => leases.held(lease) !== undefined;
+    const isOwn = () => this.#leases.held(lease) !== undefined;
     if (isOwn()) return undefined;
     if (!this.#waiting.hasRoomFor(organizationId)) throw problem('deviceWithoutOwner');
     const owner = () => this.#holderOf(lease);
     this.#waiting.hold(organizationId, dialed, 1);
     try {
-      const answer = await askOwner({ isOwn, owner }, search, async (node) => {
-        const connection = await dial(node, dialed);
+      const answer = await askOwner({ isOwn, owner }, this.#search, async (node) => {
+        const connection = await this.#dial(node, dialed);
         return connection === 'notHeld' ? connection : { connection, node };
       });
       if (answer === 'own') return undefined;
@@ -112,9 +110,8 @@ export class ForwardedClients {
 
   /** Undefined when no other node is known to hold it. */
   #holderOf(lease: LeaseName): NodeAddress | undefined {
-    const { leases } = this.#parts;
-    const holder = leases.owners().get(lease)?.node;
-    return holder?.id === leases.node.id ? undefined : holder;
+    const holder = this.#leases.owners().get(lease)?.node;
+    return holder?.id === this.#leases.node.id ? undefined : holder;
   }
 
   #endMoved(): void {

@@ -3,7 +3,7 @@ import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import { leaseOfWorkspace } from './leases/leases.ts';
 
 /** By service id; undefined after changes were missed: any device may have moved. */
-export type MovedIds = ReadonlySet<string> | undefined;
+type MovedIds = ReadonlySet<string> | undefined;
 
 interface MovedDevicesParts {
   readonly holds: (workspaceId: string) => boolean;

@@ -30,7 +30,7 @@ const nodeStreamLimits = {
 } as const;
 
 interface NodeStreamsParts {
-  readonly log: Pick<EntryLog, 'position' | 'nextPosition' | 'reachTime'>;
+  readonly log: EntryLog;
   /** Name of the own journal. */
   readonly journal: () => string;
   readonly stream: JournalStream;
@@ -162,15 +162,16 @@ export class NodeStreams {
       interest: interests.whole(),
       number: interests.number,
     });
-    const followed = new FollowedNode(node, {
-      open: (place) => follow(node, sampleFeed, () => ({ ...request(), ...place })),
-      take: (message) => this.#take(followed, message),
-      broken: (error) => {
+    const followed = new FollowedNode(
+      node,
+      (place) => follow(node, sampleFeed, () => ({ ...request(), ...place })),
+      (message) => this.#take(followed, message),
+      (error) => {
         this.#parts.failed(error);
         this.#disconnected(followed);
       },
-      wait: () => new Promise((resolve) => void setTimer(resolve, nodeStreamLimits.betweenFeedsMs)),
-    });
+      () => new Promise((resolve) => void setTimer(resolve, nodeStreamLimits.betweenFeedsMs)),
+    );
     this.#followed.set(node.id, followed);
     void followed
       .begin()
@@ -216,15 +217,6 @@ export class NodeStreams {
   }
 }
 
-interface FollowedNodeParts {
-  /** Opens the feed, at a place where it broke. */
-  readonly open: (place: Pick<SampleFeedRequest, 'from' | 'journal'>) => FollowedFeed;
-  readonly take: (message: SampleFeedMessage) => void;
-  /** The feed is opened again. */
-  readonly broken: (error: unknown) => void;
-  readonly wait: () => Promise<void>;
-}
-
 /** The journal of another node, without gap or repetition over broken connections. */
 class FollowedNode {
   readonly node: NodeAddress;
@@ -233,14 +225,28 @@ class FollowedNode {
   isConnected = true;
   /** The node knows the interests up to this number. */
   confirmed = -1;
-  readonly #parts: FollowedNodeParts;
+  /** Opens the feed, at a place where it broke. */
+  readonly #open: (place: Pick<SampleFeedRequest, 'from' | 'journal'>) => FollowedFeed;
+  readonly #take: (message: SampleFeedMessage) => void;
+  /** The feed is opened again. */
+  readonly #broken: (error: unknown) => void;
+  readonly #wait: () => Promise<void>;
   #feed: FollowedFeed | undefined;
   #done: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(node: NodeAddress, parts: FollowedNodeParts) {
+  constructor(
+    node: NodeAddress,
+    open: (place: Pick<SampleFeedRequest, 'from' | 'journal'>) => FollowedFeed,
+    take: (message: SampleFeedMessage) => void,
+    broken: (error: unknown) => void,
+    wait: () => Promise<void>,
+  ) {
     this.node = node;
-    this.#parts = parts;
+    this.#open = open;
+    this.#take = take;
+    this.#broken = broken;
+    this.#wait = wait;
   }
 
   /**
@@ -266,19 +272,19 @@ class FollowedNode {
   async #followAgain(): Promise<void> {
     let place: Pick<SampleFeedRequest, 'from' | 'journal'> = {};
     while (!this.#isClosed) {
-      this.#feed = this.#parts.open(place);
+      this.#feed = this.#open(place);
       try {
         for await (const item of this.#feed) {
           const message = item as SampleFeedMessage;
-          this.#parts.take(message);
+          this.#take(message);
           const { journal, next: from } = message;
           place = { ...place, ...(journal !== undefined && { journal }), from };
         }
       } catch (error) {
         if (error instanceof Problem) throw error;
-        this.#parts.broken(error);
+        this.#broken(error);
       }
-      if (!this.#isClosed) await this.#parts.wait();
+      if (!this.#isClosed) await this.#wait();
     }
   }
 }

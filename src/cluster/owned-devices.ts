@@ -80,7 +80,7 @@ export type EpochsOfDevices = (
  * a later one: what its former owner still writes is older.
  */
 export function epochsOfDevices(
-  deviceWorkspaces: Pick<DeviceWorkspaces, 'ofAll'>,
+  deviceWorkspaces: DeviceWorkspaces,
   epochOf: (workspaceId: string) => number,
 ): EpochsOfDevices {
   return async (devices) => {

@@ -28,8 +28,8 @@ interface WakeRequest {
 
 /** Runs the queue at the device's owner. When the request is lost, the next owner runs it. */
 export function wakeOwner(
-  messages: Pick<NodeMessages, 'toHolder'>,
-  deviceWorkspaces: Pick<DeviceWorkspaces, 'of'>,
+  messages: NodeMessages,
+  deviceWorkspaces: DeviceWorkspaces,
   wakeOwn: DownlinkQueue['wake'],
   failed: (error: unknown) => void,
 ): DownlinkQueue['wake'] {
@@ -56,7 +56,7 @@ export function sendAtOwner({
   send,
 }: {
   readonly messages: NodeMessages;
-  readonly deviceWorkspaces: Pick<DeviceWorkspaces, 'of'>;
+  readonly deviceWorkspaces: DeviceWorkspaces;
   /** Both work on devices of this node. */
   readonly queue: Pick<DownlinkQueue, 'wake'>;
   readonly send: Send;

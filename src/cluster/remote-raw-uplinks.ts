@@ -20,7 +20,7 @@ type ListUplinks = (range: RawUplinkRange) => Promise<RawUplinkPage>;
 
 /** Asks the owner, in pieces of bounded size. Throws its Problem, or `nodeUnreachable`. */
 export function listAtOwner(
-  { askOwners, deviceWorkspaces }: Pick<DeviceOwnership, 'askOwners' | 'deviceWorkspaces'>,
+  { askOwners, deviceWorkspaces }: DeviceOwnership,
   list: ListUplinks,
 ): ListUplinks {
   return async (range) => {

@@ -49,11 +49,7 @@ interface Call extends OwnedRequest<ChangeRequest> {
 
 /** Changes of own devices here, and of others at their owner. Throws its Problem. `node` is this one. */
 export function sampleChangesOfAll(
-  {
-    askOwners,
-    heldFor,
-    deviceWorkspaces,
-  }: Pick<DeviceOwnership, 'askOwners' | 'heldFor' | 'deviceWorkspaces'>,
+  { askOwners, heldFor, deviceWorkspaces }: DeviceOwnership,
   node: string,
   own: SampleChangesOfNode,
 ): SampleChangesOfNode {

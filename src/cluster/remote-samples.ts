@@ -305,7 +305,7 @@ type Outcome = DurableEntry | Refusal;
 
 /** Appends an entry at the owner of its device. The position is one of the owner's journal. */
 export function createRemoteEntries(
-  { askOwners, deviceWorkspaces }: Pick<DeviceOwnership, 'askOwners' | 'deviceWorkspaces'>,
+  { askOwners, deviceWorkspaces }: DeviceOwnership,
   on: EntryStages,
 ): AppendEntry {
   return async (entry) => {

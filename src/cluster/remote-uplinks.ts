@@ -32,7 +32,7 @@ type SentUplink = Parameters<typeof uplinkOf>[0] &
  */
 export async function sendUplink(
   uplink: Uplink,
-  messages: Pick<NodeMessages, 'toHolder'>,
+  messages: NodeMessages,
   takeOwn: (uplink: Uplink) => Promise<KeptSamples | undefined>,
 ): Promise<KeptSamples | undefined> {
   const sent = sentUplinkOf(uplink);
@@ -74,7 +74,7 @@ export function uplinkReceiver(parts: {
   /** Takes an uplink of an own device. Throws Problem `deviceMoved` for another one. */
   readonly takeOwnUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
   /** The owner knows repetitions that reach the cluster at different nodes. */
-  readonly duplicates: Pick<DuplicateFilter, 'once'>;
+  readonly duplicates: DuplicateFilter;
 }): MessageHandler {
   const { findRoute, takeOwnUplink, duplicates } = parts;
   return async (request) => {

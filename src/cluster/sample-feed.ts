@@ -61,16 +61,7 @@ export interface SampleFeedMessage {
 }
 
 interface SampleFeedParts {
-  readonly log: Pick<
-    EntryLog,
-    | 'position'
-    | 'nextPosition'
-    | 'firstPosition'
-    | 'entriesFrom'
-    | 'behindLost'
-    | 'reachTime'
-    | 'positionAt'
-  >;
+  readonly log: EntryLog;
   /** Name of the journal. */
   readonly journal: () => string;
   readonly tail: EntryTail;

@@ -46,7 +46,7 @@ interface HandOverRequest {
 }
 
 interface SharedMqttParts {
-  readonly messages: Pick<NodeMessages, 'holds' | 'toHolder' | 'handle'>;
+  readonly messages: NodeMessages;
   /** Rejects for an unknown device. */
   readonly workspaceOfDevice: (deviceId: string) => Promise<string>;
   /** By the key of a session. Undefined when its connector or device is gone. */

@@ -31,7 +31,7 @@ interface ReplayRequest {
 }
 
 export interface OwnReplayParts {
-  readonly log: Pick<EntryLog, 'replay'>;
+  readonly log: EntryLog;
   /** Name of the journal. */
   readonly journal: () => string;
 }

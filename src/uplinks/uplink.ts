@@ -52,10 +52,7 @@ export interface UplinkStages {
    * The next run of the device sees this state, even before it is durable; undefined goes back to
    * the durable one.
    */
-  readonly setState: (
-    device: Pick<Uplink['device'], 'id' | 'workspaceId'>,
-    state: JsonObject | undefined,
-  ) => void;
+  readonly setState: (device: Uplink['device'], state: JsonObject | undefined) => void;
   readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
   /** Whether it is known that the device's last run left no state. */
   readonly isStateless: (deviceId: string) => boolean;

@@ -23,7 +23,7 @@ export function leaseOfWorkspace(workspaceId: string): LeaseName {
   return workspaceLeases[crc32(workspaceId) % workspacePartitions] ?? 'workspaces/0';
 }
 
-export const isOfWorkspaces = ({ name }: Pick<Lease, 'name'>): boolean =>
+export const isOfWorkspaces = ({ name }: { readonly name: LeaseName }): boolean =>
   name.startsWith('workspaces/');
 
 export interface Lease {
@@ -72,7 +72,7 @@ export interface Leases {
 
 // Other nodes: those that hold a lease, as the leases were read last.
 
-export function otherNodes(leases: Pick<Leases, 'node' | 'owners'>): readonly NodeAddress[] {
+export function otherNodes(leases: Leases): readonly NodeAddress[] {
   const byId = new Map([...leases.owners().values()].map(({ node }) => [node.id, node]));
   byId.delete(leases.node.id);
   return [...byId.values()];

@@ -233,11 +233,13 @@ export class FeedServer {
   /** Serves the connection of another node, whose signature is right. */
   accept(socket: Duplex, from: string): void {
     if (this.#isClosed) return void socket.destroy();
-    const feed = new SentFeed(socket, from, {
-      handlerOf: (name) => this.#handlerOf(name, from),
-      failed: this.#failed,
-      gone: () => this.#open.delete(feed),
-    });
+    const feed = new SentFeed(
+      socket,
+      from,
+      (name) => this.#handlerOf(name, from),
+      this.#failed,
+      () => this.#open.delete(feed),
+    );
     this.#open.add(feed);
   }
 
@@ -257,32 +259,34 @@ export class FeedServer {
   }
 }
 
-interface SentFeedParts {
-  readonly handlerOf: (name: string) => FeedHandler;
-  readonly failed: (feed: string, error: unknown) => void;
-  /** The connection is closed. */
-  readonly gone: () => void;
-}
-
 class SentFeed {
   readonly from: string;
   /** Undefined until the follower has said it. */
   name: string | undefined;
-  readonly #parts: SentFeedParts;
+  readonly #handlerOf: (name: string) => FeedHandler;
+  readonly #failed: (feed: string, error: unknown) => void;
   readonly #abort = new AbortController();
   readonly #changes: unknown[] = [];
   readonly #lines: Lines;
   #listener: ((request: unknown) => void) | undefined;
   #done: Promise<void> | undefined;
 
-  constructor(socket: Duplex, from: string, parts: SentFeedParts) {
+  constructor(
+    socket: Duplex,
+    from: string,
+    handlerOf: (name: string) => FeedHandler,
+    failed: (feed: string, error: unknown) => void,
+    /** Called when the connection is closed. */
+    gone: () => void,
+  ) {
     this.from = from;
-    this.#parts = parts;
+    this.#handlerOf = handlerOf;
+    this.#failed = failed;
     this.#lines = new Lines(socket, {
       received: (line) => this.#receive(line as Opening | Change),
       closed: () => {
         this.#abort.abort();
-        parts.gone();
+        gone();
       },
     });
   }
@@ -303,10 +307,10 @@ class SentFeed {
     let end: Extract<Sent, { readonly end: unknown }> = { end: null };
     this.name = feed;
     try {
-      await this.#sendItems(this.#parts.handlerOf(feed), request);
+      await this.#sendItems(this.#handlerOf(feed), request);
     } catch (error) {
       if (this.#abort.signal.aborted) return;
-      if (!(error instanceof Problem)) this.#parts.failed(feed, error);
+      if (!(error instanceof Problem)) this.#failed(feed, error);
       end = { end: errorToJson(error) };
     }
     this.#lines.sendLast(end);

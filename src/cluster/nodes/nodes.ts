@@ -89,7 +89,7 @@ export interface Nodes {
 
 // Connections: a node opens one to another node, for itself or for a client that goes on there.
 
-export interface ConnectedClient {
+interface ConnectedClient {
   /** The lease that the receiver must hold. */
   readonly lease: string;
   readonly remoteAddress: string;

@@ -13,7 +13,7 @@ import type {
 const sliceDevices = 500;
 
 export class AccessWatch implements AccessChanges {
-  readonly #fanOut: Pick<FanOut, 'interestsIn'>;
+  readonly #fanOut: FanOut;
   readonly #readable: (principal: Principal, assetId: string) => Promise<boolean>;
   readonly #pause: () => Promise<unknown>;
   readonly #failed: (error: unknown) => void;
@@ -22,7 +22,7 @@ export class AccessWatch implements AccessChanges {
   #working = false;
 
   constructor(parts: {
-    readonly fanOut: Pick<FanOut, 'interestsIn'>;
+    readonly fanOut: FanOut;
     readonly readable: (principal: Principal, assetId: string) => Promise<boolean>;
     readonly pause: () => Promise<unknown>;
     readonly failed: (error: unknown) => void;

@@ -71,7 +71,7 @@ class AbsentJournals {
     returned,
     torn,
   }: {
-    readonly fanOut: Pick<FanOut, 'journals'>;
+    readonly fanOut: FanOut;
     /** The journal can be read again, after what the session has of it. */
     readonly returned: (has: Places) => void;
     /** A journal came back while the store was read: what the pass has read of it is not known. */

@@ -15,7 +15,7 @@ interface WatchedPlace {
 }
 
 export class PlaceWatch {
-  readonly #fanOut: Pick<FanOut, 'interestsIn'>;
+  readonly #fanOut: FanOut;
   /** For each device its place and all above it; those at no place are absent. */
   readonly #placesAbove: (
     deviceIds: readonly string[],
@@ -31,7 +31,7 @@ export class PlaceWatch {
   #working = false;
 
   constructor(parts: {
-    readonly fanOut: Pick<FanOut, 'interestsIn'>;
+    readonly fanOut: FanOut;
     readonly placesAbove: (
       deviceIds: readonly string[],
     ) => Promise<ReadonlyMap<string, readonly string[]>>;

@@ -55,10 +55,7 @@ async function acknowledge(
     readonly replyTo: ReplyTo | undefined;
     /** Whether the answer contains all that is open, and not only its number. */
     readonly echo: boolean;
-    readonly context: Pick<
-      MessageContext,
-      'subscriptions' | 'workspaces' | 'reply' | 'replyText' | 'now'
-    >;
+    readonly context: MessageContext;
     readonly refused?: readonly AcknowledgedItem[];
     /** Refused workspaces, which are last. */
     readonly refusedWorkspaces?: readonly AcknowledgedItem[];
