@@ -6,7 +6,7 @@ import { journey } from './journey.ts';
 
 let dashboardId = '';
 let otherId = '';
-const elsewhere = { dashboardId: '', deviceId: '', tagId: '' };
+const elsewhere = { workspaceId: '', dashboardId: '', deviceId: '', tagId: '' };
 
 journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
   const tilesOf = async (id: string) => {
@@ -218,6 +218,66 @@ journey('menus of dashboards', { start: startWorld, prepare }, (stage) => {
     expect(await titlesOf(copy.id)).toEqual(['Replaced']);
   });
 
+  test('a dashboard is copied to another workspace by keyboard; what is missing there is named', async () => {
+    const { page, world } = stage;
+    await stage.visit(`dashboards/${dashboardId}`);
+    await page.getByRole('button', { name: 'More', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Duplicate', exact: true }).waitFor();
+    await page.keyboard.press('End');
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await expect.poll(focused).toBe('Copy to another workspace');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Copy House' });
+    const workspace = dialog.getByLabel('Workspace', { exact: true });
+    await expect.poll(() => workspace.evaluate((one) => one === document.activeElement)).toBe(true);
+    const copy = dialog.getByRole('button', { name: 'Copy', exact: true });
+    expect(await copy.isDisabled()).toBe(true);
+    await page.keyboard.type('Berlin');
+    await dialog.getByText('References found there by name: 2').waitFor();
+    await dialog.getByText('The dashboard is copied without').waitFor();
+    expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['Device Cellar']);
+    await dialog.getByText('Tiles left out: Switch').waitFor();
+    await stage.inspect('dashboard-copy-whole');
+    await copy.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toContain(`/w/${elsewhere.workspaceId}/dashboards/`);
+    await page.getByRole('heading', { name: 'House', exact: true }).first().waitFor();
+    await page.getByRole('region', { name: 'Both' }).waitFor();
+    const { content } = await world.must(
+      'GET',
+      `/v3/dashboards?workspaceId=${elsewhere.workspaceId}&search=House`,
+    );
+    const [{ id }] = content;
+    const { name, configuration } = await world.must('GET', `/v3/dashboards/${id}`);
+    expect(name).toBe('House');
+    expect(configuration.variables).toEqual([
+      { name: 'room', kind: 'DEVICE', default: elsewhere.deviceId },
+    ]);
+    expect(configuration.tiles).toMatchObject([
+      { title: 'Heat', series: [{ variable: 'room', dataKey: 'temperature' }] },
+      { title: 'Now' },
+      { title: 'Both', series: [{ deviceId: elsewhere.deviceId }, { tagId: elsewhere.tagId }] },
+      { title: 'Dial' },
+    ]);
+    expect(await titlesOf(dashboardId)).toContain('Switch');
+  });
+
+  test('on a phone, a dashboard is copied among the other actions', async () => {
+    const { page } = stage;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await stage.visit(`dashboards/${dashboardId}`);
+    await page.getByRole('button', { name: 'More actions', exact: true }).click();
+    await page.getByRole('button', { name: 'Copy to another workspace' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Copy House' });
+    await dialog.getByLabel('Workspace', { exact: true }).selectOption('Berlin');
+    await dialog.getByText('Device Cellar').waitFor();
+    await stage.inspect('dashboard-phone-copy-whole');
+    await expect.poll(() => pageWidth(page)).toBeLessThanOrEqual(390);
+    await page.keyboard.press('Escape');
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+
   test('on a phone, menus have large rows inside of the screen', async () => {
     const { page } = stage;
     await page.setViewportSize({ width: 390, height: 844 });
@@ -261,6 +321,7 @@ async function prepare(world: World): Promise<void> {
   });
   const twin = await world.device({ name: 'Twin', workspaceId: berlin.id });
   await world.must('PUT', `/v3/devices/${twin.id}`, { name: 'Room' });
+  elsewhere.workspaceId = berlin.id;
   elsewhere.deviceId = twin.id;
   const tagThere = await world.must('POST', '/v3/tags', { workspaceId: berlin.id, name: 'Cold' });
   elsewhere.tagId = tagThere.id;

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import {
+  ArrowRightFromLine,
   Braces,
   Copy,
   Download,
@@ -185,7 +186,11 @@ const DownloadDialog = late(
 );
 const CopyTileDialog = late(
   'CopyTileDialog',
-  async () => (await import('./tiles/copy-tile-dialog.tsx')).CopyTileDialog,
+  async () => (await import('./tiles/copy-dialogs.tsx')).CopyTileDialog,
+);
+const CopyDashboardDialog = late(
+  'CopyDashboardDialog',
+  async () => (await import('./tiles/copy-dialogs.tsx')).CopyDashboardDialog,
 );
 const JsonDialog = late('JsonDialog', async () => (await import('./json-dialog.tsx')).JsonDialog);
 const TileForm = late('TileForm', async () => (await import('./form/tile-form.tsx')).TileForm);
@@ -196,7 +201,7 @@ interface DashboardEditorProps {
   readonly list: ReactNode;
 }
 
-type Named = 'share' | 'settings' | 'versions' | 'json' | 'reports' | 'download';
+type Named = 'share' | 'settings' | 'versions' | 'json' | 'reports' | 'download' | 'copy';
 /** A tile is open in its form, to be copied elsewhere, or as CSV. */
 type Open = Named | Tile | { readonly copy: Tile } | { readonly csv: string } | undefined;
 
@@ -341,6 +346,13 @@ function DashboardEditor({ dashboard, configuration, list }: DashboardEditorProp
           close={() => setOpen(undefined)}
         />
       )}
+      {open === 'copy' && (
+        <CopyDashboardDialog
+          dashboard={dashboard}
+          configuration={configuration}
+          close={() => setOpen(undefined)}
+        />
+      )}
       {open === 'versions' && (
         <VersionsDialog dashboard={dashboard} zone={zone} close={() => setOpen(undefined)} />
       )}
@@ -414,6 +426,7 @@ function MoreActions({ dashboard, configuration, change, open }: ActionsProps) {
   const words = useWords(dashboardsWords);
   const menu = useWords(menuWords);
   const isNarrow = useNarrow();
+  const hasOthers = (useWorkspaces().data?.content.length ?? 0) > 1;
   const navigate = useNavigate();
   const duplicate = useAction({
     mutationFn: () => {
@@ -455,6 +468,9 @@ function MoreActions({ dashboard, configuration, change, open }: ActionsProps) {
       needs: 'dashboard: create',
       run: () => duplicate.mutate(),
     },
+    ...(hasOthers
+      ? [{ label: menu.copyElsewhere, icon: ArrowRightFromLine, run: () => open('copy') }]
+      : []),
   ];
   if (!isNarrow) return <Menu label={menu.more} icon={Ellipsis} isNamed items={items} />;
   return items.map(({ label, icon: Icon, needs, run }) => (

@@ -1,4 +1,4 @@
-// Words of the menus of a dashboard and of its tiles, and of the copy of a tile.
+// Words of the menus of a dashboard and of its tiles, and of copies.
 import { wordSet } from '../../../words/word-set.ts';
 
 export const menuWords = wordSet(
@@ -10,6 +10,7 @@ export const menuWords = wordSet(
     edit: 'Edit',
     duplicate: 'Duplicate',
     copyTo: 'Copy to another dashboard',
+    copyElsewhere: 'Copy to another workspace',
     csv: 'Download CSV',
     print: 'Print',
     versions: 'Versions',
@@ -21,6 +22,7 @@ export const menuWords = wordSet(
     search: 'Search dashboards',
     target: 'Dashboard',
     workspace: 'Workspace',
+    choose: 'Select…',
     lacks: (name: string, need: string) => `${name} (requires ${need})`,
     noOther: 'The workspace has no other dashboard.',
     noDashboard: 'The workspace has no dashboard.',
@@ -30,6 +32,8 @@ export const menuWords = wordSet(
     variables: (names: string) => `Variables are copied with it: ${names}`,
     matched: (count: string) => `References found there by name: ${count}`,
     missing: 'The tile is copied without what this workspace does not have:',
+    missingOfDashboard: 'The dashboard is copied without what this workspace does not have:',
+    leftOut: (titles: string) => `Tiles left out: ${titles}`,
     missingAll: 'The tile cannot be copied, because this workspace does not have:',
     record: {
       device: (name: string) => `Device ${name}`,
@@ -55,6 +59,7 @@ export const menuWords = wordSet(
     edit: 'Bearbeiten',
     duplicate: 'Duplizieren',
     copyTo: 'In anderes Dashboard kopieren',
+    copyElsewhere: 'In anderen Arbeitsbereich kopieren',
     csv: 'CSV herunterladen',
     print: 'Drucken',
     versions: 'Versionen',
@@ -66,6 +71,7 @@ export const menuWords = wordSet(
     search: 'Dashboards suchen',
     target: 'Dashboard',
     workspace: 'Arbeitsbereich',
+    choose: 'Auswählen…',
     lacks: (name: string, need: string) => `${name} (erfordert ${need})`,
     noOther: 'Der Arbeitsbereich hat kein anderes Dashboard.',
     noDashboard: 'Der Arbeitsbereich hat kein Dashboard.',
@@ -75,6 +81,8 @@ export const menuWords = wordSet(
     variables: (names: string) => `Variablen werden mitkopiert: ${names}`,
     matched: (count: string) => `Dort nach Namen gefundene Verweise: ${count}`,
     missing: 'Die Kachel wird ohne das kopiert, was dieser Arbeitsbereich nicht hat:',
+    missingOfDashboard: 'Das Dashboard wird ohne das kopiert, was dieser Arbeitsbereich nicht hat:',
+    leftOut: (titles: string) => `Weggelassene Kacheln: ${titles}`,
     missingAll:
       'Die Kachel kann nicht kopiert werden, weil dieser Arbeitsbereich Folgendes nicht hat:',
     record: {

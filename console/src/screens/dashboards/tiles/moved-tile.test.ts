@@ -1,7 +1,13 @@
-// Moved tiles: every record that they name is replaced or left out, and nothing names what is gone.
+// Moved tiles and dashboards: every record that they name is replaced or left out, and nothing names what is gone.
 import { expect, test } from 'vitest';
 import type { Tile, Variable } from '../../../../../src/dashboards/configuration.ts';
-import { movedTile, type RecordKind, recordsOf } from './moved-tile.ts';
+import {
+  movedDashboard,
+  movedTile,
+  type RecordKind,
+  recordsOf,
+  recordsOfDashboard,
+} from './moved-tile.ts';
 
 const place = { x: 0, y: 0, width: 6, height: 4 };
 const chart: Tile = {
@@ -127,4 +133,32 @@ test('a plan without its place and a control without its device are no tiles', (
     downlink: {},
   };
   expect(movedTile(control, [], there).tile).toBeUndefined();
+});
+
+test('a dashboard keeps its settings and every tile that can be there; the others close the holes', () => {
+  const pump: Tile = { ...place, id: 'pump', kind: 'control', deviceId: 'gone-1', downlink: {} };
+  const below: Tile = { ...place, y: 4, id: 'below', kind: 'text', text: 'Below' };
+  const right: Tile = { ...chart, x: 6 };
+  const configuration = {
+    schema: 'heliograph-dashboard',
+    version: 2,
+    range: { last: 'PT1H' },
+    variables,
+    tiles: [pump, right, below],
+  } as const;
+  expect(recordsOfDashboard({ ...configuration, tiles: [pump, below] })).toContainEqual({
+    kind: 'device',
+    id: 'gone-1',
+  });
+  const { configuration: moved, left } = movedDashboard(
+    { ...configuration, tiles: [...configuration.tiles] },
+    there,
+  );
+  expect(left).toEqual([pump]);
+  const { tile, variables: kept } = movedTile(right, variables, there);
+  expect(moved).toEqual({
+    ...configuration,
+    variables: kept,
+    tiles: [tile, { ...below, y: 0 }],
+  });
 });

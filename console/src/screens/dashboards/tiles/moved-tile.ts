@@ -1,9 +1,11 @@
-// Moved tile: a tile for another workspace, with that workspace's records in place of those that it names.
+// Moved tile: a tile or a dashboard for another workspace, with that workspace's records in place of those that it names.
 import {
+  type Configuration,
   type Tile,
   type Variable,
   withoutSeries,
 } from '../../../../../src/dashboards/configuration.ts';
+import { without } from '../grid/layout.ts';
 
 /** What a tile and its variables name by id. Device types belong to the organization, so they stay. */
 export type RecordKind = 'device' | 'tag' | 'place' | 'field' | 'dashboard' | 'rule' | 'picture';
@@ -18,8 +20,17 @@ type IdThere = (kind: RecordKind, id: string) => string | undefined;
 
 /** Each once, in the order of the tile. */
 export function recordsOf(tile: Tile, variables: readonly Variable[]): readonly NamedRecord[] {
+  return recordsNamed((idThere) => movedTile(tile, variables, idThere));
+}
+
+/** Each once, in the order of the variables and tiles. */
+export function recordsOfDashboard(configuration: Configuration): readonly NamedRecord[] {
+  return recordsNamed((idThere) => movedDashboard(configuration, idThere));
+}
+
+function recordsNamed(move: (idThere: IdThere) => unknown): readonly NamedRecord[] {
   const found = new Map<string, NamedRecord>();
-  movedTile(tile, variables, (kind, id) => {
+  move((kind, id) => {
     found.set(`${kind} ${id}`, { kind, id });
     return id;
   });
@@ -36,6 +47,27 @@ interface Moved {
 export function movedTile(tile: Tile, variables: readonly Variable[], idThere: IdThere): Moved {
   const kept = variables.flatMap((variable) => movedVariable(variable, idThere) ?? []);
   return { tile: new Moving(kept, idThere).tile(tile), variables: kept };
+}
+
+interface MovedDashboard {
+  readonly configuration: Configuration;
+  /** Tiles that show nothing without what the other workspace lacks; others take their room. */
+  readonly left: readonly Tile[];
+}
+
+/** As `movedTile`, for every tile. */
+export function movedDashboard(configuration: Configuration, idThere: IdThere): MovedDashboard {
+  const { variables = [], ...rest } = configuration;
+  const kept = (variables ?? []).flatMap((variable) => movedVariable(variable, idThere) ?? []);
+  const moving = new Moving(kept, idThere);
+  const left: Tile[] = [];
+  let tiles = rest.tiles.map((tile) => {
+    const moved = moving.tile(tile);
+    if (moved === undefined) left.push(tile);
+    return moved ?? tile;
+  });
+  for (const { id } of left) tiles = without(tiles, id);
+  return { configuration: { ...rest, ...(kept.length > 0 && { variables: kept }), tiles }, left };
 }
 
 const kindsOfValues: Readonly<Partial<Record<Variable['kind'], RecordKind>>> = {

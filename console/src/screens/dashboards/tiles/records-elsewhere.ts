@@ -1,4 +1,4 @@
-// Records elsewhere: which records of another workspace are those that a tile names, found by their names.
+// Records elsewhere: which records of another workspace are those that a tile or dashboard names, found by their names.
 import { queryOptions } from '@tanstack/react-query';
 import { ask, platform, Refusal } from '../../../api/platform.ts';
 import type { NamedRecord, RecordKind } from './moved-tile.ts';
@@ -20,14 +20,15 @@ export const recordsElsewhere = (here: string, there: string, records: readonly 
     enabled: records.length > 0,
     queryFn: async ({ signal }): Promise<readonly RecordElsewhere[]> => {
       const devices = records.filter(({ kind }) => kind === 'device').map(({ id }) => id);
-      const [byId, others] = await Promise.all([
-        devicesElsewhere(here, there, devices, signal),
-        Promise.all(
-          records
-            .filter(({ kind }) => kind !== 'device')
-            .map((one) => recordElsewhere(there, one, signal)),
-        ),
-      ]);
+      const rest = records.filter(({ kind }) => kind !== 'device');
+      const byId = await devicesElsewhere(here, there, devices, signal);
+      const others: RecordElsewhere[] = [];
+      for (let from = 0; from < rest.length; from += atOnce)
+        others.push(
+          ...(await Promise.all(
+            rest.slice(from, from + atOnce).map((one) => recordElsewhere(there, one, signal)),
+          )),
+        );
       const found = devices.map((id) => {
         return {
           kind: 'device' as const,
@@ -43,8 +44,9 @@ export const recordsElsewhere = (here: string, there: string, records: readonly 
 const rowsMax = 1_000;
 /** Names and ids of one request. */
 const namesMax = 100;
+/** Other records that are looked for at the same time. */
+const atOnce = 8;
 
-/** A dashboard's tile names at most 250 devices: 50 series and 200 marks. */
 async function devicesElsewhere(
   here: string,
   there: string,

@@ -1,6 +1,7 @@
-// Copy dialog: a tile in another dashboard of this or another workspace, and gone from this one if it is to move.
+// Copy dialogs: a tile in another dashboard of this or another workspace, or a whole dashboard in another workspace.
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
 import { answers } from '../../../api/answers.ts';
 import { ask, platform } from '../../../api/platform.ts';
 import { useMay } from '../../../session/permissions.ts';
@@ -17,11 +18,23 @@ import {
   readConfiguration,
   type Tile,
 } from '../../../../../src/dashboards/configuration.ts';
-import { changeDashboard, dashboardsOf } from '../dashboard-requests.ts';
+import {
+  changeDashboard,
+  createDashboard,
+  type Dashboard,
+  dashboardsOf,
+  refreshLists,
+} from '../dashboard-requests.ts';
 import { variablesOfTile, withCopy } from './copied-tile.ts';
-import styles from './copy-tile-dialog.module.css';
+import styles from './copy-dialogs.module.css';
 import { menuWords } from './menu-words.ts';
-import { movedTile, type RecordKind, recordsOf } from './moved-tile.ts';
+import {
+  movedDashboard,
+  movedTile,
+  type RecordKind,
+  recordsOf,
+  recordsOfDashboard,
+} from './moved-tile.ts';
 import { type RecordElsewhere, recordsElsewhere } from './records-elsewhere.ts';
 import { useTitleOf } from './tile-data.ts';
 
@@ -35,6 +48,7 @@ interface CopyTileDialogProps {
   readonly close: () => void;
 }
 
+/** The tile is gone from this dashboard if it is to move. */
 export function CopyTileDialog(props: CopyTileDialogProps) {
   const { workspaceId, dashboardId, configuration, tile, remove, close } = props;
   const words = useWords(menuWords);
@@ -52,10 +66,9 @@ export function CopyTileDialog(props: CopyTileDialogProps) {
   const declared = variablesOfTile(tile, configuration.variables ?? []);
   const records = isElsewhere ? recordsOf(tile, declared) : [];
   const found = useQuery(recordsElsewhere(workspaceId, chosenWorkspace, records));
-  const there = found.data ?? [];
-  const idThere = (kind: RecordKind, id: string) =>
-    there.find((one) => one.kind === kind && one.id === id)?.idThere;
-  const moved = isElsewhere ? movedTile(tile, declared, idThere) : { tile, variables: declared };
+  const moved = isElsewhere
+    ? movedTile(tile, declared, idsThere(found.data ?? []))
+    : { tile, variables: declared };
   const isMatched = records.length === 0 || found.isSuccess;
   const copy = useAction({
     mutationFn: async ({ id, sent }: { readonly id: string; readonly sent: Tile }) => {
@@ -98,7 +111,7 @@ export function CopyTileDialog(props: CopyTileDialogProps) {
           onChange={(event) => setWorkspace(event.target.value)}
         >
           {workspaces.map(({ id, name }) => (
-            <WorkspaceOption key={id} id={id} name={name} />
+            <WorkspaceOption key={id} id={id} name={name} verb="update" />
           ))}
         </SelectField>
       )}
@@ -135,7 +148,12 @@ export function CopyTileDialog(props: CopyTileDialogProps) {
       </Answered>
       {records.length > 0 && (
         <Answered answer={found} skeleton={<Bone width="70%" />}>
-          {(all) => <RecordsThere records={all} isCopied={sent !== undefined} />}
+          {(all) => (
+            <RecordsThere
+              records={all}
+              missing={sent === undefined ? words.missingAll : words.missing}
+            />
+          )}
         </Answered>
       )}
       {variables.length > 0 && (
@@ -146,12 +164,101 @@ export function CopyTileDialog(props: CopyTileDialogProps) {
   );
 }
 
-/** Copying there changes a dashboard and looks for devices. */
-function WorkspaceOption({ id, name }: { readonly id: string; readonly name: string }) {
+interface CopyDashboardDialogProps {
+  readonly dashboard: Dashboard;
+  /** That is saved. */
+  readonly configuration: Configuration;
+  readonly close: () => void;
+}
+
+/** The copy has the same name, and opens. */
+export function CopyDashboardDialog({ dashboard, configuration, close }: CopyDashboardDialogProps) {
+  const { workspaceId, name, description } = dashboard;
   const words = useWords(menuWords);
-  const mayChange = useMay(id, 'dashboard', 'update');
+  const titleOf = useTitleOf();
+  const navigate = useNavigate();
+  const others = (useWorkspaces().data?.content ?? []).filter(({ id }) => id !== workspaceId);
+  const [chosen, setChosen] = useState('');
+  const there = others.find(({ id }) => id === chosen);
+  const records = useMemo(() => recordsOfDashboard(configuration), [configuration]);
+  const found = useQuery({
+    ...recordsElsewhere(workspaceId, chosen, records),
+    enabled: there !== undefined && records.length > 0,
+  });
+  const isMatched = records.length === 0 || found.isSuccess;
+  const moved = movedDashboard(configuration, idsThere(found.data ?? []));
+  const copy = useAction({
+    mutationFn: (target: string) =>
+      createDashboard({
+        workspaceId: target,
+        name,
+        description,
+        configuration: moved.configuration,
+      }),
+    onSuccess: (created) => {
+      void refreshLists();
+      toast(words.copied(name, there?.name ?? created.workspaceId));
+      close();
+      void navigate({
+        to: '/w/$workspaceId/dashboards/$dashboardId',
+        params: { workspaceId: created.workspaceId, dashboardId: created.id },
+      });
+    },
+  });
+  return (
+    <FormDialog
+      title={words.copyTitle(name)}
+      submitLabel={words.copy}
+      isBusy={copy.isPending}
+      isIncomplete={there === undefined || !isMatched}
+      error={copy.error}
+      submit={() => there && copy.mutate(there.id)}
+      close={close}
+    >
+      <SelectField
+        label={words.workspace}
+        value={chosen}
+        onChange={(event) => setChosen(event.target.value)}
+      >
+        <option value="" disabled>
+          {words.choose}
+        </option>
+        {others.map(({ id, name: label }) => (
+          <WorkspaceOption key={id} id={id} name={label} verb="create" />
+        ))}
+      </SelectField>
+      {there !== undefined && records.length > 0 && (
+        <Answered answer={found} skeleton={<Bone width="70%" />}>
+          {(all) => (
+            <>
+              <RecordsThere records={all} missing={words.missingOfDashboard} />
+              {moved.left.length > 0 && <p>{words.leftOut(moved.left.map(titleOf).join(', '))}</p>}
+            </>
+          )}
+        </Answered>
+      )}
+    </FormDialog>
+  );
+}
+
+function idsThere(records: readonly RecordElsewhere[]) {
+  const ids = new Map(records.map(({ kind, id, idThere }) => [`${kind} ${id}`, idThere]));
+  return (kind: RecordKind, id: string) => ids.get(`${kind} ${id}`);
+}
+
+interface WorkspaceOptionProps {
+  readonly id: string;
+  readonly name: string;
+  /** What copying there does with dashboards. */
+  readonly verb: 'create' | 'update';
+}
+
+/** Copying there looks for devices too. */
+function WorkspaceOption({ id, name, verb }: WorkspaceOptionProps) {
+  const words = useWords(menuWords);
+  const mayChange = useMay(id, 'dashboard', verb);
   const mayFind = useMay(id, 'asset', 'read');
-  const lacks = mayChange ? 'asset: read' : 'dashboard: update';
+  const lacks = mayChange ? 'asset: read' : `dashboard: ${verb}`;
   return (
     <option value={id} disabled={!mayChange || !mayFind}>
       {mayChange && mayFind ? name : words.lacks(name, lacks)}
@@ -161,12 +268,12 @@ function WorkspaceOption({ id, name }: { readonly id: string; readonly name: str
 
 interface RecordsThereProps {
   readonly records: readonly RecordElsewhere[];
-  /** Whether there is a tile without what is missing. */
-  readonly isCopied: boolean;
+  /** What becomes of the copy if something is missing. */
+  readonly missing: string;
 }
 
-/** Says which records take the place of those of the tile, and names what the workspace lacks. */
-function RecordsThere({ records, isCopied }: RecordsThereProps) {
+/** Says how many records are there by name, and names what the workspace lacks. */
+function RecordsThere({ records, missing: note }: RecordsThereProps) {
   const words = useWords(menuWords);
   const formats = useFormats();
   const missing = records.filter(({ idThere }) => idThere === undefined);
@@ -176,7 +283,7 @@ function RecordsThere({ records, isCopied }: RecordsThereProps) {
       {count > 0 && <p className="mute">{words.matched(formats.count(count))}</p>}
       {missing.length > 0 && (
         <>
-          <p>{isCopied ? words.missing : words.missingAll}</p>
+          <p>{note}</p>
           <ul className={styles['missing']}>
             {missing.map(({ kind, id, name }) => (
               <li key={`${kind} ${id}`}>{words.record[kind](name)}</li>
