@@ -15,14 +15,14 @@ import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
   type OrganizationMember,
-  organizationMembershipsOf,
   userRows,
-  workspaceMembershipsOf,
+  organizationMemberRows,
+  workspaceMemberRows,
 } from '../storage/records/rows/users.ts';
 import {
   sessionRows,
-  organizationsDemanding,
   hasSecondFactor,
+  secondFactorDemandRows,
 } from '../storage/records/rows/sign-in.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { createBoundedMap, createCacheByPart, RecordChanges } from '../structures/caches.ts';
@@ -289,7 +289,7 @@ function refuseForgery(csrfToken: string, { method, headers }: ShownRequest): vo
 async function userPrincipal(db: RecordsDb, session: Session): Promise<Principal | undefined> {
   const user = await userRows.find(db, session.userId);
   if (user === undefined) return undefined;
-  const accepted = (await organizationMembershipsOf(db, user.id)).filter(
+  const accepted = (await organizationMemberRows.ofUser(db, user.id)).filter(
     ({ acceptedAt }) => acceptedAt !== null,
   );
   const closedOrganizations = await organizationsClosedTo(
@@ -316,7 +316,7 @@ async function principalOfMember(
 ): Promise<Principal | undefined> {
   const user = await userRows.find(db, userId);
   if (user === undefined) return undefined;
-  const memberships = await organizationMembershipsOf(db, userId);
+  const memberships = await organizationMemberRows.ofUser(db, userId);
   const member = memberships.find(
     (one) => one.organizationId === organizationId && one.acceptedAt !== null,
   );
@@ -329,7 +329,7 @@ async function memberPrincipal(
   { organizationId, role }: OrganizationMember,
   session?: Session,
 ): Promise<Principal> {
-  const memberships = await workspaceMembershipsOf(db, organizationId, user.id);
+  const memberships = await workspaceMemberRows.ofUser(db, organizationId, user.id);
   const workspacePermissions = new Map<string, Permissions>(
     memberships.map((member) => [member.workspaceId, workspaceRolePermissions[member.role]]),
   );
@@ -623,7 +623,7 @@ async function organizationsClosedTo(
   organizationIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (signInKind === 'PROVIDER') return new Set();
-  const demanding = await organizationsDemanding(db, organizationIds);
+  const demanding = await secondFactorDemandRows.among(db, organizationIds);
   if (demanding.size === 0 || (await hasSecondFactor(db, userId))) return new Set();
   return demanding;
 }

@@ -8,7 +8,7 @@ import type { EpochMs } from '../model/instant.ts';
 import { everyPermission } from '../model/principal.ts';
 import { type Records, type RecordsDb, transaction } from '../storage/records/records.ts';
 import { apiKeyRows } from '../storage/records/rows/credentials.ts';
-import { insertOrganizationMember, userRows } from '../storage/records/rows/users.ts';
+import { userRows, organizationMemberRows } from '../storage/records/rows/users.ts';
 import { organizationRows, workspaceRows } from '../storage/records/rows/workspaces.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { secretHash, secretPrefix } from '../storage/records/secret-encryption.ts';
@@ -82,7 +82,7 @@ export async function bootstrap(
     if (generatedPassword !== null) await userRows.insertFirstPassword(step, userId);
     await organizationRows.insert(step, { ...tenant, ...named });
     const member = { id: newId('member'), organizationId, userId, created, acceptedAt: created };
-    await insertOrganizationMember(step, { ...member, role: 'OWNER' });
+    await organizationMemberRows.insert(step, { ...member, role: 'OWNER' });
     await workspaceRows.insert(step, {
       id: workspaceId,
       organizationId,

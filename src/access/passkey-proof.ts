@@ -5,7 +5,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { Passkey } from '../model/credential.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { findPasskey, passkeysOf, useChallenge } from '../storage/records/rows/sign-in.ts';
+import { passkeyRows } from '../storage/records/rows/sign-in.ts';
 
 const challengeBytes = 32;
 const textOfBytes = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
@@ -54,7 +54,7 @@ export async function signatureOptions(
   userId?: string,
 ) {
   const { generateAuthenticationOptions } = await webAuthn();
-  const own = userId === undefined ? [] : await passkeysOf(db, userId);
+  const own = userId === undefined ? [] : await passkeyRows.ofUser(db, userId);
   return generateAuthenticationOptions({
     rpID: party.id,
     challenge: Buffer.from(challenge, 'base64url'),
@@ -77,12 +77,12 @@ export async function verifyPasskey(
   asked: Asked,
   userId?: string,
 ): Promise<Passkey> {
-  const passkey = await findPasskey(db, id);
+  const passkey = await passkeyRows.find(db, id);
   if (passkey === undefined || (userId !== undefined && passkey.userId !== userId))
     throw refused('unknown passkey');
   const counter = await counterOf(passkey, { id, response }, asked);
   const used = { id: passkey.id, counter, lastChallenge: asked.issuedAt };
-  if (!(await useChallenge(db, used, asked.now)))
+  if (!(await passkeyRows.useChallenge(db, used, asked.now)))
     throw refused('this response has already been used');
   return passkey;
 }

@@ -6,13 +6,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
 import { type Records, type RecordsDb, transaction } from '../storage/records/records.ts';
-import {
-  findPasskey,
-  insertPasskey,
-  passkeysOf,
-  removePasskey,
-  renamePasskey,
-} from '../storage/records/rows/sign-in.ts';
+import { passkeyRows } from '../storage/records/rows/sign-in.ts';
 import {
   type Attestation,
   newChallenge,
@@ -29,7 +23,7 @@ const passkeysPerUserMax = 20;
 const algorithms = [-8, -7, -257];
 
 export async function listPasskeys(db: RecordsDb, { id }: Principal) {
-  return (await passkeysOf(db, id)).map(passkeyView);
+  return (await passkeyRows.ofUser(db, id)).map(passkeyView);
 }
 
 function passkeyView({ id, name, created, lastUsed }: Passkey) {
@@ -47,7 +41,7 @@ export async function beginPasskey(
   { id: userId, email, name }: User,
   { party, now }: { readonly party: RelyingParty; readonly now: EpochMs },
 ) {
-  const own = await passkeysOf(db, userId);
+  const own = await passkeyRows.ofUser(db, userId);
   if (own.length >= passkeysPerUserMax)
     throw problem('tooManyPasskeys', { max: passkeysPerUserMax });
   const challenge = newChallenge();
@@ -103,10 +97,10 @@ export async function createPasskey(
     lastUsed: null,
   };
   return transaction(records.db, async (step) => {
-    if ((await findPasskey(step.db, passkey.credentialId)) !== undefined)
+    if ((await passkeyRows.find(step.db, passkey.credentialId)) !== undefined)
       throw problem('passkeyExists');
     const recoveryCodes = await protect(step, records, principal);
-    await insertPasskey(step.db, passkey);
+    await passkeyRows.insert(step.db, passkey);
     return { passkey: passkeyView(passkey), recoveryCodes };
   });
 }
@@ -116,7 +110,7 @@ export async function changePasskeyName(
   { db }: Records,
   passkey: { readonly id: string; readonly userId: string; readonly name: string },
 ): Promise<void> {
-  if (!(await renamePasskey(db, passkey))) throw unknown(passkey.id);
+  if (!(await passkeyRows.rename(db, passkey))) throw unknown(passkey.id);
 }
 
 /** Throws 404 for one that is gone or belongs to another user. */
@@ -125,7 +119,7 @@ export async function deletePasskey(
   { id, userId }: { readonly id: string; readonly userId: string },
 ): Promise<void> {
   await transaction(db, async (step) => {
-    if (!(await removePasskey(step.db, { id, userId }))) throw unknown(id);
+    if (!(await passkeyRows.remove(step.db, { id, userId }))) throw unknown(id);
     await afterRemoval(step, announce, userId);
   });
 }

@@ -12,21 +12,14 @@ import {
   type TransactionStep,
 } from '../storage/records/records.ts';
 import {
-  confirmAuthenticatorApp,
-  countRecoveryCodes,
-  findAuthenticatorApp,
   hasSecondFactor,
-  organizationsDemanding,
-  passkeysOf,
-  removeAuthenticatorApp,
-  removeRecoveryCodes,
-  replaceAuthenticatorApp,
-  replaceRecoveryCodes,
-  useRecoveryCode,
-  useStep,
   sessionRows,
+  authenticatorAppRows,
+  recoveryCodeRows,
+  secondFactorDemandRows,
+  passkeyRows,
 } from '../storage/records/rows/sign-in.ts';
-import { organizationMembershipsOf, userRows } from '../storage/records/rows/users.ts';
+import { userRows, organizationMemberRows } from '../storage/records/rows/users.ts';
 import { type Sealer, secretHash } from '../storage/records/secret-encryption.ts';
 import { removeInStep } from './own-sessions.ts';
 import { type Assertion, type RelyingParty, verifyPasskey } from './passkey-proof.ts';
@@ -38,22 +31,23 @@ export type SecondFactorKind = 'ONE_TIME_CODE' | 'PASSKEY' | 'RECOVERY_CODE';
 /** The kinds of second factor that a user can show; empty for a user without one. */
 export async function secondFactorsOf(db: RecordsDb, userId: string): Promise<SecondFactorKind[]> {
   const kinds: SecondFactorKind[] = [];
-  const app = await findAuthenticatorApp(db, userId);
+  const app = await authenticatorAppRows.find(db, userId);
   if (app !== undefined && app.confirmed !== null) kinds.push('ONE_TIME_CODE');
-  if ((await passkeysOf(db, userId)).length > 0) kinds.push('PASSKEY');
-  if (kinds.length > 0 && (await countRecoveryCodes(db, userId)) > 0) kinds.push('RECOVERY_CODE');
+  if ((await passkeyRows.ofUser(db, userId)).length > 0) kinds.push('PASSKEY');
+  if (kinds.length > 0 && (await recoveryCodeRows.count(db, userId)) > 0)
+    kinds.push('RECOVERY_CODE');
   return kinds;
 }
 
 /** What the own account shows. */
 export async function readSecondFactor(db: RecordsDb, { id }: Principal) {
-  const app = await findAuthenticatorApp(db, id);
+  const app = await authenticatorAppRows.find(db, id);
   const user = await userRows.find(db, id);
   const confirmed = app?.confirmed ?? null;
   return {
     available: user?.passwordHash !== undefined && user.passwordHash !== null,
     authenticatorApp: confirmed === null ? null : { created: formatInstant(confirmed) },
-    recoveryCodes: await countRecoveryCodes(db, id),
+    recoveryCodes: await recoveryCodeRows.count(db, id),
   };
 }
 
@@ -84,9 +78,9 @@ export async function beginAuthenticatorApp(
   const secret = newCodeSecret();
   const app = { userId: id, sealedSecret: sealer.seal(secret), confirmed: null, created: now };
   await transaction(db, async (step) => {
-    const known = await findAuthenticatorApp(step.db, id);
+    const known = await authenticatorAppRows.find(step.db, id);
     if (known !== undefined && known.confirmed !== null) throw problem('secondFactorExists');
-    await replaceAuthenticatorApp(step.db, { ...app, lastStep: 0 });
+    await authenticatorAppRows.replace(step.db, { ...app, lastStep: 0 });
   });
   return { secret, address: codeAddress(secret, email) };
 }
@@ -104,7 +98,7 @@ export async function confirmApp(
   now: EpochMs,
 ): Promise<string[] | undefined> {
   const { id } = principal;
-  const app = await findAuthenticatorApp(records.db, id);
+  const app = await authenticatorAppRows.find(records.db, id);
   if (app === undefined) throw problem('noSecondFactor', { what: 'authenticator app' });
   if (app.confirmed !== null) throw problem('secondFactorExists');
   const codeStep = stepOfCode(records.sealer.open(app.sealedSecret), code, {
@@ -113,9 +107,9 @@ export async function confirmApp(
   });
   if (codeStep === undefined) return undefined;
   return transaction(records.db, async (step) => {
-    if (!(await useStep(step.db, id, codeStep))) throw problem('wrongCode');
+    if (!(await authenticatorAppRows.useStep(step.db, id, codeStep))) throw problem('wrongCode');
     const recoveryCodes = await protect(step, records, principal);
-    await confirmAuthenticatorApp(step.db, id, now);
+    await authenticatorAppRows.confirm(step.db, id, now);
     return recoveryCodes;
   });
 }
@@ -132,13 +126,13 @@ export async function protect(
   const { id } = principal;
   if ((await secondFactorsOf(step.db, id)).length === 0)
     await endOtherSessions(step, records, principal);
-  if ((await countRecoveryCodes(step.db, id)) > 0) return [];
+  if ((await recoveryCodeRows.count(step.db, id)) > 0) return [];
   return newCodes(step.db, id);
 }
 
 async function newCodes(db: RecordsDb, userId: string): Promise<string[]> {
   const recoveryCodes = newRecoveryCodes();
-  await replaceRecoveryCodes(db, userId, recoveryCodes.map(recoveryCodeHash));
+  await recoveryCodeRows.replace(db, userId, recoveryCodes.map(recoveryCodeHash));
   return recoveryCodes;
 }
 
@@ -168,10 +162,10 @@ export async function renewRecoveryCodes({ db }: Records, { id }: User): Promise
 /** Removes the app. Throws 409 for a user without one. */
 export async function removeApp({ db, announce }: Records, { id }: User): Promise<void> {
   await transaction(db, async (step) => {
-    const app = await findAuthenticatorApp(step.db, id);
+    const app = await authenticatorAppRows.find(step.db, id);
     if (app === undefined || app.confirmed === null)
       throw problem('noSecondFactor', { what: 'authenticator app' });
-    await removeAuthenticatorApp(step.db, id);
+    await authenticatorAppRows.remove(step.db, id);
     await afterRemoval(step, announce, id);
   });
 }
@@ -187,7 +181,7 @@ export async function afterRemoval(
 ): Promise<void> {
   if (!(await hasSecondFactor(step.db, userId))) {
     await refuseWithoutSecondFactor(step.db, userId);
-    await removeRecoveryCodes(step.db, userId);
+    await recoveryCodeRows.removeOf(step.db, userId);
   }
   await announceAfterCommit(step, announce, [{ kind: 'user', id: userId, action: 'updated' }]);
 }
@@ -213,14 +207,15 @@ export async function checkSecondFactor(
     return 'PASSKEY';
   }
   if (typeof recoveryCode === 'string') {
-    const isRight = await useRecoveryCode(db, userId, recoveryCodeHash(recoveryCode));
+    const isRight = await recoveryCodeRows.use(db, userId, recoveryCodeHash(recoveryCode));
     return isRight ? 'RECOVERY_CODE' : undefined;
   }
-  const app = await findAuthenticatorApp(db, userId);
+  const app = await authenticatorAppRows.find(db, userId);
   if (app === undefined || app.confirmed === null || typeof code !== 'string') return undefined;
   const { sealedSecret, lastStep } = app;
   const step = stepOfCode(sealer.open(sealedSecret), code, { now, lastStep });
-  if (step === undefined || !(await useStep(db, userId, step))) return undefined;
+  if (step === undefined || !(await authenticatorAppRows.useStep(db, userId, step)))
+    return undefined;
   return 'ONE_TIME_CODE';
 }
 
@@ -409,10 +404,10 @@ export function recoveryCodeHash(code: string): string {
 
 /** Throws 409 while an organization of the user demands a second factor. */
 async function refuseWithoutSecondFactor(db: RecordsDb, userId: string): Promise<void> {
-  const accepted = (await organizationMembershipsOf(db, userId)).filter(
+  const accepted = (await organizationMemberRows.ofUser(db, userId)).filter(
     ({ acceptedAt }) => acceptedAt !== null,
   );
-  const demanding = await organizationsDemanding(
+  const demanding = await secondFactorDemandRows.among(
     db,
     accepted.map(({ organizationId }) => organizationId),
   );

@@ -19,25 +19,19 @@ import {
   type RecordsDb,
   transaction,
 } from '../storage/records/records.ts';
-import {
-  findOrganizationMember,
-  organizationMembershipsOf,
-  userRows,
-} from '../storage/records/rows/users.ts';
+import { userRows, organizationMemberRows } from '../storage/records/rows/users.ts';
 import { organizationRows, workspaceRows } from '../storage/records/rows/workspaces.ts';
 import {
-  addPasswordReset,
-  findPasswordReset,
   hasSecondFactor,
-  removePasswordResetsOf,
   sessionRows,
+  passwordResetRows,
 } from '../storage/records/rows/sign-in.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { endSessionsById, removeInStep } from './own-sessions.ts';
 import { hashPassword, isPassword, newPasswordHash } from './password.ts';
 import { sessionLifetimeMs } from './authenticators.ts';
 import type { JsonObject } from '../model/json.ts';
-import { findPreferences, savePreferences } from '../storage/records/rows/views.ts';
+import { preferenceRows } from '../storage/records/rows/views.ts';
 import { isPermittedAt } from './authorize.ts';
 
 const sessionTokenBytes = 32;
@@ -91,7 +85,7 @@ export async function startSession(
   readonly session: { readonly id: string; readonly organizationId: string };
 }> {
   const { now, organizationId, signInKind, from, provider, replaced } = start;
-  const memberships = await organizationMembershipsOf(records.db, user.id);
+  const memberships = await organizationMemberRows.ofUser(records.db, user.id);
   const accepted = memberships.filter((member) => member.acceptedAt !== null);
   const member = accepted.find((joined) => joined.organizationId === organizationId) ?? accepted[0];
   if (member === undefined) throw problem('noOrganization');
@@ -146,7 +140,7 @@ export async function switchOrganization(
   principal: Principal,
   organizationId: string,
 ): Promise<void> {
-  const member = await findOrganizationMember(records.db, organizationId, principal.id);
+  const member = await organizationMemberRows.find(records.db, organizationId, principal.id);
   if (member === undefined || member.acceptedAt === null || principal.sessionId === undefined) {
     throw problem('notFound', { what: 'organization', id: organizationId });
   }
@@ -160,7 +154,7 @@ export async function switchOrganization(
 
 /** Names that make a password of this user easily guessed. */
 async function namesAround({ db }: Records, { id, name }: User): Promise<string[]> {
-  const memberships = await organizationMembershipsOf(db, id);
+  const memberships = await organizationMemberRows.ofUser(db, id);
   const ids = memberships.map(({ organizationId }) => organizationId);
   return [name, ...(await organizationRows.namesOf(db, ids)).values()];
 }
@@ -216,7 +210,7 @@ export async function preparePasswordReset(
     created: now,
     expiresAt: now + lifetimeMs,
   };
-  await transaction(db, (step) => addPasswordReset(step.db, reset));
+  await transaction(db, (step) => passwordResetRows.add(step.db, reset));
   return {
     to: user.email,
     subject: 'Reset your Heliograph password',
@@ -259,7 +253,7 @@ export async function resetPassword(
       version: user.version + 1,
     };
     await userRows.save(db, saved);
-    await removePasswordResetsOf(db, user.id);
+    await passwordResetRows.removeOf(db, user.id);
     await userRows.forgetFirstPassword(db, user.id);
     const ended = await sessionRows.removeOf(db, user.id);
     await announceAfterCommit(step, records.announce, [
@@ -275,7 +269,7 @@ async function userOfReset(
   hash: string,
   now: EpochMs,
 ): Promise<User> {
-  const reset = await findPasswordReset(db, hash, now);
+  const reset = await passwordResetRows.find(db, hash, now);
   const user = reset && (await userRows.find(db, reset.userId));
   if (user === undefined) throw unknownReset();
   return user;
@@ -407,7 +401,7 @@ export async function readAccount(
   { id, organizationId }: { readonly id: string; readonly organizationId: string },
 ) {
   const user = await userRows.find(db, id);
-  const memberships = (await organizationMembershipsOf(db, id)).filter(
+  const memberships = (await organizationMemberRows.ofUser(db, id)).filter(
     ({ acceptedAt }) => acceptedAt !== null,
   );
   const role = memberships.find((member) => member.organizationId === organizationId)?.role;
@@ -439,7 +433,7 @@ type Owner = { readonly id: string };
 
 /** Empty for an owner who has stored nothing. */
 export function readPreferences({ db }: Records, { id }: Owner): Promise<JsonObject> {
-  return findPreferences(db, id);
+  return preferenceRows.find(db, id);
 }
 
 /** Replaces all of them; returns what is stored now. */
@@ -448,6 +442,6 @@ export async function replacePreferences(
   { id }: Owner,
   preferences: JsonObject,
 ): Promise<JsonObject> {
-  await savePreferences(db, { ownerId: id, preferences }, now());
+  await preferenceRows.save(db, { ownerId: id, preferences }, now());
   return preferences;
 }

@@ -8,7 +8,7 @@ import type { OAuthClient } from '../model/credential.ts';
 import { newId } from '../model/ids.ts';
 import { dayMs } from '../model/instant.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
-import { listSigningKeys, oauthClientRows } from '../storage/records/rows/credentials.ts';
+import { oauthClientRows, signingKeyRows } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 import { testEngine } from '../storage/records/testing-engine.ts';
 import { BearerAuthenticator } from './authenticators.ts';
@@ -223,7 +223,7 @@ describe('forged tokens', () => {
     head: object = {},
   ) => {
     const token = parts(await issued());
-    const [key] = await listSigningKeys(records);
+    const [key] = await signingKeyRows.list(records);
     const { createPrivateKey } = await import('node:crypto');
     const privateKey = createPrivateKey({ key: key!.privateKey, format: 'jwk' });
     return signed({ ...token.head, ...head }, change(token.claims), privateKey);

@@ -17,11 +17,9 @@ import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { Records, RecordsDb } from '../storage/records/records.ts';
 import {
-  insertSigningKey,
-  listSigningKeys,
-  removeSigningKey,
   type SigningKeyRecord,
   oauthClientRows,
+  signingKeyRows,
 } from '../storage/records/rows/credentials.ts';
 import { secretHash } from '../storage/records/secret-encryption.ts';
 
@@ -76,7 +74,9 @@ export function createSigningKeys(parts: {
 
   async function load(): Promise<KeyRing> {
     loadedAt = now();
-    const [newest, ...older] = await Promise.all((await listSigningKeys(records)).map(imported));
+    const [newest, ...older] = await Promise.all(
+      (await signingKeyRows.list(records)).map(imported),
+    );
     return { newest: newest ?? (await create(parts)), older };
   }
 
@@ -117,7 +117,7 @@ export function createSigningKeys(parts: {
       // The second newest signed until the newest was created, so the tokens of all older keys
       // expired by then.
       if (older.length === 0 || newest.created + tokenLifetimeMs > now()) return;
-      for (const key of older) await removeSigningKey(records.db, key.id);
+      for (const key of older) await signingKeyRows.remove(records.db, key.id);
       loading = Promise.resolve({ newest, older: [] });
     },
   };
@@ -128,7 +128,7 @@ async function create({
   now,
 }: Parameters<typeof createSigningKeys>[0]): Promise<SigningKey> {
   const record = await generated(now());
-  await insertSigningKey(records, record);
+  await signingKeyRows.insert(records, record);
   return imported(record);
 }
 

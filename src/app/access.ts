@@ -24,7 +24,7 @@ import type { Actor } from '../model/principal.ts';
 import { minuteMs } from '../model/instant.ts';
 import type { ChangeFollower } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
-import { dropOldAuditEntries } from '../storage/records/rows/audit-log.ts';
+import { auditRows } from '../storage/records/rows/audit-log.ts';
 import { nodeOf } from '../storage/records/rows/shared-records.ts';
 
 export interface Access extends ChangeFollower {
@@ -108,7 +108,7 @@ export function composeAccess(
       // Of several nodes, the one that looks after the keys may have needed none.
       if (isShared) await keys.current();
       await keys.runMaintenance();
-      await dropOldAuditEntries(db, now());
+      await auditRows.dropOld(db, now());
     },
   };
 }

@@ -15,7 +15,7 @@ import type { AlarmEffectParts } from '../rules/alarms/alarm-notifications.ts';
 import { RuleTimers, watchClockSteps } from '../operations/clock.ts';
 import type { EnqueueDeliveries } from '../rules/rule-writes.ts';
 import { type AlarmChange, alarmChanges, type AlarmCounts } from '../model/alarm.ts';
-import { countAlarms, moveAlarmTimes, nextAlarmTime } from '../storage/records/rows/alarms.ts';
+import { alarmRows } from '../storage/records/rows/alarms.ts';
 import { muteRows } from '../storage/records/rows/mutes.ts';
 import { transaction } from '../storage/records/records.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
@@ -77,7 +77,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
   const timers = new RuleTimers({
     async nextTime() {
       if (!holds()) return undefined;
-      const times = [await muteRows.nextTime(db), await nextAlarmTime(db)];
+      const times = [await muteRows.nextTime(db), await alarmRows.nextTime(db)];
       const known = times.filter((time) => time !== undefined);
       return known.length === 0 ? undefined : Math.min(...known);
     },
@@ -95,7 +95,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
     setBack(byMs) {
       if (!holds()) return;
       transaction(db, async (step) => {
-        await moveAlarmTimes(step.db, { now: now(), byMs });
+        await alarmRows.moveTimes(step.db, { now: now(), byMs });
         await muteRows.lookAgain(step.db, now());
       }).then(timers.changed, (error) =>
         telemetry.backgroundFailed('moving the times of alarms', error),
@@ -133,7 +133,7 @@ export function composeAlarms(parts: Parts, enqueueDeliveries: EnqueueDeliveries
     applyAlarms,
     settled: ends.settled,
     desk: new AlarmDesk(records, effectParts),
-    countsOf: (workspaceId) => countAlarms(db, workspaceId),
+    countsOf: (workspaceId) => alarmRows.count(db, workspaceId),
     runDue,
     async dropOld() {
       await ends.lookAtAll();

@@ -6,11 +6,7 @@ import {
 } from '../cluster/change-following.ts';
 import type { ChangeFollower } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
-import {
-  dropOldRecordChanges,
-  findRecordChanges,
-  newestRecordChange,
-} from '../storage/records/rows/shared-records.ts';
+import { recordChangeRows } from '../storage/records/rows/shared-records.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
@@ -37,12 +33,12 @@ export interface ComposedNode extends Pick<ChangeFollowing, 'readNow'> {
 export async function composeNode(parts: NodeParts): Promise<ComposedNode> {
   const { node, records } = parts;
   const { db } = records;
-  const from = await newestRecordChange(db);
+  const from = await recordChangeRows.newest(db);
   const following = followChanges(parts, from);
   return {
     id: node,
     readNow: following.readNow,
-    runMaintenance: () => dropOldRecordChanges(db, changeFollowing.keptMs),
+    runMaintenance: () => recordChangeRows.dropOld(db, changeFollowing.keptMs),
     close: following.close,
   };
 }
@@ -55,8 +51,8 @@ function followChanges(
   const following = createChangeFollowing({
     node,
     from,
-    read: (last, max) => findRecordChanges(db, last, max),
-    newest: () => newestRecordChange(db),
+    read: (last, max) => recordChangeRows.behind(db, last, max),
+    newest: () => recordChangeRows.newest(db),
     follower,
     listsChanged: records.listsChanged,
     failed: (error) => telemetry.backgroundFailed('following changes of other nodes', error),

@@ -34,11 +34,7 @@ import type { EgressGuard } from '../outputs/egress/guard.ts';
 import { RuleBudget, storeWrittenSample } from '../uplinks/written-sample.ts';
 import { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
-import {
-  deliveryLogMark,
-  findFollowerPosition,
-  saveFollowerPosition,
-} from '../storage/records/rows/positions.ts';
+import { deliveryLogMark, followerPositionRows } from '../storage/records/rows/positions.ts';
 import { reportRows } from '../storage/records/rows/reports.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
@@ -164,7 +160,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
   const { config, records, telemetry, log: journal, diskIsFull, now, newId } = parts;
   const failed = (error: unknown) => telemetry.backgroundFailed('keeping the delivery log', error);
   const { db } = records;
-  const expected = (await findFollowerPosition(db, deliveryLogMark)) !== undefined;
+  const expected = (await followerPositionRows.find(db, deliveryLogMark)) !== undefined;
   const log = await DeliveryLog.open({
     expected,
     directory: join(config.dataDirectory, 'deliveries'),
@@ -176,7 +172,7 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
     damaged: (damage) => telemetry.damageFound({ what: 'deliveries', ...damage }),
     failed,
   });
-  if (!expected && log.isNoted) await saveFollowerPosition(db, deliveryLogMark, 0);
+  if (!expected && log.isNoted) await followerPositionRows.save(db, deliveryLogMark, 0);
   telemetry.gauge('delivery_log_bytes', 'Bytes of the delivery log on disk.', () => log.bytes);
   const existing = (ids: readonly string[]) => outputConnectorRows.existing(records.db, ids);
   const from = journal.followerPosition('outputs') ?? journal.position;

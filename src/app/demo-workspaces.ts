@@ -8,7 +8,7 @@ import {
 } from '../operations/demo-workspaces.ts';
 import { activateNewRules } from '../inventory/workspaces/demo-workspace.ts';
 import { ChangeFollower } from '../model/record.ts';
-import { listSimulatedWorkspaces } from '../storage/records/rows/workspaces.ts';
+import { demoWorkspaceRows } from '../storage/records/rows/workspaces.ts';
 import { missing } from '../structures/missing.ts';
 import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
 
@@ -28,7 +28,7 @@ export function composeDemoWorkspaces(parts: Parts): DemoWorkspaces & {
       return openWorkspaceDemo({ ...wanted, now, signal, send, activateRules });
     },
     async resume(workspaceId, signal) {
-      const found = (await listSimulatedWorkspaces(records)).find(
+      const found = (await demoWorkspaceRows.listSimulated(records)).find(
         (one) => one.workspaceId === workspaceId,
       );
       if (found === undefined) return;
@@ -69,7 +69,7 @@ export function composeDemoWorkspaces(parts: Parts): DemoWorkspaces & {
   }
 
   async function resumeAll(): Promise<void> {
-    const found = await listSimulatedWorkspaces(records);
+    const found = await demoWorkspaceRows.listSimulated(records);
     for (const { workspaceId } of found) demos.resume(workspaceId);
   }
 

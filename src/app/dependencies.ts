@@ -40,10 +40,7 @@ import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/embedded-
 import { refreshStatistics } from '../storage/records/engine.ts';
 import { openRecords, type OpenRecords } from '../storage/records/records.ts';
 import { operationRows } from '../storage/records/rows/operations.ts';
-import {
-  adoptFollowerPositions,
-  type RecordedPositions,
-} from '../storage/records/rows/positions.ts';
+import { type RecordedPositions, followerPositionRows } from '../storage/records/rows/positions.ts';
 import { openSamples, type Samples } from '../storage/samples/samples.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
@@ -264,11 +261,11 @@ async function openNode(
   const { db } = records;
   if (node === undefined) {
     const former = await storedNodeId(directory);
-    if (former !== undefined) await adoptFollowerPositions(db, { from: former, to: '' });
+    if (former !== undefined) await followerPositionRows.adopt(db, { from: former, to: '' });
     return undefined;
   }
   await refuseAdopted(db, node, directory);
-  if (hasSampleFiles(directory)) await adoptFollowerPositions(db, { from: '', to: node });
+  if (hasSampleFiles(directory)) await followerPositionRows.adopt(db, { from: '', to: node });
   const composed = await composeNode({ node, records, telemetry, follower });
   closers.push('the node', composed.close);
   return composed;

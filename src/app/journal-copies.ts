@@ -17,7 +17,7 @@ import type { NodeAddress } from '../model/node-messages.ts';
 import { adoptedAs, DataFolderError } from '../storage/data-folder/data-folder.ts';
 import { realDisk } from '../storage/log/durable-file.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
-import { journalCopies, noteJournalCopy } from '../storage/records/rows/shared-records.ts';
+import { journalCopyRows } from '../storage/records/rows/shared-records.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Parts } from './platform-parts.ts';
@@ -50,7 +50,7 @@ export const copiesFolder = (dataDirectory: string): string => join(dataDirector
  * write would have positions that the other has given already.
  */
 export async function refuseAdopted(db: RecordsDb, node: string, directory: string): Promise<void> {
-  const row = (await journalCopies(db)).find((each) => each.node === node);
+  const row = (await journalCopyRows.all(db)).find((each) => each.node === node);
   if (row === undefined || row.adopted === null || row.adopted === (await adoptedAs(directory)))
     return;
   throw new DataFolderError(
@@ -71,7 +71,7 @@ export async function shareCopies(node: NodeOfCopies): Promise<CallHandlers> {
   const { config, records, telemetry } = parts;
   const store = new CopyStore(copiesFolder(config.dataDirectory));
   const removeMoved = async (): Promise<void> => {
-    const rows = await journalCopies(records.db);
+    const rows = await journalCopyRows.all(records.db);
     await store.keepOnly(rows.filter(({ holder }) => holder === leases.node.id));
   };
   await removeMoved();
@@ -106,7 +106,7 @@ function copyJournal({ parts, leases, nodes, closers }: NodeOfCopies, copy: Jour
       return (await withinTime(answer, to)) as CopyAnswer;
     },
     note: (holder, name) =>
-      noteJournalCopy(records.db, { node: self, holder: holder.id, copy: name }),
+      journalCopyRows.note(records.db, { node: self, holder: holder.id, copy: name }),
     moved: (holder, error) => (holder === undefined ? failed(error) : undefined),
   });
   telemetry.gauge('journal_replicated', '1 when the journal replica is up to date.', () =>

@@ -17,7 +17,7 @@ import { PlaceWatch } from '../live/sessions/place-watch.ts';
 import { isWritten } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
 import { ChangeFollower } from '../model/record.ts';
-import { devicesGoneOffline } from '../storage/records/rows/device-status.ts';
+import { deviceStatusRows } from '../storage/records/rows/device-status.ts';
 import { placeRows } from '../storage/records/rows/places.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
@@ -140,7 +140,7 @@ function composeOfflineWatch(
     followed: () => workspaceFanOut.wanting('DEVICE_STATE'),
     settled,
     goneOffline: ({ workspaceId, organizationId }, range) =>
-      devicesGoneOffline(records.elsewhere(organizationId), workspaceId, range),
+      deviceStatusRows.goneOffline(records.elsewhere(organizationId), workspaceId, range),
     deviceChanged: liveEvents.deviceWentOffline,
     now,
     setRepeatingTimer,

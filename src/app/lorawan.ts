@@ -25,16 +25,8 @@ import type { OrderDownlink } from '../outputs/connectors/connector-services.ts'
 import type { EgressGuard } from '../outputs/egress/guard.ts';
 import { integrationRows } from '../storage/records/rows/data-flows.ts';
 import { deviceRows } from '../storage/records/rows/devices.ts';
-import {
-  devicesOfIntegrationWithDownlinks,
-  devicesWithDownlinks,
-  expiredDownlinks,
-  listDownlinks,
-  nextDownlink,
-  reportedDownlink,
-  saveDownlink,
-} from '../storage/records/rows/downlinks.ts';
-import { listProcessingLog } from '../storage/records/rows/payload-notes.ts';
+import { downlinkRows } from '../storage/records/rows/downlinks.ts';
+import { processingLogRows } from '../storage/records/rows/payload-notes.ts';
 import { setTimer } from '../structures/timers.ts';
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import { CaptureSenders } from '../uplinks/capture/capture-senders.ts';
@@ -144,9 +136,10 @@ function eventSourcesOf({ records: { db } }: Parts, { raw }: Uplinks): EventSour
   const newest = (size: number) => ({ page: 0, size, sort: [] });
   return {
     uplinks: async (deviceId, limit) => (await raw.list({ deviceId, skip: 0, limit })).uplinks,
-    downlinks: async (deviceId, max) => (await listDownlinks(db, { deviceId }, newest(max))).rows,
+    downlinks: async (deviceId, max) =>
+      (await downlinkRows.list(db, { deviceId }, newest(max))).rows,
     notes: async (deviceId, source, max) =>
-      (await listProcessingLog(db, { deviceId, source }, newest(max))).rows,
+      (await processingLogRows.list(db, { deviceId, source }, newest(max))).rows,
   };
 }
 
@@ -245,17 +238,17 @@ async function openQueue(
     ...queueEvents(parts),
     setTimer,
     records: {
-      next: (deviceId) => nextDownlink(db, deviceId),
-      save: (downlink, whileIn) => saveDownlink(db, downlink, whileIn),
+      next: (deviceId) => downlinkRows.next(db, deviceId),
+      save: (downlink, whileIn) => downlinkRows.save(db, downlink, whileIn),
       // An acknowledgement without a name belongs to the oldest downlink that asked for one.
       reported: (deviceId, report) =>
-        reportedDownlink(db, deviceId, report, {
+        downlinkRows.reported(db, deviceId, report, {
           state: 'SENT',
           confirmedOnly: report.state === 'ACKNOWLEDGED',
         }),
-      expired: (at, max) => expiredDownlinks(db, at, max),
-      devicesWaiting: (after, max) => devicesWithDownlinks(db, after, max),
-      devicesOfIntegration: (id) => devicesOfIntegrationWithDownlinks(db, id),
+      expired: (at, max) => downlinkRows.expired(db, at, max),
+      devicesWaiting: (after, max) => downlinkRows.devicesWaiting(db, after, max),
+      devicesOfIntegration: (id) => downlinkRows.devicesOfIntegrationWaiting(db, id),
     },
   });
   return queue;

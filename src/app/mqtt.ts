@@ -15,7 +15,7 @@ import {
   findDevicesWithCredentials,
   deviceCredentialRows,
 } from '../storage/records/rows/credentials.ts';
-import { findDeviceConfiguration } from '../storage/records/rows/downlinks.ts';
+import { deviceConfigurationRows } from '../storage/records/rows/downlinks.ts';
 import { deviceConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { deviceRows } from '../storage/records/rows/devices.ts';
 import { closeInOrder } from '../structures/closers.ts';
@@ -150,7 +150,7 @@ function reachableOf(
     for (const tell of connected) tell(subscription.id);
     pushOnConnect(session, subscription, {
       findRoute: (id) => directory.byDevice(id),
-      findLatest: (id) => findDeviceConfiguration(records.db, id, 'latest'),
+      findLatest: (id) => deviceConfigurationRows.find(records.db, id, 'latest'),
       sendTo: (...message) => opened()?.deliveries.sendTo(...message),
     }).catch((error: unknown) => telemetry.backgroundFailed('pushing a configuration', error));
   };

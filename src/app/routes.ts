@@ -93,10 +93,10 @@ import { passkeyRoutes } from '../http/routes/passkeys.ts';
 import { secondFactorDemandRoutes, secondFactorRoutes } from '../http/routes/second-factor.ts';
 import { tokenPaths } from '../model/credential.ts';
 import { refusalLimits } from '../model/uplink.ts';
-import { listAlarms } from '../storage/records/rows/alarms.ts';
-import { findUplinkMetrics } from '../storage/records/rows/device-status.ts';
+import { alarmRows } from '../storage/records/rows/alarms.ts';
+import { deviceStatusRows } from '../storage/records/rows/device-status.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
-import { listProcessingLog, refusalsSince } from '../storage/records/rows/payload-notes.ts';
+import { processingLogRows, refusalRows } from '../storage/records/rows/payload-notes.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
 import type { TraceParts } from '../uplinks/device-trace.ts';
 
@@ -440,10 +440,14 @@ function deviceTraceRoute(
   const newest = (size: number) => ({ page: 0, size, sort: [] });
   const trace: TraceParts = {
     routeOf: (id) => directory.byDevice(id),
-    metricsOf: async (id) => (await findUplinkMetrics(db, [id])).get(id),
+    metricsOf: async (id) => (await deviceStatusRows.metrics(db, [id])).get(id),
     uplinks: uplinks.raw.list,
     async notesOf(deviceId, correlationId) {
-      const { rows } = await listProcessingLog(db, { deviceId, correlationId }, newest(notesMax));
+      const { rows } = await processingLogRows.list(
+        db,
+        { deviceId, correlationId },
+        newest(notesMax),
+      );
       return rows;
     },
     topics: (id) => store.topics(id),
@@ -451,7 +455,7 @@ function deviceTraceRoute(
       const range = { deviceId, to: at + 1, skip: 0, limit: 1, ...(topic && { topic }) };
       return (await store.samples(range))[0];
     },
-    refusals: (workspaceId) => refusalsSince(db, workspaceId, now() - refusalLimits.ageMsMax),
+    refusals: (workspaceId) => refusalRows.since(db, workspaceId, now() - refusalLimits.ageMsMax),
     async rulesOf(deviceId, tagIds, max) {
       const found = new Set(
         (await ruleRows.using(db, 'device', deviceId, max)).map(({ id }) => id),
@@ -475,7 +479,7 @@ function deviceTraceRoute(
         deviceIds: [deviceId],
         ruleIds: [id],
       };
-      return (await listAlarms(db, filter, newest(alarmsMax))).rows;
+      return (await alarmRows.list(db, filter, newest(alarmsMax))).rows;
     },
     async outputs(ids, workspaceId) {
       const rows = await outputConnectorRows.findAll(records, ids);

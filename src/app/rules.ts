@@ -30,12 +30,12 @@ import { RuleScripts } from '../rules/rule-scripts.ts';
 import { SilenceWatch } from '../rules/silence-watch.ts';
 import type { RuleOutlets } from '../rules/rule-writes.ts';
 import {
-  findRulePositions,
   positionsAfter,
   type RulePositions,
   rulesFollower,
+  rulePositionRows,
 } from '../storage/records/rows/positions.ts';
-import { nextRuleTime } from '../storage/records/rows/rule-state.ts';
+import { ruleTimes } from '../storage/records/rows/rule-state.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import { everywhere } from './shared-work.ts';
@@ -120,7 +120,7 @@ export async function composeRules(
   });
   const { runDue, handle } = follower;
   const timers = new RuleTimers({
-    nextTime: () => nextRuleTime(db, shared?.workspaces()),
+    nextTime: () => ruleTimes.next(db, shared?.workspaces()),
     runDue,
     now,
     setTimer,
@@ -355,7 +355,7 @@ async function settleInOrder(...steps: readonly (() => Promise<unknown>)[]): Pro
  * knows them.
  */
 async function evaluatedPositions({ records, log }: Parts): Promise<RulePositions> {
-  const saved = await findRulePositions(records.db);
+  const saved = await rulePositionRows.find(records.db);
   return positionsAfter(saved, log.followerPosition(rulesFollower) ?? 0);
 }
 

@@ -40,12 +40,7 @@ import type { DeliveryDraft } from '../model/delivery.ts';
 import type { DurableEntry, DurableRows } from '../model/journal-entry.ts';
 import { ChangeFollower } from '../model/record.ts';
 import { randomDeliveryId } from '../storage/delivery-log/record.ts';
-import {
-  connectorsWithoutShard,
-  insertSharedDeliveries,
-  setShard,
-  waitingByConnector,
-} from '../storage/records/rows/deliveries.ts';
+import { sharedDeliveryRows } from '../storage/records/rows/deliveries.ts';
 import { transaction, type TransactionStep } from '../storage/records/records.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import type { JournalFollower } from '../uplinks/followers/journal-consumer.ts';
@@ -340,7 +335,7 @@ export async function composeSharedDeliveries(
       await shared.written();
     },
     dropDevices: async (ids) => shared.drop(({ deviceId }) => ids.has(deviceId)),
-    waitingOf: (connectorIds) => waitingByConnector(db, connectorIds),
+    waitingOf: (connectorIds) => sharedDeliveryRows.waitingByConnector(db, connectorIds),
     counted: counts.settled,
     runMaintenance: async () => undefined,
     dropOld: shared.removeOld,
@@ -422,7 +417,7 @@ function createEnqueue(
       draft,
     }));
     const insert = async ({ db, afterCommit }: TransactionStep) => {
-      await insertSharedDeliveries(db, made, now());
+      await sharedDeliveryRows.insert(db, made, now());
       afterCommit(() => wakeHolders(drafts.map(({ connectorId }) => connectorId)));
     };
     await (step === undefined ? transaction(records.db, insert) : insert(step));
@@ -455,8 +450,10 @@ function composeOutputs(
 
 /** Those of a process from when it was the only one. */
 async function shardEarlierRows({ records: { db } }: Parts): Promise<void> {
-  for (const connectorId of await connectorsWithoutShard(db))
-    await transaction(db, (step) => setShard(step.db, connectorId, deliveryShardOf(connectorId)));
+  for (const connectorId of await sharedDeliveryRows.connectorsWithoutShard(db))
+    await transaction(db, (step) =>
+      sharedDeliveryRows.setShard(step.db, connectorId, deliveryShardOf(connectorId)),
+    );
 }
 
 // Connects MQTT of several nodes: each client is served by the node that holds its workspace.

@@ -32,9 +32,9 @@ import { EmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplink
 import type { OpenRawUplinkStore } from '../storage/raw-uplinks/raw-uplink-store.ts';
 import { deviceTypeRows } from '../storage/records/rows/device-types.ts';
 import { deviceRows } from '../storage/records/rows/devices.ts';
-import { dropOldKeptAnswers } from '../storage/records/rows/idempotency-keys.ts';
-import { dropOldProcessingLog } from '../storage/records/rows/payload-notes.ts';
-import { dropOldPeriodCounts } from '../storage/records/rows/period-counts.ts';
+import { keptAnswerRows } from '../storage/records/rows/idempotency-keys.ts';
+import { processingLogRows } from '../storage/records/rows/payload-notes.ts';
+import { periodCountRows } from '../storage/records/rows/period-counts.ts';
 import { shardOf } from '../storage/samples/clickhouse/flusher.ts';
 import { samplesError } from '../storage/samples/clickhouse/store-parts.ts';
 import { closeInOrder } from '../structures/closers.ts';
@@ -269,9 +269,9 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     scripts,
     scriptTrials: scripts.trials,
     async runMaintenance() {
-      await dropOldProcessingLog(db, now());
-      await dropOldKeptAnswers(db, now() - idempotencyKeptMs);
-      await dropOldPeriodCounts(db, now());
+      await processingLogRows.dropOld(db, now());
+      await keptAnswerRows.dropOld(db, now() - idempotencyKeptMs);
+      await periodCountRows.dropOld(db, now());
     },
     close: () => closeInOrder(intake.drained, scripts.close, status.close, raw.close),
   };

@@ -16,9 +16,9 @@ export const changeFollowing = {
 interface ChangeFollowingParts {
   /** The id of this node, which knows its own changes. */
   readonly node: string;
-  /** The newest change when nothing was in memory yet; see `newestRecordChange`. */
+  /** The newest change when nothing was in memory yet; see `recordChangeRows.newest`. */
   readonly from: number;
-  /** See `findRecordChanges`. */
+  /** See `recordChangeRows.behind`. */
   readonly read: (last: number, max: number) => Promise<readonly PublishedChanges[] | undefined>;
   readonly newest: () => Promise<number>;
   readonly follower: ChangeFollower;

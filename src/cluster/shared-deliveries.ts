@@ -9,15 +9,7 @@ import { deliveryLogLimits } from '../storage/delivery-log/record.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { type RecordsDb, transaction } from '../storage/records/records.ts';
-import {
-  type DeliveryResult,
-  findSharedDelivery,
-  findWaitingDeliveries,
-  listSharedDeliveries,
-  newestDelivery,
-  renewSharedDeliveries,
-  saveDeliveryResults,
-} from '../storage/records/rows/deliveries.ts';
+import { type DeliveryResult, sharedDeliveryRows } from '../storage/records/rows/deliveries.ts';
 import { RetryingWorker } from '../structures/retrying-worker.ts';
 import { createSerialQueue } from '../structures/work-queues.ts';
 import type { SetTimer } from '../structures/timers.ts';
@@ -95,7 +87,7 @@ export class SharedDeliveries {
       letGo(this.#state, waiting);
       return undefined;
     }
-    return waiting.draft ?? findSharedDelivery(this.#parts.db, waiting.id);
+    return waiting.draft ?? sharedDeliveryRows.find(this.#parts.db, waiting.id);
   };
 
   /** Resolves when all results so far are written. */
@@ -166,10 +158,10 @@ async function takeShards(
   shards: readonly number[],
 ): Promise<void> {
   const fresh = shards.filter((shard) => !state.shards.has(shard));
-  state.place ??= await newestDelivery(parts.db);
+  state.place ??= await sharedDeliveryRows.newest(parts.db);
   for (let behind = -1; ; ) {
     const page = { shards: fresh, behind, upTo: state.place };
-    const rows = await findWaitingDeliveries(parts.db, page, sharedDeliveryLimits.rowsPerPage);
+    const rows = await sharedDeliveryRows.waiting(parts.db, page, sharedDeliveryLimits.rowsPerPage);
     addRows(parts, state, rows);
     behind = rows.at(-1)?.sequence ?? behind;
     if (rows.length < sharedDeliveryLimits.rowsPerPage) break;
@@ -183,7 +175,7 @@ async function readOn(parts: SharedDeliveriesParts, state: State): Promise<void>
   const { rowsPerPage } = sharedDeliveryLimits;
   for (let isMore = state.shards.size > 0; isMore; ) {
     const page = { shards: [...state.shards], behind: state.place ?? -1 };
-    const rows = await findWaitingDeliveries(parts.db, page, rowsPerPage);
+    const rows = await sharedDeliveryRows.waiting(parts.db, page, rowsPerPage);
     addRows(parts, state, rows);
     state.place = rows.at(-1)?.sequence ?? state.place;
     isMore = rows.length === rowsPerPage;
@@ -253,7 +245,7 @@ function createResultWriter({
       const wasBehind = waiting.length > resultsMax;
       while (waiting.length > 0) {
         const some = waiting.slice(0, resultsPerWrite);
-        await transaction(db, (step) => saveDeliveryResults(step.db, some), 'lazy');
+        await transaction(db, (step) => sharedDeliveryRows.saveResults(step.db, some), 'lazy');
         waiting.splice(0, some.length);
       }
       isDue = false;
@@ -370,7 +362,7 @@ export function createSharedDeliveryBook(parts: {
   ): Promise<number> {
     await written();
     return transaction(db, async (step) => {
-      const count = await renewSharedDeliveries(step.db, filter, { at: now(), max });
+      const count = await sharedDeliveryRows.renew(step.db, filter, { at: now(), max });
       step.afterCommit(() => wakeHolders([filter.connectorId]));
       return count;
     });
@@ -379,17 +371,17 @@ export function createSharedDeliveryBook(parts: {
   return {
     async list(filter, page) {
       await written();
-      return listSharedDeliveries(db, filter, page);
+      return sharedDeliveryRows.list(db, filter, page);
     },
-    find: (id) => findSharedDelivery(db, id),
+    find: (id) => sharedDeliveryRows.find(db, id),
     renew,
     async renewOne(id) {
       await written();
-      const delivery = await findSharedDelivery(db, id);
+      const delivery = await sharedDeliveryRows.find(db, id);
       if (delivery === undefined || delivery.state === 'PENDING') return delivery;
       const { connectorId, organizationId } = delivery;
       await renew({ connectorId, organizationId, ids: [id] }, 1);
-      return findSharedDelivery(db, id);
+      return sharedDeliveryRows.find(db, id);
     },
   };
 }

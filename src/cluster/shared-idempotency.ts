@@ -2,12 +2,7 @@
 import { problem } from '../model/problem.ts';
 import { change, type Inventory } from '../inventory/record-crud.ts';
 import type { Records } from '../storage/records/records.ts';
-import {
-  findKeptAnswer,
-  insertKeptAnswer,
-  reserveKey,
-  takeOverKey,
-} from '../storage/records/rows/idempotency-keys.ts';
+import { keptAnswerRows } from '../storage/records/rows/idempotency-keys.ts';
 import {
   type FirstAnswer,
   idempotencyKeptMs,
@@ -44,9 +39,10 @@ export function createSharedIdempotency(parts: {
   async function settled(id: string, seenAfter: number): Promise<IdempotencyRecord | undefined> {
     const until = now() + sharedIdempotency.waitMsMax;
     for (;;) {
-      const found = await findKeptAnswer(db, id, seenAfter);
+      const found = await keptAnswerRows.find(db, id, seenAfter);
       if (found === undefined || found.answer !== null) return found;
-      if (await takeOverKey(db, id, { runBy, journalPosition: log.position })) return found;
+      if (await keptAnswerRows.takeOver(db, id, { runBy, journalPosition: log.position }))
+        return found;
       if (now() >= until) throw problem('requestUnderWay');
       await wait(sharedIdempotency.pollMs);
     }
@@ -59,7 +55,7 @@ export function createSharedIdempotency(parts: {
       const seenAfter = record.firstSeenAt - idempotencyKeptMs;
       for (;;) {
         const kept = { ...record, journalPosition: log.position };
-        if (await reserveKey(db, kept, { runBy, seenAfter })) return undefined;
+        if (await keptAnswerRows.reserve(db, kept, { runBy, seenAfter })) return undefined;
         const first = await settled(record.id, seenAfter);
         if (first !== undefined) return first;
       }
@@ -68,7 +64,7 @@ export function createSharedIdempotency(parts: {
       change(records, async (inventory) => {
         // Writers take turns, so that nothing changes between this look and the end.
         const seenAfter = kept.firstSeenAt - idempotencyKeptMs;
-        const first = await findKeptAnswer(inventory.db, kept.id, seenAfter);
+        const first = await keptAnswerRows.find(inventory.db, kept.id, seenAfter);
         if (first === undefined || first.answer === null) return answered(inventory, kept, work);
         if (first.bodyHash !== kept.bodyHash) throw problem('idempotencyKeyReused');
         return first.answer;
@@ -82,7 +78,7 @@ export function createSharedIdempotency(parts: {
   ): Promise<FirstAnswer> {
     const answer = await work(inventory);
     const journalPosition = log.position;
-    await insertKeptAnswer(inventory.db, { ...kept, answer, journalPosition });
+    await keptAnswerRows.insert(inventory.db, { ...kept, answer, journalPosition });
     return answer;
   }
 }

@@ -13,7 +13,7 @@ import { workspaceRows } from '../storage/records/rows/workspaces.ts';
 import { problem } from '../model/problem.ts';
 import { findPlace, nameOfKind, type PlacedKind } from '../storage/records/rows/search.ts';
 import { type EpochMs, formatInstant, formatInstantOrNull } from '../model/instant.ts';
-import { insertAuditEntries } from '../storage/records/rows/audit-log.ts';
+import { auditRows } from '../storage/records/rows/audit-log.ts';
 import { publishChanges } from '../storage/records/connection-pool.ts';
 import { auditEntriesOf } from './audit/audit.ts';
 
@@ -51,7 +51,7 @@ export async function change<T>(records: Records, work: (step: Step) => Promise<
     const made = await work(step);
     if (actor !== undefined) {
       const entries = await auditEntriesOf(step, records, changes, actor);
-      await insertAuditEntries(db, entries);
+      await auditRows.insert(db, entries);
       for (const entry of entries) about.set(entry.resourceId, changedRecordOf(entry));
     }
     await publishChanges(db, withRecords(changes, about));

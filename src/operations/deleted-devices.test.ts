@@ -1,7 +1,7 @@
 // Deleted devices: what is left of them is removed once uplinks in progress at the deletion have ended.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deviceRows } from '../storage/records/rows/devices.ts';
-import { findDeviceStates, saveDeviceStates } from '../storage/records/rows/device-status.ts';
+import { deviceStateRows } from '../storage/records/rows/device-status.ts';
 import {
   type DeletedDevicesParts,
   dropSamplesOf,
@@ -45,7 +45,7 @@ test('devices are purged when their last uplinks have ended, and later ones wait
   await deviceRows.noteDeleted(db, ['stored', 'empty'], 1_000);
   await deviceRows.noteDeleted(db, ['recent'], 1_001);
   const ids = ['stored', 'empty', 'recent'];
-  await saveDeviceStates(db, new Map(ids.map((id) => [id, { id }])));
+  await deviceStateRows.save(db, new Map(ids.map((id) => [id, { id }])));
   const { parts, calls } = recorded(db, 1_000 + lateAfterDeletionMs);
   await purgeDeletedDevices(parts);
   expect(calls).toEqual([
@@ -56,7 +56,7 @@ test('devices are purged when their last uplinks have ended, and later ones wait
   ]);
   const left = (await deviceRows.deleted(db)).map(({ deviceId }) => deviceId);
   expect(left.toSorted()).toEqual(['recent']);
-  expect([...(await findDeviceStates(db, ['stored', 'recent']))]).toEqual([
+  expect([...(await deviceStateRows.find(db, ['stored', 'recent']))]).toEqual([
     ['recent', { id: 'recent' }],
   ]);
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
 import { problem, UnreadableRecord } from '../model/problem.ts';
-import { findRuns, saveRuns } from '../storage/records/rows/rule-state.ts';
+import { ruleRunRows } from '../storage/records/rows/rule-state.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
 import { createRuleDeviceLookup, simulateStoredRule } from './rule-simulation.ts';
 import { RuleRuns } from './evaluation/run-log.ts';
@@ -70,12 +70,12 @@ test('runs are saved four rules at a time, the rest at the stop, and loaded when
   expect(log.changed).toHaveLength(26);
   await runs.close();
   expect(log.changed).toEqual([]);
-  for (const id of ids) expect(await findRuns(db, id)).toEqual([{ rule: id }]);
+  for (const id of ids) expect(await ruleRunRows.find(db, id)).toEqual([{ rule: id }]);
   const later = new RuleRuns({ ...parts, log: logOf([]) });
   expect(await later.runsOf('rule 7')).toEqual([{ rule: 'rule 7' }]);
   expect(await later.runsOf('unknown')).toEqual([]);
   const timestamp = '2026-06-01T12:00:00.000Z';
-  await saveRuns(db, 'saved', [{ timestamp, outcome: 'FIRED' }, { timestamp: 'older' }]);
+  await ruleRunRows.save(db, 'saved', [{ timestamp, outcome: 'FIRED' }, { timestamp: 'older' }]);
   expect(await later.lastRunsOf(db, ['saved', 'unknown'])).toEqual(
     new Map([['saved', { timestamp, outcome: 'FIRED' }]]),
   );
@@ -84,14 +84,14 @@ test('runs are saved four rules at a time, the rest at the stop, and loaded when
 
 test('runs of before the start stay when a rule runs again before anybody reads them', async () => {
   const { db } = opened.records;
-  await saveRuns(db, 'again', [{ rule: 'before the start' }]);
+  await ruleRunRows.save(db, 'again', [{ rule: 'before the start' }]);
   const timers = manualTimers();
   const failed = () => undefined;
   const log = logOf(['again']);
   const runs = new RuleRuns({ db, log, setRepeatingTimer: timers.setTimer, failed });
   await runs.saveAll();
   const all = [{ rule: 'again' }, { rule: 'before the start' }];
-  expect(await findRuns(db, 'again')).toEqual(all);
+  expect(await ruleRunRows.find(db, 'again')).toEqual(all);
   expect(await runs.runsOf('again')).toEqual(all);
   await runs.close();
 });

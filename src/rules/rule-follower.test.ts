@@ -11,7 +11,7 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { ContextDevice } from '../model/template-context.ts';
 import { openRecords, type OpenRecords, type TransactionStep } from '../storage/records/records.ts';
-import { findFollowerPosition, rulesFollower } from '../storage/records/rows/positions.ts';
+import { rulesFollower, followerPositionRows } from '../storage/records/rows/positions.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { clearRuleState } from '../storage/records/rows/rule-state.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
@@ -158,7 +158,10 @@ async function started(
     // samples.
     clock: () => milliseconds++,
     pause,
-    position: Math.max((await findFollowerPosition(records.db, rulesFollower)) ?? -1, told - 1),
+    position: Math.max(
+      (await followerPositionRows.find(records.db, rulesFollower)) ?? -1,
+      told - 1,
+    ),
     failed: (error) => expect.fail(String(error)),
     ...on,
   });
@@ -459,7 +462,7 @@ test('review rules 1: a rule that throws is noted, counted and told, and the oth
   ]);
   expect(notes[0]!.message).not.toContain('nobody thought of this');
   expect(failures).toEqual([expect.stringContaining('TypeError: nobody thought of this')]);
-  expect(await findFollowerPosition(records.db, rulesFollower)).toBe(durable.at(-1)!.position);
+  expect(await followerPositionRows.find(records.db, rulesFollower)).toBe(durable.at(-1)!.position);
   await cleared({ rules: [broken!, sound!] });
 });
 

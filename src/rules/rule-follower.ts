@@ -5,16 +5,13 @@ import { nextDueOf } from '../model/rule.ts';
 import { latestDue, nextDue, type RuleSchedule } from '../model/rule-schedule.ts';
 import type { StoredSample } from '../model/sample.ts';
 import { type RecordsDb, transaction } from '../storage/records/records.ts';
-import { saveRulePositions } from '../storage/records/rows/positions.ts';
+import { rulePositionRows } from '../storage/records/rows/positions.ts';
 import {
   type DeviceConditionState,
-  findDueConditionStates,
-  findDueRules,
-  findDueScriptTimers,
-  findPlannedRules,
-  moveConditionWaits,
-  moveScriptTimers,
   type ScriptTimer,
+  conditionStateRows,
+  ruleTimes,
+  scriptTimerRows,
 } from '../storage/records/rows/rule-state.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
@@ -256,7 +253,7 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
       const positions = this.#lanes.positions();
       if (hasChanged) await this.#parts.shared?.savePositions(this.#parts.db);
       if (hasChanged && positions.evaluated >= 0)
-        await saveRulePositions(this.#parts.db, positions);
+        await rulePositionRows.save(this.#parts.db, positions);
       return work();
     });
   }
@@ -467,7 +464,7 @@ class DueTimers {
 
   async runRules(at: EpochMs): Promise<boolean> {
     const batch = this.#newBatch();
-    for (const { id, due } of await findDueRules(this.#parts.db, at, dueMax, this.#workspaces())) {
+    for (const { id, due } of await ruleTimes.due(this.#parts.db, at, dueMax, this.#workspaces())) {
       const compiled = this.#parts.registry.rule(id);
       // A rule that is not active, or has no schedule, does not become due again.
       if (compiled?.schedule === undefined)
@@ -483,13 +480,13 @@ class DueTimers {
   async setBack(at: EpochMs, byMs: number): Promise<void> {
     const workspaces = this.#workspaces();
     await transaction(this.#parts.db, async (step) => {
-      for (const { id, due } of await findPlannedRules(step.db, at, workspaces)) {
+      for (const { id, due } of await ruleTimes.planned(step.db, at, workspaces)) {
         const schedule = this.#parts.registry.rule(id)?.schedule;
         const next = schedule && nextDue(schedule, at, at);
         if (next !== undefined && next < due) await ruleRows.saveNextExecution(step.db, id, next);
       }
-      await moveScriptTimers(step.db, { now: at, byMs }, workspaces);
-      await moveConditionWaits(step.db, { now: at, byMs }, workspaces);
+      await scriptTimerRows.move(step.db, { now: at, byMs }, workspaces);
+      await conditionStateRows.moveWaits(step.db, { now: at, byMs }, workspaces);
     });
     this.#parts.registry.reset();
   }
@@ -498,7 +495,7 @@ class DueTimers {
   async changeWaitingBlocks(at: EpochMs): Promise<boolean> {
     const { registry } = this.#parts;
     const workspaces = this.#workspaces();
-    const due = await findDueConditionStates(this.#parts.db, at, dueMax, workspaces);
+    const due = await conditionStateRows.findDue(this.#parts.db, at, dueMax, workspaces);
     const batch = this.#newBatch();
     for (const state of due) {
       const compiled = registry.rule(state.ruleId);
@@ -552,7 +549,7 @@ class DueTimers {
 
   async runScriptTimers(at: EpochMs): Promise<boolean> {
     const batch = this.#newBatch();
-    const timers = await findDueScriptTimers(this.#parts.db, at, dueMax, this.#workspaces());
+    const timers = await scriptTimerRows.findDue(this.#parts.db, at, dueMax, this.#workspaces());
     for (const timer of timers) await this.#runScriptTimer(timer, at, batch);
     await writeBatch(this.#parts, batch);
     return timers.length === dueMax;

@@ -7,11 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bootstrap } from '../access/bootstrap.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
-import {
-  findRulePositions,
-  positionsAfter,
-  saveRulePositions,
-} from '../storage/records/rows/positions.ts';
+import { positionsAfter, rulePositionRows } from '../storage/records/rows/positions.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
 import { workspaceRows } from '../storage/records/rows/workspaces.ts';
 import { type OpenRecords, openRecords } from '../storage/records/records.ts';
@@ -69,14 +65,14 @@ test('property: every entry is evaluated once and in the order of its workspace,
             for (let at = from; at < journal.length; at += 3) yield journal.slice(at, at + 3);
           },
         };
-        await saveRulePositions(records.db, { evaluated: -1, behind: new Map() });
+        await rulePositionRows.save(records.db, { evaluated: -1, behind: new Map() });
         // What a transaction writes, and what only memory has.
         let durable: readonly number[] = [];
         let seen: readonly number[] = [];
         let known = 0;
         let knownBefore = 0;
         const opened = async () => {
-          const saved = positionsAfter(await findRulePositions(records.db), known);
+          const saved = positionsAfter(await rulePositionRows.find(records.db), known);
           return new RuleLanes({ saved, rules, log, limits: tiny });
         };
         let lanes = await opened();

@@ -4,7 +4,7 @@ import type { RecordsDb } from '../storage/records/records.ts';
 import {
   evaluatedByAll,
   type RulePositions,
-  saveRulePositions,
+  rulePositionRows,
 } from '../storage/records/rows/positions.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
 import type { CompiledRule } from './evaluation/compiled-rule.ts';
@@ -178,7 +178,7 @@ export class RuleLanes {
 }
 
 const saving = (positions: RulePositions) => (step: RecordsDb) =>
-  saveRulePositions(step, positions);
+  rulePositionRows.save(step, positions);
 
 /** Entries before the position are still needed. */
 export function neededFrom(lanes: RuleLanes): number {

@@ -6,12 +6,11 @@ import type { ScriptRunner } from '../scripting/script-machine.ts';
 import type { CommitPlace } from '../storage/records/commit-order.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import {
-  countScriptTimers,
-  countTriggers,
-  findConditionStates,
-  findScriptState,
-  findTriggers,
   type WaitingTrigger,
+  scriptTimerRows,
+  triggerRows,
+  conditionStateRows,
+  scriptStateRows,
 } from '../storage/records/rows/rule-state.ts';
 import { KeyedQueue } from '../structures/work-queues.ts';
 import type { SetTimer } from '../structures/timers.ts';
@@ -111,7 +110,7 @@ export class RuleScripts {
 
   /** Resumes the runs that waited when the platform, or another node, stopped. */
   async start(): Promise<void> {
-    for (const [ruleId, count] of await countTriggers(this.#parts.db)) {
+    for (const [ruleId, count] of await triggerRows.counts(this.#parts.db)) {
       if (this.#parts.isOwn?.(ruleId) === false) continue;
       this.#waiting.set(ruleId, count);
       this.#schedule(ruleId);
@@ -137,7 +136,7 @@ export class RuleScripts {
     while (!this.#isClosed) {
       this.#unread.delete(ruleId);
       if (isOwn?.(ruleId) === false) return void this.#waiting.delete(ruleId);
-      const found = await findTriggers(db, ruleId, runsPerWrite);
+      const found = await triggerRows.first(db, ruleId, runsPerWrite);
       if (found.length === 0) {
         if (!this.#unread.has(ruleId)) this.#waiting.delete(ruleId);
         return;
@@ -214,7 +213,7 @@ async function runScript(
   const { rule, logic } = compiled;
   if (logic.type !== 'CUSTOM_LOGIC') return;
   const { origin, event, context, samples, places } = trigger as unknown as WaitingRun;
-  collector.state ??= (await findScriptState(db, activationOf(compiled))) ?? {};
+  collector.state ??= (await scriptStateRows.find(db, activationOf(compiled))) ?? {};
   const { emits } = await scripts.run({
     tenant: rule.organizationId,
     source: logic.block.script,
@@ -278,7 +277,7 @@ async function holdsBefore(
   const known = held.get(deviceId);
   if (known !== undefined) return known.holds;
   const { ruleId, activation } = activationOf(compiled);
-  const [saved] = await findConditionStates(parts.db, [{ ruleId, deviceId }]);
+  const [saved] = await conditionStateRows.find(parts.db, [{ ruleId, deviceId }]);
   return saved?.activation === activation ? saved.holds : '';
 }
 
@@ -331,7 +330,7 @@ async function setTimers(
 ): Promise<void> {
   const { id: ruleId, activation } = compiled.rule;
   for (const [i, timer] of outcome.timers.entries()) {
-    collector.timersWaiting ??= await countScriptTimers(collector.parts.db, ruleId);
+    collector.timersWaiting ??= await scriptTimerRows.count(collector.parts.db, ruleId);
     if (collector.timersWaiting >= scriptRunLimits.timersMax) {
       wrong(
         `the script already has ${scriptRunLimits.timersMax} pending timers; another was not set`,

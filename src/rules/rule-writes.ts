@@ -7,24 +7,20 @@ import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import type { CommitPlace } from '../storage/records/commit-order.ts';
 import { type RecordsDb, transaction, type TransactionStep } from '../storage/records/records.ts';
-import { addPeriodCounts, type PeriodCount } from '../storage/records/rows/period-counts.ts';
-import { appendProcessingLog } from '../storage/records/rows/payload-notes.ts';
+import { type PeriodCount, periodCountRows } from '../storage/records/rows/period-counts.ts';
+import { processingLogRows } from '../storage/records/rows/payload-notes.ts';
 import {
   type ActivationRef,
   activationsOf,
   type DeviceConditionState,
-  endConditionWaits,
-  insertScriptTimers,
-  insertTriggers,
   type JudgedDevice,
-  postponeConditionWaits,
-  removeScriptTimers,
-  removeTriggers,
-  saveConditionStates,
-  saveJudgedTimes,
-  saveLastSamples,
-  saveScriptState,
   type ScriptTimer,
+  conditionStateRows,
+  scriptTimerRows,
+  triggerRows,
+  judgedTimeRows,
+  lastSampleRows,
+  scriptStateRows,
 } from '../storage/records/rows/rule-state.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
 import { PeriodCounter } from '../uplinks/followers/period-counter.ts';
@@ -133,11 +129,12 @@ async function writeAll(
   const activations = await activationsOf(db, ruleIds);
   const counts = ({ ruleId, activation }: ActivationRef): boolean =>
     activations.get(ruleId) === activation;
-  await saveConditionStates(db, holds.filter(counts));
-  for (const state of write.ended) await endConditionWaits(db, state);
-  for (const state of write.postponed) await postponeConditionWaits(db, state, state.dueAt);
-  await saveJudgedTimes(db, write.judged);
-  await saveLastSamples(
+  await conditionStateRows.save(db, holds.filter(counts));
+  for (const state of write.ended) await conditionStateRows.endWaits(db, state);
+  for (const state of write.postponed)
+    await conditionStateRows.postponeWaits(db, state, state.dueAt);
+  await judgedTimeRows.save(db, write.judged);
+  await lastSampleRows.save(
     db,
     write.lastSamples.map(({ watchId, sample }) => {
       const [topic = '', ...keys] = watchId.split('\n');
@@ -149,16 +146,16 @@ async function writeAll(
       };
     }),
   );
-  for (const { ruleId, upTo } of write.done) await removeTriggers(db, ruleId, upTo);
-  await insertTriggers(
+  for (const { ruleId, upTo } of write.done) await triggerRows.removeUpTo(db, ruleId, upTo);
+  await triggerRows.insert(
     db,
     triggers
       .filter(counts)
       .map(({ ruleId, activation, trigger }) => ({ ruleId, activation, trigger })),
   );
-  await removeScriptTimers(db, write.firedTimers);
-  await insertScriptTimers(db, timers.filter(counts));
-  for (const saved of states.filter(counts)) await saveScriptState(db, saved, saved.state);
+  await scriptTimerRows.remove(db, write.firedTimers);
+  await scriptTimerRows.insert(db, timers.filter(counts));
+  for (const saved of states.filter(counts)) await scriptStateRows.save(db, saved, saved.state);
   for (const { ruleId, nextExecution } of due.filter(counts))
     await ruleRows.saveNextExecution(db, ruleId, nextExecution);
   const wanted = deliveries.filter(counts).map(({ activation: _, ...delivery }) => delivery);
@@ -167,8 +164,8 @@ async function writeAll(
     step,
     alarms.filter(counts).map(({ effect }) => effect),
   );
-  await addPeriodCounts(db, firedCounts(fired.filter(counts)));
-  await appendProcessingLog(db, [...write.notes, ...alarmNotes]);
+  await periodCountRows.add(db, firedCounts(fired.filter(counts)));
+  await processingLogRows.append(db, [...write.notes, ...alarmNotes]);
   await write.savePositions?.(db);
 }
 

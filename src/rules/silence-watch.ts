@@ -4,17 +4,12 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { ChangeFollower, RecordChange } from '../model/record.ts';
 import type { RecordsDb } from '../storage/records/records.ts';
 import { placeRows } from '../storage/records/rows/places.ts';
-import { findConditionStates } from '../storage/records/rows/rule-state.ts';
+import { conditionStateRows } from '../storage/records/rows/rule-state.ts';
 import {
-  devicesAmong,
-  devicesCreatedBy,
-  devicesHeard,
-  devicesHeardBy,
-  firstHeardBehind,
   type HeardDevice,
-  shortestTimeoutMs,
-  silentDevices,
   type TimedPlace,
+  heardDeviceRows,
+  deviceStatusRows,
 } from '../storage/records/rows/device-status.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import type { CompiledLogic, CompiledRule } from './evaluation/compiled-rule.ts';
@@ -176,7 +171,8 @@ class SilenceLook {
     const progress = this.#progress;
     if (progress.hasSilent) await this.#askSilent();
     if (this.#now < progress.quietUntil && changed.length === 0) return;
-    const afterMs = this.#logic.afterMs ?? (await shortestTimeoutMs(db, workspaceId));
+    const afterMs =
+      this.#logic.afterMs ?? (await heardDeviceRows.shortestTimeoutMs(db, workspaceId));
     const to = this.#now - (afterMs ?? 0);
     if (afterMs === undefined || to < this.#since) {
       progress.quietUntil = this.#since + (afterMs ?? passEveryMs);
@@ -188,24 +184,24 @@ class SilenceLook {
     for (let from = 0; from < asked.length; from += devicesPerPage) {
       const ids = asked.slice(from, from + devicesPerPage);
       await this.#take(
-        (await devicesHeard(db, ids)).filter((one) => one.workspaceId === workspaceId),
+        (await heardDeviceRows.find(db, ids)).filter((one) => one.workspaceId === workspaceId),
       );
     }
     const range = { to, max: devicesPerPage };
     for (let next: TimedPlace | undefined = progress.heard; next !== undefined; ) {
-      const page = await devicesHeardBy(db, workspaceId, { after: next, ...range });
+      const page = await heardDeviceRows.heardBy(db, workspaceId, { after: next, ...range });
       await this.#take(page.devices);
       next = page.next;
       progress.heard = next ?? behind(to);
     }
     for (let next: TimedPlace | undefined = progress.created; next !== undefined; ) {
-      const page = await devicesCreatedBy(db, workspaceId, { after: next, ...range });
+      const page = await heardDeviceRows.createdBy(db, workspaceId, { after: next, ...range });
       await this.#take(page.devices.filter(({ lastUplinkAt }) => lastUplinkAt === null));
       next = page.next;
       progress.created = next ?? behind(to);
     }
     // The next one is the one that was heard first of the others, or one that is created now.
-    const first = await firstHeardBehind(db, workspaceId, to);
+    const first = await deviceStatusRows.firstHeardBehind(db, workspaceId, to);
     progress.quietUntil = Math.min(this.#now, first ?? Infinity) + afterMs;
     for (const at of progress.later.values())
       progress.quietUntil = Math.min(progress.quietUntil, at);
@@ -222,7 +218,7 @@ class SilenceLook {
     let newest: EpochMs | null = null;
     let count = 0;
     for (let after: string | undefined = ''; after !== undefined; ) {
-      const page: readonly HeardDevice[] = await devicesAmong(
+      const page: readonly HeardDevice[] = await heardDeviceRows.among(
         db,
         { deviceIds, tagIds },
         after,
@@ -240,7 +236,7 @@ class SilenceLook {
     this.#progress.hasSilent = isSilent;
     // The one that was heard keeps the group from being silent that long.
     this.#progress.quietUntil = heard === undefined ? 0 : this.#silentFrom(heard);
-    const [state] = await findConditionStates(db, [{ ruleId: rule.id, deviceId: '' }]);
+    const [state] = await conditionStateRows.find(db, [{ ruleId: rule.id, deviceId: '' }]);
     const wasSilent = state?.activation === rule.activation && state.holds === '1';
     if (isSilent === wasSilent) return;
     await this.#write([{ deviceId: '', lastUplinkAt: newest }], isSilent);
@@ -252,9 +248,11 @@ class SilenceLook {
     const progress = this.#progress;
     for (let asked = 0; asked < silentPerPass; asked += devicesPerPage) {
       const ruleId = this.#compiled.rule.id;
-      const ids = await silentDevices(db, ruleId, progress.asked, devicesPerPage);
+      const ids = await heardDeviceRows.silent(db, ruleId, progress.asked, devicesPerPage);
       if (progress.asked === '') progress.hasSilent = ids.length > 0;
-      const known = new Map((await devicesHeard(db, ids)).map((one) => [one.deviceId, one]));
+      const known = new Map(
+        (await heardDeviceRows.find(db, ids)).map((one) => [one.deviceId, one]),
+      );
       const heard = [...known.values()].filter(
         ({ lastUplinkAt, timeoutMs }) =>
           (lastUplinkAt ?? 0) + (this.#logic.afterMs ?? timeoutMs) > this.#now,
@@ -314,7 +312,7 @@ class SilenceLook {
     await inBatch(async (batch) => {
       const compiled = rule(ruleId);
       if (compiled?.rule.activation !== activation) return;
-      const states = await findConditionStates(
+      const states = await conditionStateRows.find(
         db,
         devices.map(({ deviceId }) => ({ ruleId, deviceId })),
       );

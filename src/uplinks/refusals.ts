@@ -17,10 +17,9 @@ import {
   type UplinkDevice,
 } from '../model/uplink.ts';
 import {
-  addRefusals,
   connectorsOfDevices,
-  dropOldRefusals,
   placesOfConnectors,
+  refusalRows,
 } from '../storage/records/rows/payload-notes.ts';
 import { type Records, transaction } from '../storage/records/records.ts';
 import { SharedPool } from '../structures/shared-pool.ts';
@@ -143,7 +142,7 @@ export class Refusals {
   async dropOld(): Promise<void> {
     const records = this.#records;
     const now = this.#now;
-    await dropOldRefusals(records.db, now() - refusalLimits.ageMsMax);
+    await refusalRows.dropOld(records.db, now() - refusalLimits.ageMsMax);
   }
 
   /** One after the other, so that a slow database does not gather writes. */
@@ -189,7 +188,7 @@ export class Refusals {
           const place = places.get(one.connectorId);
           return place === undefined ? [] : [{ ...one, ...place, id: idOf(one) }];
         });
-        await addRefusals(db, rows);
+        await refusalRows.add(db, rows);
       },
       'lazy',
     );

@@ -10,9 +10,9 @@ import { type Principal, scopes, verbs } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
 import type { OpenRecords } from '../../src/storage/records/records.ts';
 import {
-  insertOrganizationMember,
-  insertWorkspaceMember,
   userRows,
+  organizationMemberRows,
+  workspaceMemberRows,
 } from '../../src/storage/records/rows/users.ts';
 import { organizationRows, workspaceRows } from '../../src/storage/records/rows/workspaces.ts';
 import {
@@ -71,7 +71,7 @@ export async function newGround(parts: GrantParts): Promise<Ground> {
     role: 'OWNER' as const,
     created: 0,
   };
-  await insertOrganizationMember(db, { ...member, acceptedAt: 0 });
+  await organizationMemberRows.insert(db, { ...member, acceptedAt: 0 });
   for (const id of [w1, w2]) {
     await workspaceRows.insert(db, {
       id,
@@ -103,7 +103,7 @@ export async function memberOf(
     ...audit,
   });
   const own = { userId, created: 0, acceptedAt: 0 };
-  await insertOrganizationMember(db, {
+  await organizationMemberRows.insert(db, {
     id: newId('member'),
     organizationId: ground.organizationId,
     role,
@@ -111,7 +111,12 @@ export async function memberOf(
   });
   if (adminOf !== undefined) {
     const workspaceId = ground.idOf[adminOf];
-    await insertWorkspaceMember(db, { id: newId('member'), workspaceId, role: 'ADMIN', ...own });
+    await workspaceMemberRows.insert(db, {
+      id: newId('member'),
+      workspaceId,
+      role: 'ADMIN',
+      ...own,
+    });
   }
   return { userId, state: 'member' as const, role, headers: await sessionOf(ground, userId) };
 }

@@ -16,9 +16,9 @@ import {
   verbsOfScope,
 } from '../../src/model/principal.ts';
 import { openRecords, type OpenRecords } from '../../src/storage/records/records.ts';
-import { saveAlarms } from '../../src/storage/records/rows/alarms.ts';
+import { alarmRows } from '../../src/storage/records/rows/alarms.ts';
 import { apiKeyRows, oauthClientRows } from '../../src/storage/records/rows/credentials.ts';
-import { insertDeliveries } from '../../src/storage/records/rows/deliveries.ts';
+import { onTheirWayRows } from '../../src/storage/records/rows/deliveries.ts';
 import { outputConnectorRows } from '../../src/storage/records/rows/data-flows.ts';
 import { secretHash } from '../../src/storage/records/secret-encryption.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
@@ -159,11 +159,11 @@ async function connected(fixtures: Fixtures): Promise<Fixtures> {
     cause: 'DATA_FLOW' as const,
     context: {},
   };
-  await insertDeliveries(records.db, [{ id: delivery, draft }], Date.now());
+  await onTheirWayRows.insert(records.db, [{ id: delivery, draft }], Date.now());
   // It is never sent.
   await records.db.updateTable('deliveries').set({ state: 'DEAD', reason: 'none' }).execute();
   const alarm = newId('alarm');
-  await saveAlarms(records.db, [openedAlarm(alarm, triggerOf(fixtures, id))]);
+  await alarmRows.save(records.db, [openedAlarm(alarm, triggerOf(fixtures, id))]);
   return { ...fixtures, outputConnector: id, delivery, alarm };
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { deleteDevice } from '../../src/inventory/devices/devices.ts';
-import { saveUplinkMetrics } from '../../src/storage/records/rows/device-status.ts';
+import { deviceStatusRows } from '../../src/storage/records/rows/device-status.ts';
 import { expectRefusal } from '../world/expectations.ts';
 import { besidesPlatform, makeKey, makeOrganization } from '../world/restricted-keys.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
@@ -193,7 +193,7 @@ test('remains of a crash right after a deletion are dropped by maintenance', asy
   await besidesPlatform(world, async (records) => {
     await deleteDevice({ ...records, now: () => noon }, device.id);
     const late = { uplinkId: 'u', deviceId: device.id, uplinkSize: 1, timestamp: noon };
-    await saveUplinkMetrics(records.db, [late]);
+    await deviceStatusRows.saveMetrics(records.db, [late]);
   });
   world = await start();
   await world.platform.runMaintenance();

@@ -14,16 +14,8 @@ import {
 import type { RecordChange } from '../../src/model/record.ts';
 import { publishChanges } from '../../src/storage/records/connection-pool.ts';
 import { openRecords, type OpenRecords, transaction } from '../../src/storage/records/records.ts';
-import {
-  adoptFollowerPositions,
-  findFollowerPosition,
-  saveFollowerPosition,
-} from '../../src/storage/records/rows/positions.ts';
-import {
-  dropOldRecordChanges,
-  findRecordChanges,
-  newestRecordChange,
-} from '../../src/storage/records/rows/shared-records.ts';
+import { followerPositionRows } from '../../src/storage/records/rows/positions.ts';
+import { recordChangeRows } from '../../src/storage/records/rows/shared-records.ts';
 import { dropReferences, recordsSettings } from '../../src/storage/records/testing-engine.ts';
 import { postgresEngine } from '../../src/storage/records/postgres/postgres-engine.ts';
 
@@ -66,9 +58,9 @@ async function follow(records: OpenRecords, node: string): Promise<Follower> {
   const { db } = records;
   const following = createChangeFollowing({
     node,
-    from: await newestRecordChange(db),
-    read: (last, max) => findRecordChanges(db, last, max),
-    newest: () => newestRecordChange(db),
+    from: await recordChangeRows.newest(db),
+    read: (last, max) => recordChangeRows.behind(db, last, max),
+    newest: () => recordChangeRows.newest(db),
     follower: {
       recordChanged: ({ id }) => void seen.push(id),
       changesMissed: () => void seen.push('missed'),
@@ -124,39 +116,41 @@ describe('turns', () => {
     let isWritten = false;
     let write = Promise.resolve();
     await transaction(one.db, async ({ db }) => {
-      await saveFollowerPosition(db, 'of one', 1);
-      write = saveFollowerPosition(two.db, 'of two', 2).then(() => {
+      await followerPositionRows.save(db, 'of one', 1);
+      write = followerPositionRows.save(two.db, 'of two', 2).then(() => {
         isWritten = true;
       });
       await sql`select pg_sleep(0.1)`.execute(db);
       expect(isWritten).toBe(false);
     });
     await write;
-    expect(await findFollowerPosition(two.db, 'of two')).toBe(2);
+    expect(await followerPositionRows.find(two.db, 'of two')).toBe(2);
   });
 
   test('a node without a turn in time gets 503, and writes again afterwards', async () => {
     const [one, two] = [await open('one', 50), await open('two')];
     await transaction(two.db, async ({ db }) => {
-      await saveFollowerPosition(db, 'b', 1);
-      await expect(saveFollowerPosition(one.db, 'a', 1)).rejects.toMatchObject({ status: 503 });
+      await followerPositionRows.save(db, 'b', 1);
+      await expect(followerPositionRows.save(one.db, 'a', 1)).rejects.toMatchObject({
+        status: 503,
+      });
     });
-    await saveFollowerPosition(one.db, 'a', 2);
-    expect(await findFollowerPosition(one.db, 'a')).toBe(2);
+    await followerPositionRows.save(one.db, 'a', 2);
+    expect(await followerPositionRows.find(one.db, 'a')).toBe(2);
   });
 });
 
 test('positions are those of the node; a platform that becomes a node keeps its own', async () => {
   const single = await open(undefined);
-  await saveFollowerPosition(single.db, 'rules', 7);
+  await followerPositionRows.save(single.db, 'rules', 7);
   await opened.pop()?.close();
   const [one, two] = [await open('one'), await open('two')];
-  await adoptFollowerPositions(one.db, { from: '', to: 'one' });
-  await saveFollowerPosition(two.db, 'rules', 3);
-  expect(await findFollowerPosition(one.db, 'rules')).toBe(7);
-  expect(await findFollowerPosition(two.db, 'rules')).toBe(3);
-  await adoptFollowerPositions(two.db, { from: '', to: 'two' });
-  expect(await findFollowerPosition(two.db, 'rules')).toBe(3);
+  await followerPositionRows.adopt(one.db, { from: '', to: 'one' });
+  await followerPositionRows.save(two.db, 'rules', 3);
+  expect(await followerPositionRows.find(one.db, 'rules')).toBe(7);
+  expect(await followerPositionRows.find(two.db, 'rules')).toBe(3);
+  await followerPositionRows.adopt(two.db, { from: '', to: 'two' });
+  expect(await followerPositionRows.find(two.db, 'rules')).toBe(3);
 });
 
 describe('changes', () => {
@@ -208,7 +202,7 @@ describe('changes', () => {
     await update(one, 'a');
     await update(one, 'b');
     await sql`update "recordChanges" set "created" = 0`.execute(one.db);
-    await dropOldRecordChanges(one.db, 60_000);
+    await recordChangeRows.dropOld(one.db, 60_000);
     await follower.readNow();
     expect(follower.seen).toEqual(['missed']);
     await update(one, 'c');
@@ -223,7 +217,7 @@ describe('changes', () => {
     await update(one, 'b');
     await follower.readNow();
     await sql`update "recordChanges" set "created" = 0`.execute(one.db);
-    await dropOldRecordChanges(one.db, 60_000);
+    await recordChangeRows.dropOld(one.db, 60_000);
     const { rows } = await sql`select * from "recordChanges"`.execute(one.db);
     expect(rows).toHaveLength(1);
     await update(one, 'c');

@@ -17,7 +17,7 @@ import type { CustomFieldType } from '../../src/model/device.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { openRecords } from '../../src/storage/records/records.ts';
 import { testEngine } from '../../src/storage/records/testing-engine.ts';
-import { saveUplinkMetrics } from '../../src/storage/records/rows/device-status.ts';
+import { deviceStatusRows } from '../../src/storage/records/rows/device-status.ts';
 import { organizationRows } from '../../src/storage/records/rows/workspaces.ts';
 import { userRows } from '../../src/storage/records/rows/users.ts';
 
@@ -96,7 +96,7 @@ export async function openFilteredInventory(seed: number, devices: number) {
   for (let n = 0; n < devices; n++)
     ids.push(await makeDevice(records, random, pick(random, places), n));
   const metrics = ids.filter(() => random() < 0.6).map((deviceId) => metricsOf(deviceId, random));
-  await saveUplinkMetrics(records.db, metrics);
+  await deviceStatusRows.saveMetrics(records.db, metrics);
   return {
     records,
     ids,

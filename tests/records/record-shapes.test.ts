@@ -2,8 +2,8 @@
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { saveUplinkMetrics } from '../../src/storage/records/rows/device-status.ts';
-import { appendProcessingLog } from '../../src/storage/records/rows/payload-notes.ts';
+import { deviceStatusRows } from '../../src/storage/records/rows/device-status.ts';
+import { processingLogRows } from '../../src/storage/records/rows/payload-notes.ts';
 import { type Body, makeDevice, type RecordsWorld, startRecordsWorld } from './records-world.ts';
 
 let world: RecordsWorld;
@@ -162,7 +162,7 @@ test('contract 4: what a device nests', async () => {
 test('contract 4: online follows the last uplink and the time-out; metrics carry every id', async () => {
   const { admin, records, clock } = world;
   const timestamp = clock.now;
-  await saveUplinkMetrics(records.db, [
+  await deviceStatusRows.saveMetrics(records.db, [
     { uplinkId: 'u', deviceId: device.id, uplinkSize: 12, timestamp, sqi: 3, batteryLevel: 60 },
   ]);
   const read = async () => (await admin('GET', `/v3/devices/${device.id}`)).body;
@@ -218,7 +218,7 @@ test('contract 7: schemas are strings, absent parts null, script versions count 
 test('contract 27: the processing log of a device', async () => {
   const at = (minute: number) => Date.UTC(2026, 0, 1, 0, minute);
   const entry = { deviceId: device.id, source: 'SCRIPT', correlationId: 'c' } as const;
-  await appendProcessingLog(world.records.db, [
+  await processingLogRows.append(world.records.db, [
     { ...entry, id: 'a', timestamp: at(1), level: 'WARN', message: 'one' },
     { ...entry, id: 'b', timestamp: at(2), level: 'ERROR', message: 'two', details: { line: 1 } },
   ]);

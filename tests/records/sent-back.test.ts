@@ -1,6 +1,6 @@
 // Records sent back as read: clients PUT complete records, with read-only and unknown members.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { saveUplinkMetrics } from '../../src/storage/records/rows/device-status.ts';
+import { deviceStatusRows } from '../../src/storage/records/rows/device-status.ts';
 import { type Body, type RecordsWorld, startRecordsWorld } from './records-world.ts';
 
 let world: RecordsWorld;
@@ -130,7 +130,7 @@ beforeAll(async () => {
     loRaProperties: lora,
   });
   made['/v3/devices'] = device;
-  await saveUplinkMetrics(world.records.db, [
+  await deviceStatusRows.saveMetrics(world.records.db, [
     {
       uplinkId: 'u',
       deviceId: device,

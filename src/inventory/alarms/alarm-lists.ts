@@ -15,10 +15,8 @@ import { problem } from '../../model/problem.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
   type AlarmFilter,
-  alarmIdsAfter,
-  commentsOfAlarms,
-  findAlarms,
-  listAlarms as listRows,
+  alarmRows,
+  alarmCommentRows,
 } from '../../storage/records/rows/alarms.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { found } from '../record-crud.ts';
@@ -49,13 +47,13 @@ export async function listAlarms(
 ): Promise<Page<AlarmView>> {
   const filter = await filterOf(records, principal, query, 'read');
   const db = records.elsewhere(filter.organizationId);
-  const { rows, total } = await listRows(db, filter, page);
+  const { rows, total } = await alarmRows.list(db, filter, page);
   return pageOf(await alarmViews(records.db, rows), total, page);
 }
 
 /** Throws 404. */
 export async function readAlarm(records: Records, id: string): Promise<AlarmView> {
-  const [alarm] = await findAlarms(records.db, [id]);
+  const [alarm] = await alarmRows.find(records.db, [id]);
   const [view] = await alarmViews(records.db, [found(alarm, 'alarm', id)]);
   if (view === undefined) throw new Error(`Alarm ${id} has no view`);
   return view;
@@ -106,7 +104,7 @@ export async function changeableAlarmIds(
   const open = { ...filter, states: filter.states ?? ['OPEN', 'ACKNOWLEDGED'] };
   const ids: string[] = [];
   for (;;) {
-    const some = await alarmIdsAfter(db, open, ids.at(-1) ?? '', idsPerRead);
+    const some = await alarmRows.idsAfter(db, open, ids.at(-1) ?? '', idsPerRead);
     ids.push(...some);
     if (some.length < idsPerRead) return ids;
   }
@@ -118,7 +116,7 @@ export async function reachableAlarmIds(
   principal: Principal,
   ids: readonly string[],
 ): Promise<{ readonly allowed: readonly string[]; readonly unknown: readonly string[] }> {
-  const alarms = new Map((await findAlarms(db, ids)).map((alarm) => [alarm.id, alarm]));
+  const alarms = new Map((await alarmRows.find(db, ids)).map((alarm) => [alarm.id, alarm]));
   const allowed: string[] = [];
   const unknown: string[] = [];
   for (const id of new Set(ids)) {
@@ -177,6 +175,6 @@ function alarmView(alarm: Alarm, comments: readonly AlarmComment[]) {
 /** In their order. */
 export async function alarmViews(db: RecordsDb, alarms: readonly Alarm[]): Promise<AlarmView[]> {
   const commented = alarms.filter(({ commentCount }) => commentCount > 0).map(({ id }) => id);
-  const comments = await commentsOfAlarms(db, [...new Set(commented)]);
+  const comments = await alarmCommentRows.ofAlarms(db, [...new Set(commented)]);
   return alarms.map((alarm) => alarmView(alarm, comments.get(alarm.id) ?? []));
 }

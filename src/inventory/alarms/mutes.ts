@@ -21,7 +21,7 @@ import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { endMuteOfAlarms } from '../../storage/records/rows/alarms.ts';
+import { alarmRows } from '../../storage/records/rows/alarms.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { muteRows } from '../../storage/records/rows/mutes.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
@@ -107,7 +107,7 @@ export async function updateMute(records: Records, id: string, sent: MuteUpdate)
 export async function deleteMute(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     await crud.remove(step, id);
-    await endMuteOfAlarms(step.db, id, step.now());
+    await alarmRows.endMute(step.db, id, step.now());
   });
 }
 

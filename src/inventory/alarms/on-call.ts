@@ -16,7 +16,7 @@ import { problem } from '../../model/problem.ts';
 import { openTimeZones } from '../../model/time-zone.ts';
 import { typesWithProperties } from '../../outputs/connectors/connector-table.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
-import { memberEmailsAmong } from '../../storage/records/rows/users.ts';
+import { organizationMemberRows } from '../../storage/records/rows/users.ts';
 import { onCallRows } from '../../storage/records/rows/mutes.ts';
 import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
@@ -66,7 +66,7 @@ export async function leftOf(
   const left = new Map<string, ReadonlySet<string>>();
   for (const [organizationId, own] of byOrganization) {
     const asked = [...new Set(own.flatMap(({ memberEmails }) => memberEmails))];
-    const members = await memberEmailsAmong(db, organizationId, asked);
+    const members = await organizationMemberRows.emailsAmong(db, organizationId, asked);
     for (const { id, memberEmails } of own)
       left.set(id, new Set(memberEmails.filter((email) => !members.has(email))));
   }
@@ -77,7 +77,7 @@ export async function createOnCall(records: Records, draft: OnCallDraft) {
   const record = await crud.create(records, async (step, fields) => {
     const place = await placeIn(step, draft.workspaceId);
     const read = drafted(draft);
-    const memberEmails = await memberEmailsAmong(step.db, place.organizationId, [
+    const memberEmails = await organizationMemberRows.emailsAmong(step.db, place.organizationId, [
       ...new Set(emailsOf(read)),
     ]);
     return { ...fields, ...place, ...read, memberEmails: [...memberEmails] };
@@ -110,7 +110,9 @@ export function updateOnCall(records: Records, id: string, sent: OnCallUpdate) {
     const { workspaceId, organizationId } = current;
     const read = drafted({ ...sentForm(current), ...givenIn(sent), workspaceId });
     const emails = emailsOf(read);
-    const members = await memberEmailsAmong(step.db, organizationId, [...new Set(emails)]);
+    const members = await organizationMemberRows.emailsAmong(step.db, organizationId, [
+      ...new Set(emails),
+    ]);
     const known = current.memberEmails.filter((email) => emails.includes(email));
     const memberEmails = [...new Set([...members, ...known])];
     await crud.update(step, id, sent, () => ({ ...read, memberEmails }));

@@ -21,11 +21,9 @@ import type { Json } from '../../model/json.ts';
 import {
   type AuditedRow,
   auditedRows,
-  auditEntriesBefore,
   type AuditFilter,
-  insertAuditEntries,
   listActivities,
-  listAuditEntries,
+  auditRows,
 } from '../../storage/records/rows/audit-log.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
@@ -167,7 +165,7 @@ export async function auditEntry(
   actor: AuditActor,
   action: AuditedAction,
 ): Promise<void> {
-  await insertAuditEntries(records.db, [{ ...entryOf(actor, records.now()), ...action }]);
+  await auditRows.insert(records.db, [{ ...entryOf(actor, records.now()), ...action }]);
 }
 
 /** `deviceType` as `DEVICE_TYPE`. */
@@ -257,7 +255,7 @@ export async function readAuditLog(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof view>>> {
   const filter = filterOf(principal, query);
-  const { rows, total } = await listAuditEntries(records.db, filter, page);
+  const { rows, total } = await auditRows.list(records.db, filter, page);
   return pageOf(rows.map(view), total, page);
 }
 
@@ -281,7 +279,7 @@ async function* exported(
   if (format === 'csv') yield csvLine(csvColumns);
   let before = Number.MAX_SAFE_INTEGER;
   for (;;) {
-    const entries = await auditEntriesBefore(records.db, filter, before, exportBatch);
+    const entries = await auditRows.before(records.db, filter, before, exportBatch);
     if (entries.length === 0) return;
     before = entries.at(-1)?.sequence ?? 0;
     yield entries.map(lines[format]).join('');

@@ -13,12 +13,7 @@ import type { Records } from '../../storage/records/records.ts';
 import { deviceConnectorRows, dataFlowRows } from '../../storage/records/rows/data-flows.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
-import {
-  findRefusal,
-  listRefusals,
-  type RefusalsOf,
-  removeRefusals,
-} from '../../storage/records/rows/payload-notes.ts';
+import { type RefusalsOf, refusalRows } from '../../storage/records/rows/payload-notes.ts';
 import { slipsBetween } from '../../structures/similar-names.ts';
 import { changeDevice } from '../devices/device-batch.ts';
 import { change, found, type Step } from '../record-crud.ts';
@@ -31,7 +26,7 @@ export async function readRefusals(
   page: PageRequest,
   principal: Principal,
 ) {
-  const { rows, total } = await listRefusals(db, of, now() - refusalLimits.ageMsMax, page);
+  const { rows, total } = await refusalRows.list(db, of, now() - refusalLimits.ageMsMax, page);
   const names = [...new Set(rows.flatMap(({ deviceId }) => deviceId ?? []))];
   const known = await deviceRows.serviceIdsOf(db, principal.organizationId, names);
   const registered = (deviceId: string | null) => {
@@ -54,7 +49,7 @@ function refusalView({ organizationId: _, sent: __, first, last, ...refusal }: R
  * One, or all. One that is gone is forgotten as well: the oldest make room for others at any time.
  */
 export function forgetRefusals({ db }: Records, of: RefusalsOf, id?: string): Promise<void> {
-  return removeRefusals(db, of, id);
+  return refusalRows.remove(db, of, id);
 }
 
 // What a refused sender could be: its connector, data flows, device types that may decode it, and similar devices.
@@ -82,7 +77,7 @@ export async function refusalCandidates(
   principal: Principal,
 ): Promise<Candidates> {
   const { db } = records;
-  const refusal = found(await findRefusal(db, of, id), 'refusal', id);
+  const refusal = found(await refusalRows.find(db, of, id), 'refusal', id);
   const { organizationId, connectorId } = refusal;
   const connector = found(
     await deviceConnectorRows.find(records, connectorId),
@@ -180,7 +175,7 @@ export function registerRefused(
   }: { readonly of: RefusalsOf; readonly id: string; readonly draft: RegistrationDraft },
 ): Promise<Registered> {
   return change(records, async (step) => {
-    const refusal = found(await findRefusal(step.db, of, id), 'refusal', id);
+    const refusal = found(await refusalRows.find(step.db, of, id), 'refusal', id);
     const { deviceId, connectorId, workspaceId } = refusal;
     if (deviceId === null) refuse(`refusal ${id} names no device`);
     if (deviceId.length >= refusalLimits.deviceIdLengthMax)

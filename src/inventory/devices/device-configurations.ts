@@ -7,11 +7,7 @@ import type { Records } from '../../storage/records/records.ts';
 import {
   configurationId,
   type DeviceConfiguration,
-  findDeviceConfiguration,
-  insertDeviceConfiguration,
-  listDeviceConfigurations as listRows,
-  nextConfigurationVersion,
-  removeDeviceConfiguration,
+  deviceConfigurationRows,
 } from '../../storage/records/rows/downlinks.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { change, found } from '../record-crud.ts';
@@ -43,7 +39,7 @@ export async function createDeviceConfiguration(
         reason: `body workspaceId: the device is in workspace ${workspaceId}`,
       });
     }
-    const version = await nextConfigurationVersion(step.db, deviceId);
+    const version = await deviceConfigurationRows.nextVersion(step.db, deviceId);
     const record = {
       deviceId,
       version,
@@ -51,7 +47,7 @@ export async function createDeviceConfiguration(
       configuration: sent.configuration,
       created: records.now(),
     };
-    await insertDeviceConfiguration(step.db, record);
+    await deviceConfigurationRows.insert(step.db, record);
     step.announce({ kind: 'deviceConfiguration', id: configurationId(record), action: 'created' });
     return view(record);
   });
@@ -63,7 +59,7 @@ export async function listDeviceConfigurations(
   deviceId: string,
   page: PageRequest,
 ) {
-  const { rows, total } = await listRows(records.db, deviceId, page);
+  const { rows, total } = await deviceConfigurationRows.list(records.db, deviceId, page);
   return pageOf(rows.map(view), total, page);
 }
 
@@ -72,7 +68,7 @@ export async function readDeviceConfiguration(
   deviceId: string,
   version: number | 'latest',
 ) {
-  const record = await findDeviceConfiguration(records.db, deviceId, version);
+  const record = await deviceConfigurationRows.find(records.db, deviceId, version);
   return view(found(record, 'configuration', `${version}`));
 }
 
@@ -82,8 +78,12 @@ export async function deleteDeviceConfiguration(
   version: number,
 ): Promise<void> {
   await change(records, async (step) => {
-    found(await findDeviceConfiguration(step.db, deviceId, version), 'configuration', `${version}`);
-    await removeDeviceConfiguration(step.db, deviceId, version);
+    found(
+      await deviceConfigurationRows.find(step.db, deviceId, version),
+      'configuration',
+      `${version}`,
+    );
+    await deviceConfigurationRows.remove(step.db, deviceId, version);
     step.announce({
       kind: 'deviceConfiguration',
       id: configurationId({ deviceId, version }),
@@ -100,7 +100,7 @@ export async function pushDeviceConfiguration(
 ): Promise<{ readonly message: string }> {
   const device = found(await deviceRows.find(records, deviceId), 'device', deviceId);
   const latest = found(
-    await findDeviceConfiguration(records.db, deviceId, 'latest'),
+    await deviceConfigurationRows.find(records.db, deviceId, 'latest'),
     'configuration',
     'latest',
   );

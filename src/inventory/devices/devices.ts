@@ -24,7 +24,7 @@ import {
   deviceConnectorRows,
   integrationRows,
 } from '../../storage/records/rows/data-flows.ts';
-import { findUplinkMetrics } from '../../storage/records/rows/device-status.ts';
+import { deviceStatusRows } from '../../storage/records/rows/device-status.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
@@ -126,7 +126,7 @@ export async function deviceViews(
     ...new Set(devices.flatMap((device) => device.placeId ?? [])),
   ]);
   const customFields = await customFieldRows.ofDevices(records.db, ids);
-  const metrics = await findUplinkMetrics(records.db, ids);
+  const metrics = await deviceStatusRows.metrics(records.db, ids);
   return devices.map((device) => {
     const flow = flows.get(device.dataFlowId);
     const context: DeviceContext = {

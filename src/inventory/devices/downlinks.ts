@@ -10,14 +10,8 @@ import { pageOf, type PageRequest } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import type { NoteLevel } from '../../model/entry-trace.ts';
 import { type Records, transaction } from '../../storage/records/records.ts';
-import {
-  dropOldDownlinks,
-  insertDownlinks,
-  listDownlinks as listRows,
-  saveDownlink,
-  waitingDownlinks,
-} from '../../storage/records/rows/downlinks.ts';
-import { listProcessingLog } from '../../storage/records/rows/payload-notes.ts';
+import { downlinkRows } from '../../storage/records/rows/downlinks.ts';
+import { processingLogRows } from '../../storage/records/rows/payload-notes.ts';
 
 function view(downlink: Downlink) {
   const { id, created, updated, state, port, confirmed, payloadHex, topic, payload, error } =
@@ -42,7 +36,7 @@ export async function listDownlinks(
   filter: { readonly deviceId: string; readonly state?: DownlinkState | undefined },
   page: PageRequest,
 ) {
-  const { rows, total } = await listRows(records.db, filter, page);
+  const { rows, total } = await downlinkRows.list(records.db, filter, page);
   return pageOf(rows.map(view), total, page);
 }
 
@@ -60,7 +54,7 @@ export async function addDownlinks(
   if (downlinks.length === 0) return;
   const { waitingPerDeviceMax } = downlinkLimits;
   await transaction(db, async ({ db: step }) => {
-    const waiting = await waitingDownlinks(step, deviceId, waitingPerDeviceMax);
+    const waiting = await downlinkRows.waiting(step, deviceId, waitingPerDeviceMax);
     const isReplacing = downlinks.some((downlink) => downlink.replaces);
     const replaced = waiting.filter(() => isReplacing);
     if (waiting.length - replaced.length + downlinks.length > waitingPerDeviceMax) {
@@ -72,14 +66,15 @@ export async function addDownlinks(
       nextTryAt: null,
       updated: now,
     } as const;
-    for (const downlink of replaced) await saveDownlink(step, { ...downlink, ...over }, 'QUEUED');
-    await insertDownlinks(step, downlinks);
+    for (const downlink of replaced)
+      await downlinkRows.save(step, { ...downlink, ...over }, 'QUEUED');
+    await downlinkRows.insert(step, downlinks);
   });
 }
 
 /** Deletes downlinks beyond their retention. */
 export async function forgetOldDownlinks({ db }: Records, now: number): Promise<void> {
-  await dropOldDownlinks(db, now - downlinkLimits.keptMs, downlinkLimits.keptPerDeviceMax);
+  await downlinkRows.dropOld(db, now - downlinkLimits.keptMs, downlinkLimits.keptPerDeviceMax);
 }
 
 // The processing log of a device, as its owner reads it (contract 27).
@@ -98,7 +93,11 @@ export async function readProcessingLog(
   const { deviceId, level } = filter;
   const from = instant('from', filter.from);
   const to = instant('to', filter.to);
-  const { rows, total } = await listProcessingLog(records.db, { deviceId, level, from, to }, page);
+  const { rows, total } = await processingLogRows.list(
+    records.db,
+    { deviceId, level, from, to },
+    page,
+  );
   const content = rows.map((entry) => ({
     id: entry.id,
     timestamp: formatInstant(entry.timestamp),

@@ -5,7 +5,7 @@ import { type PathStep, placeLimits, type PlaceRecord, type Plan } from '../../m
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { findBlob, findBlobContent } from '../../storage/records/rows/blobs.ts';
+import { blobRows } from '../../storage/records/rows/blobs.ts';
 import { type PlaceCounts, placeRows } from '../../storage/records/rows/places.ts';
 import { ruleRows } from '../../storage/records/rows/rules.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
@@ -124,7 +124,7 @@ async function planOf(
 ): Promise<Plan | null> {
   if (!sent) return null;
   const { blobId } = sent;
-  const blob = await findBlob(records.db, blobId);
+  const blob = await blobRows.find(records.db, blobId);
   if (blob?.workspaceId !== workspaceId)
     throw problem('unknownReference', {
       field: 'body plan.blobId',
@@ -132,7 +132,7 @@ async function planOf(
       id: blobId,
       place: 'workspace',
     });
-  const content = await findBlobContent(records.db, blobId);
+  const content = await blobRows.content(records.db, blobId);
   const size = content && pictureSize(blob.contentType, content);
   if (size === undefined)
     throw problem('invalidRequest', {

@@ -6,10 +6,9 @@ import type { RunOutcome } from '../../model/rule.ts';
 import { isOneOf } from '../../storage/records/columns.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
-  hourlyPeriodCounts,
   periodKinds,
   periodOf,
-  sumPeriodCounts,
+  periodCountRows,
 } from '../../storage/records/rows/period-counts.ts';
 
 export interface FlowHealthParts {
@@ -159,7 +158,7 @@ export async function healthOfOutputs(
   const now = records.now();
   const ids = connectorIds.filter((id) => !isSharedConnector(id));
   const from = periodOf('delivered', now - dayMs) + periodKinds.delivered.periodMs;
-  const countsOf = await hourlyPeriodCounts(
+  const countsOf = await periodCountRows.hourly(
     records.elsewhere(organizationId),
     ids,
     ['delivered', 'failed'],
@@ -222,7 +221,7 @@ export async function healthOfRules(
   await settledFor(organizationId).catch(() => undefined);
   const db = records.elsewhere(organizationId);
   const from = periodOf('fired', records.now() - dayMs + 1);
-  const fired = await sumPeriodCounts(db, ruleIds, ['fired'], from);
+  const fired = await periodCountRows.sums(db, ruleIds, ['fired'], from);
   const lastRuns = await lastRunsOf(db, ruleIds);
   return new Map(
     ruleIds.map((id) => [

@@ -12,7 +12,7 @@ import { newId } from '../../model/ids.ts';
 import { parsedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { blobBytesOf, findBlob, insertBlob, removeBlob } from '../../storage/records/rows/blobs.ts';
+import { blobRows } from '../../storage/records/rows/blobs.ts';
 import { deviceTypeRows } from '../../storage/records/rows/device-types.ts';
 import { change, firstVersion, nextVersion, type Step } from '../record-crud.ts';
 import { blobLimits, checkedContentType, sha256Of } from '../workspaces/blobs.ts';
@@ -528,10 +528,10 @@ async function pictureOf(
     return current;
   }
   const sha256 = sha256Of(content);
-  const replaced = await findBlob(step.db, urlPattern.exec(current ?? '')?.[1] ?? '');
+  const replaced = await blobRows.find(step.db, urlPattern.exec(current ?? '')?.[1] ?? '');
   if (replaced?.sha256 === sha256) return current;
   if (replaced !== undefined && replaced.organizationId === organizationId) {
-    await removeBlob(step.db, replaced.id);
+    await blobRows.remove(step.db, replaced.id);
     step.announce({ kind: 'blob', id: replaced.id, action: 'deleted' });
   }
   const record: Blob = {
@@ -545,7 +545,7 @@ async function pictureOf(
     sha256,
     ...firstVersion(step.now()),
   };
-  await insertBlob(step.db, record, content);
+  await blobRows.insert(step.db, record, content);
   step.announce({ kind: 'blob', id: record.id, action: 'created' });
   return `/v3/blobs/${record.id}/content`;
 }
@@ -565,7 +565,7 @@ async function refusalOf(
     if (error instanceof Problem) return error.message;
     throw error;
   }
-  const bytes = (await blobBytesOf(step.db, organizationId)) + content.length;
+  const bytes = (await blobRows.bytesOf(step.db, organizationId)) + content.length;
   if (bytes <= blobLimits.organizationBytesMax) return undefined;
   return "the organization's blob quota is used up";
 }

@@ -11,14 +11,12 @@ import {
 } from '../../model/user.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
-  findOrganizationMember,
-  insertOrganizationMember,
   listMembers as listRows,
   type MembersOf,
   type NamedMember,
   type OrganizationMember,
-  saveOrganizationMember,
   userRows,
+  organizationMemberRows,
 } from '../../storage/records/rows/users.ts';
 import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import {
@@ -160,12 +158,12 @@ export async function acceptInvitation(
     // The second of two concurrent requests finds nothing.
     const current = await invitationRows.findOpen(step.db, invitation.tokenHash, now);
     if (current === undefined) throw unknownInvitation();
-    const member = await findOrganizationMember(step.db, invitation.organizationId, user.id);
+    const member = await organizationMemberRows.find(step.db, invitation.organizationId, user.id);
     if (member === undefined)
       throw new Error(`Invitation ${invitation.id} is open and its membership does not exist`);
     if (chosen !== undefined || accepted.proven !== user.proven)
       await userRows.save(step.db, accepted);
-    await saveOrganizationMember(step.db, { ...member, acceptedAt: now });
+    await organizationMemberRows.save(step.db, { ...member, acceptedAt: now });
     await invitationRows.remove(step.db, invitation.id);
     step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'updated' });
     if (chosen === undefined) return;
@@ -223,7 +221,7 @@ export async function pendingMember(
     role,
   }: { readonly organizationId: string; readonly user: User; readonly role: OrganizationRole },
 ): Promise<OrganizationMember> {
-  const known = await findOrganizationMember(step.db, organizationId, user.id);
+  const known = await organizationMemberRows.find(step.db, organizationId, user.id);
   if (known === undefined) return insertPendingMember(step, { organizationId, user, role });
   if (known.acceptedAt !== null) throw problem('alreadyMember', { email: user.email });
   await assertInvitationWithinOwn(step, principal, known);
@@ -247,7 +245,7 @@ async function insertPendingMember(
     created: step.now(),
     acceptedAt: null,
   };
-  await insertOrganizationMember(step.db, member);
+  await organizationMemberRows.insert(step.db, member);
   step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'created' });
   return member;
 }

@@ -23,10 +23,7 @@ import {
   workspaceRolePermissions,
 } from '../../model/user.ts';
 import { problem } from '../../model/problem.ts';
-import {
-  type OrganizationMember,
-  workspaceMembershipsOf,
-} from '../../storage/records/rows/users.ts';
+import { type OrganizationMember, workspaceMemberRows } from '../../storage/records/rows/users.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
 import { change, found, type Step } from '../record-crud.ts';
 import { newId } from '../../model/ids.ts';
@@ -163,7 +160,7 @@ export async function assertInvitationWithinOwn(
   principal: Principal,
   { organizationId, userId, role }: OrganizationMember,
 ): Promise<void> {
-  const inWorkspaces = await workspaceMembershipsOf(step.db, organizationId, userId);
+  const inWorkspaces = await workspaceMemberRows.ofUser(step.db, organizationId, userId);
   const may =
     holdsAll(principal, organizationRolePermissions[role], 'all') &&
     inWorkspaces.every((member) =>

@@ -14,18 +14,10 @@ import {
 } from '../../model/user.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
-  findOrganizationMember,
-  findWorkspaceMember,
-  insertOrganizationMember,
-  insertWorkspaceMember,
   type OrganizationMember,
-  organizationMembershipsOf,
-  ownersOf,
-  removeOrganizationMember,
-  removeWorkspaceMember,
-  saveOrganizationMember,
-  saveWorkspaceRole,
   userRows,
+  organizationMemberRows,
+  workspaceMemberRows,
 } from '../../storage/records/rows/users.ts';
 import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { change, firstVersion, found, placeIn, type Step } from '../record-crud.ts';
@@ -41,11 +33,10 @@ import {
   userOfAddress,
 } from './invitations.ts';
 import {
-  demandsSecondFactor,
   hasSecondFactor,
   removeSecondFactorsOf,
-  saveSecondFactorDemand,
   sessionRows,
+  secondFactorDemandRows,
 } from '../../storage/records/rows/sign-in.ts';
 import { auditAction } from '../audit/audit.ts';
 import { toFlag } from '../../storage/records/columns.ts';
@@ -74,7 +65,7 @@ export async function addOrganizationMember(
   const added = await change(records, async (step) => {
     const user = await userOfAddress(step, email);
     const member = await pendingMember(step, principal, { organizationId, user, role });
-    await saveOrganizationMember(step.db, member);
+    await organizationMemberRows.save(step.db, member);
     const link = await renewedLink(step, inviter, member);
     const { name } = user;
     return { organizationId, link, member: memberView({ ...member, name, email: user.email }) };
@@ -98,7 +89,7 @@ export async function changeOrganizationRole(
     assertRoleWithinOwn(inviter.principal, current.role);
     assertRoleWithinOwn(inviter.principal, role);
     const member = { ...current, role };
-    await saveOrganizationMember(step.db, member);
+    await organizationMemberRows.save(step.db, member);
     if (current.role === 'OWNER' && role !== 'OWNER')
       await transferOwnership(step, organizationId, userId);
     step.announce({ kind: 'member', id: member.id, userId, action: 'updated' });
@@ -117,11 +108,11 @@ export async function deleteOrganizationMember(
   await change(records, async (step) => {
     const member = await memberOf(step, { organizationId, userId });
     assertRoleWithinOwn(principal, member.role);
-    await removeOrganizationMember(step.db, member);
+    await organizationMemberRows.remove(step.db, member);
     if (member.role === 'OWNER') await transferOwnership(step, organizationId, userId);
     step.announce({ kind: 'member', id: member.id, userId, action: 'deleted' });
     step.announce({ kind: 'user', id: userId, action: 'updated' });
-    if ((await organizationMembershipsOf(step.db, userId)).length === 0)
+    if ((await organizationMemberRows.ofUser(step.db, userId)).length === 0)
       await userRows.remove(step.db, userId);
   });
 }
@@ -130,7 +121,11 @@ async function memberOf(
   step: Step,
   { organizationId, userId }: MemberOfOrganization,
 ): Promise<OrganizationMember> {
-  return found(await findOrganizationMember(step.db, organizationId, userId), 'member', userId);
+  return found(
+    await organizationMemberRows.find(step.db, organizationId, userId),
+    'member',
+    userId,
+  );
 }
 
 /**
@@ -142,7 +137,7 @@ async function transferOwnership(
   organizationId: string,
   leavingUserId: string,
 ): Promise<void> {
-  const [next] = await ownersOf(step.db, organizationId);
+  const [next] = await organizationMemberRows.owners(step.db, organizationId);
   if (next === undefined) throw problem('lastOwner');
   const known = await organizationRows.find(step.db, organizationId);
   const organization = found(known, 'organization', organizationId);
@@ -174,9 +169,9 @@ export async function addWorkspaceMember(
     const { organizationId } = await placeIn(step, workspaceId);
     const user = await userOfAddress(step, email);
     const inOrganization =
-      (await findOrganizationMember(step.db, organizationId, user.id)) ??
+      (await organizationMemberRows.find(step.db, organizationId, user.id)) ??
       (await pendingMember(step, principal, { organizationId, user, role: 'MEMBER' }));
-    if ((await findWorkspaceMember(step.db, workspaceId, user.id)) !== undefined)
+    if ((await workspaceMemberRows.find(step.db, workspaceId, user.id)) !== undefined)
       throw problem('alreadyMember', { email: user.email });
     const member = {
       id: newId('member'),
@@ -186,7 +181,7 @@ export async function addWorkspaceMember(
       created: step.now(),
       acceptedAt: inOrganization.acceptedAt,
     };
-    await insertWorkspaceMember(step.db, member);
+    await workspaceMemberRows.insert(step.db, member);
     step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'created' });
     const link = await renewedLink(step, inviter, inOrganization);
     const { name } = user;
@@ -207,9 +202,9 @@ export async function changeWorkspaceRole(
     const { organizationId } = await placeIn(step, workspaceId);
     refuseHigherWorkspaceRole(inviter.principal, workspaceId, current.role);
     refuseHigherWorkspaceRole(inviter.principal, workspaceId, role);
-    await saveWorkspaceRole(step.db, current.id, role);
+    await workspaceMemberRows.saveRole(step.db, current.id, role);
     step.announce({ kind: 'member', id: current.id, userId, action: 'updated' });
-    const known = await findOrganizationMember(step.db, organizationId, userId);
+    const known = await organizationMemberRows.find(step.db, organizationId, userId);
     const link = await renewedLink(step, inviter, found(known, 'member', userId));
     return { organizationId, link, member: await readMemberView(step, { ...current, role }) };
   });
@@ -224,13 +219,13 @@ export async function deleteWorkspaceMember(
   await change(records, async (step) => {
     const member = await workspaceMemberOf(step, { workspaceId, userId });
     refuseHigherWorkspaceRole(principal, workspaceId, member.role);
-    await removeWorkspaceMember(step.db, member.id);
+    await workspaceMemberRows.remove(step.db, member.id);
     step.announce({ kind: 'member', id: member.id, userId, action: 'deleted' });
   });
 }
 
 async function workspaceMemberOf(step: Step, { workspaceId, userId }: MemberOfWorkspace) {
-  return found(await findWorkspaceMember(step.db, workspaceId, userId), 'member', userId);
+  return found(await workspaceMemberRows.find(step.db, workspaceId, userId), 'member', userId);
 }
 
 // Second factors of members: an organization demands them, and a member who lost every one starts again.
@@ -250,7 +245,7 @@ export async function resetSecondFactors(
   const actor = records.actor();
   await change(records, async (step) => {
     const { db } = step;
-    const member = await findOrganizationMember(db, organizationId, userId);
+    const member = await organizationMemberRows.find(db, organizationId, userId);
     const accepted = member === undefined || member.acceptedAt === null ? undefined : member;
     const { role } = found(accepted, 'member', userId);
     if (userId === principal.id) throw problem('ownSecondFactorReset');
@@ -283,7 +278,7 @@ export async function resetSecondFactorsByOperator(
     if (user === undefined) return undefined;
     const hadFactor = await hasSecondFactor(step.db, user.id);
     const endedSessions = await removeFactors(step, user.id);
-    const memberships = await organizationMembershipsOf(step.db, user.id);
+    const memberships = await organizationMemberRows.ofUser(step.db, user.id);
     for (const { organizationId } of memberships.filter(isAccepted))
       await logReset(step, operator, { organizationId, user });
     return { hadFactor, endedSessions };
@@ -314,12 +309,12 @@ async function mayResetEverywhere(
   userId: string,
 ): Promise<boolean> {
   const own = new Map(
-    (await organizationMembershipsOf(db, principal.id))
+    (await organizationMemberRows.ofUser(db, principal.id))
       .filter(isAccepted)
       .filter(({ organizationId }) => !isClosed(principal, organizationId))
       .map(({ organizationId, role }) => [organizationId, role]),
   );
-  const theirs = (await organizationMembershipsOf(db, userId)).filter(isAccepted);
+  const theirs = (await organizationMemberRows.ofUser(db, userId)).filter(isAccepted);
   return theirs.every(({ organizationId, role }) => mayReset(own.get(organizationId), role));
 }
 
@@ -334,7 +329,7 @@ function mayReset(own: OrganizationRole | undefined, role: OrganizationRole): bo
 // Second factor demand of an organization: whether its members must have a second factor.
 
 export async function readSecondFactorDemand({ db }: Records, organizationId: string) {
-  return { secondFactorRequired: await demandsSecondFactor(db, organizationId) };
+  return { secondFactorRequired: await secondFactorDemandRows.has(db, organizationId) };
 }
 
 /**
@@ -348,10 +343,10 @@ export async function changeSecondFactorDemand(
   required: boolean,
 ) {
   return change(records, async (step) => {
-    if ((await demandsSecondFactor(step.db, organizationId)) !== required) {
+    if ((await secondFactorDemandRows.has(step.db, organizationId)) !== required) {
       if (required && !(await wouldStay(step.db, principal)))
         throw problem('ownSecondFactorMissing');
-      await saveSecondFactorDemand(step.db, organizationId, required);
+      await secondFactorDemandRows.save(step.db, organizationId, required);
       step.announce({ kind: 'organization', id: organizationId, action: 'updated' });
     }
     return { secondFactorRequired: required };
@@ -395,7 +390,7 @@ export async function admitPerson(
     await giveOrganizations(step, user.id, wanted);
     await giveWorkspaces(step, user.id, wanted);
     await takeAway(step, user.id, wanted);
-    if ((await organizationMembershipsOf(step.db, user.id)).length > 0) return user;
+    if ((await organizationMemberRows.ofUser(step.db, user.id)).length > 0) return user;
     step.announce({ kind: 'user', id: user.id, action: 'deleted' });
     await userRows.remove(step.db, user.id);
     return undefined;
@@ -482,7 +477,7 @@ async function giveOrganizations(step: Step, userId: string, wanted: Wanted): Pr
     (await organizationsFromProvider(step.db, userId)).map(({ id }) => id),
   );
   for (const [organizationId, role] of wanted.organizations) {
-    const known = await findOrganizationMember(step.db, organizationId, userId);
+    const known = await organizationMemberRows.find(step.db, organizationId, userId);
     if (known === undefined) await joinOrganization(step, { organizationId, userId, role });
     else if (fromProvider.has(known.id) || known.acceptedAt === null)
       await keepInOrganization(step, known, role);
@@ -495,7 +490,7 @@ async function joinOrganization(
 ): Promise<void> {
   const now = step.now();
   const member = { ...joined, id: newId('member'), created: now, acceptedAt: now };
-  await insertOrganizationMember(step.db, member);
+  await organizationMemberRows.insert(step.db, member);
   await markFromProvider(step.db, 'organizationMembers', member.id);
   step.announce({ kind: 'member', id: member.id, userId: member.userId, action: 'created' });
 }
@@ -509,7 +504,11 @@ async function keepInOrganization(
   const { id, userId, organizationId } = member;
   if (member.acceptedAt !== null && member.role === role) return;
   if (await isLastOwner(step, member, role)) return;
-  await saveOrganizationMember(step.db, { id, role, acceptedAt: member.acceptedAt ?? step.now() });
+  await organizationMemberRows.save(step.db, {
+    id,
+    role,
+    acceptedAt: member.acceptedAt ?? step.now(),
+  });
   await markFromProvider(step.db, 'organizationMembers', id);
   if (member.role === 'OWNER' && role !== 'OWNER')
     await transferOwnership(step, organizationId, userId);
@@ -523,23 +522,23 @@ async function isLastOwner(
   next: OrganizationRole | undefined,
 ): Promise<boolean> {
   if (role !== 'OWNER' || next === 'OWNER') return false;
-  const owners = await ownersOf(step.db, organizationId);
+  const owners = await organizationMemberRows.owners(step.db, organizationId);
   return owners.every((owner) => owner.userId === userId);
 }
 
 async function giveWorkspaces(step: Step, userId: string, wanted: Wanted): Promise<void> {
   const fromProvider = new Set((await workspacesFromProvider(step.db, userId)).map(({ id }) => id));
   for (const [workspaceId, role] of wanted.workspaces) {
-    const known = await findWorkspaceMember(step.db, workspaceId, userId);
+    const known = await workspaceMemberRows.find(step.db, workspaceId, userId);
     if (known === undefined) {
       const now = step.now();
       const id = newId('member');
       const member = { id, workspaceId, userId, role, created: now, acceptedAt: now };
-      await insertWorkspaceMember(step.db, member);
+      await workspaceMemberRows.insert(step.db, member);
       await markFromProvider(step.db, 'workspaceMembers', id);
       step.announce({ kind: 'member', id, userId, action: 'created' });
     } else if (fromProvider.has(known.id) && known.role !== role) {
-      await saveWorkspaceRole(step.db, known.id, role);
+      await workspaceMemberRows.saveRole(step.db, known.id, role);
       step.announce({ kind: 'member', id: known.id, userId, action: 'updated' });
     }
   }
@@ -548,14 +547,14 @@ async function giveWorkspaces(step: Step, userId: string, wanted: Wanted): Promi
 async function takeAway(step: Step, userId: string, wanted: Wanted): Promise<void> {
   for (const { id, workspaceId } of await workspacesFromProvider(step.db, userId)) {
     if (wanted.workspaces.has(workspaceId)) continue;
-    await removeWorkspaceMember(step.db, id);
+    await workspaceMemberRows.remove(step.db, id);
     step.announce({ kind: 'member', id, userId, action: 'deleted' });
   }
   for (const member of await organizationsFromProvider(step.db, userId)) {
     const { id, organizationId, role } = member;
     if (wanted.organizations.has(organizationId)) continue;
     if (await isLastOwner(step, member, undefined)) continue;
-    await removeOrganizationMember(step.db, member);
+    await organizationMemberRows.remove(step.db, member);
     if (role === 'OWNER') await transferOwnership(step, organizationId, userId);
     step.announce({ kind: 'member', id, userId, action: 'deleted' });
     step.announce({ kind: 'user', id: userId, action: 'updated' });

@@ -11,7 +11,7 @@ import type { Records } from '../../storage/records/records.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import { findPlace } from '../../storage/records/rows/search.ts';
-import { clearRuleState, removeRuns } from '../../storage/records/rows/rule-state.ts';
+import { clearRuleState, ruleRunRows } from '../../storage/records/rows/rule-state.ts';
 import { customLogicRows, ruleRows } from '../../storage/records/rows/rules.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
@@ -193,7 +193,7 @@ export async function deleteRule(records: Records, id: string): Promise<void> {
     found(await ruleRows.find(step.db, id), 'rule', id);
     await ruleRows.remove(step.db, id);
     await clearRuleState(step.db, id);
-    await removeRuns(step.db, id);
+    await ruleRunRows.remove(step.db, id);
     step.announce({ kind: 'rule', id, action: 'deleted' });
   });
 }

@@ -5,10 +5,9 @@ import type { Principal } from '../../model/principal.ts';
 import type { TimeZone } from '../../model/time-zone.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
-  findByNameStart,
-  findByWords,
   type FoundRow,
   type SearchedPlace,
+  recordSearch,
 } from '../../storage/records/rows/search.ts';
 import { listReach } from '../list-scope.ts';
 import { type Question, type QuestionAccumulator, readQuestion } from './question.ts';
@@ -261,7 +260,12 @@ class Asking {
 
   /** By the start of the name, the same names first. */
   async #findRecords(phrase: string): Promise<boolean> {
-    const found = await findByNameStart(this.#parts.records.db, this.#places(), phrase, hitsMax);
+    const found = await recordSearch.byNameStart(
+      this.#parts.records.db,
+      this.#places(),
+      phrase,
+      hitsMax,
+    );
     const same = found.filter(({ name }) => name.toLowerCase() === phrase);
     const hits = same.length > 0 ? same : found.slice(0, hitsMax);
     if (hits.length > 0) this.#named.push({ hits });
@@ -277,7 +281,7 @@ class Asking {
     if (left.length === 0) return;
     const db = this.#parts.records.elsewhere(this.#principal.organizationId);
     const sought = left.map(({ word }) => word);
-    const hits = await findByWords(db, this.#places(), sought, hitsMax);
+    const hits = await recordSearch.byWords(db, this.#places(), sought, hitsMax);
     if (hits.length === 0) return;
     this.#named.push({ hits: hits.slice(0, hitsMax) });
     for (const { place } of left) this.#understood.add(place);

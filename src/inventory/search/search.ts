@@ -8,16 +8,11 @@ import {
 } from '../../model/search.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
 import {
-  findById,
-  findByNameStart,
-  findByWords,
-  findDevicesByPhysicalId,
-  findDevicesOfTags,
-  findMembers,
   type FoundDevice,
   type FoundRow,
   type NamedKind,
   type SearchedPlace,
+  recordSearch,
 } from '../../storage/records/rows/search.ts';
 import { listReach, type ListScope, ownOrganization } from '../list-scope.ts';
 
@@ -147,7 +142,7 @@ export async function search(
   const words = phrase.toLowerCase().split(/\s+/).slice(0, wordsMax);
   const reach = searchReach(principal, new Set(kinds), workspaceIds);
   if (phrase === '') return { hits: [] };
-  const [byId] = await findById(db, reach.places, phrase.toLowerCase());
+  const [byId] = await recordSearch.byId(db, reach.places, phrase.toLowerCase());
   if (byId !== undefined) return { hits: rankedHits([exactId(byId)], words, limit) };
   const sought = { phrase, words, limit };
   const candidates = [
@@ -185,7 +180,12 @@ async function exactDevices(
   if (place === undefined) return [];
   // An EUI is also written in pairs, as in 00-11-22.
   const eui = phrase.replace(/[-:]/g, '');
-  const found = await findDevicesByPhysicalId(db, place, { physicalId: phrase, eui }, limit);
+  const found = await recordSearch.devicesByPhysicalId(
+    db,
+    place,
+    { physicalId: phrase, eui },
+    limit,
+  );
   return found.map((row) => ({ ...row, exact: exactMatch(row, phrase) }));
 }
 
@@ -201,10 +201,10 @@ async function namedRecords(
   { places }: SearchReach,
   { phrase, words, limit }: Sought,
 ): Promise<Candidate[]> {
-  const starting = await findByNameStart(db, places, phrase.toLowerCase(), limit);
+  const starting = await recordSearch.byNameStart(db, places, phrase.toLowerCase(), limit);
   const counts = Map.groupBy(starting, ({ kind }) => kind);
   const isOpen = ({ kind }: SearchedPlace) => (counts.get(kind)?.length ?? 0) < limit;
-  const containing = await findByWords(db, places.filter(isOpen), words, limit);
+  const containing = await recordSearch.byWords(db, places.filter(isOpen), words, limit);
   return [...starting, ...containing];
 }
 
@@ -218,9 +218,9 @@ async function devicesOfTags(
   const place = placeOf(reach.places, 'DEVICE');
   if (place === undefined) return [];
   const { places } = searchReach(principal, new Set(['TAG']), workspaceIds);
-  const tags = await findByWords(db, places, words, tagsMax);
+  const tags = await recordSearch.byWords(db, places, words, tagsMax);
   const names = new Map(tags.map(({ id, name }) => [id, name]));
-  const found = await findDevicesOfTags(db, place, [...names.keys()], limit);
+  const found = await recordSearch.devicesOfTags(db, place, [...names.keys()], limit);
   return found.map((row) => ({ ...row, tag: names.get(row.tagId) ?? '' }));
 }
 
@@ -230,7 +230,7 @@ async function members(
   { reach, phrase, words, limit }: Sought & { readonly reach: SearchReach },
 ): Promise<Candidate[]> {
   if (!reach.members) return [];
-  const rows = await findMembers(db, organizationId, { id: phrase, words }, limit);
+  const rows = await recordSearch.members(db, organizationId, { id: phrase, words }, limit);
   return rows.map((row) => (row.id === phrase ? exactId(row) : row));
 }
 

@@ -8,14 +8,7 @@ import { pageOf, type PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  blobBytesOf,
-  findBlob,
-  findBlobContent,
-  insertBlob,
-  listBlobs as listRows,
-  removeBlob,
-} from '../../storage/records/rows/blobs.ts';
+import { blobRows } from '../../storage/records/rows/blobs.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { change, firstVersion, found } from '../record-crud.ts';
 
@@ -78,11 +71,11 @@ export async function createBlob(
     ...firstVersion(records.now()),
   };
   await change(records, async (step) => {
-    const bytes = (await blobBytesOf(step.db, organizationId)) + record.size;
+    const bytes = (await blobRows.bytesOf(step.db, organizationId)) + record.size;
     if (bytes > blobLimits.organizationBytesMax) {
       throw problem('payloadTooLarge', { bytesMax: blobLimits.organizationBytesMax });
     }
-    await insertBlob(step.db, record, content);
+    await blobRows.insert(step.db, record, content);
     step.announce({ kind: 'blob', id: record.id, action: 'created' });
   });
   return view(record);
@@ -96,25 +89,29 @@ export async function listBlobs(
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, filter);
-  const { rows, total } = await listRows(records.db, { ...reach, search: filter.search }, page);
+  const { rows, total } = await blobRows.list(
+    records.db,
+    { ...reach, search: filter.search },
+    page,
+  );
   return pageOf(rows.map(view), total, page);
 }
 
 export async function readBlob(records: Records, id: string) {
-  return view(found(await findBlob(records.db, id), 'blob', id));
+  return view(found(await blobRows.find(records.db, id), 'blob', id));
 }
 
 /** The bytes, and the headers of a download. */
 export async function readBlobContent(records: Records, id: string) {
-  const record = found(await findBlob(records.db, id), 'blob', id);
-  const content = found(await findBlobContent(records.db, id), 'blob', id);
+  const record = found(await blobRows.find(records.db, id), 'blob', id);
+  const content = found(await blobRows.content(records.db, id), 'blob', id);
   return { content, headers: downloadHeaders(record.contentType, record.name) };
 }
 
 export async function deleteBlob(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    found(await findBlob(step.db, id), 'blob', id);
-    await removeBlob(step.db, id);
+    found(await blobRows.find(step.db, id), 'blob', id);
+    await blobRows.remove(step.db, id);
     step.announce({ kind: 'blob', id, action: 'deleted' });
   });
 }

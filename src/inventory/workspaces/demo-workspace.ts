@@ -3,16 +3,7 @@ import { demoWorkspaceDraft } from '../../model/workspace.ts';
 import { holds, type Principal, type Scope } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  contentsInOrder,
-  type DemoContent,
-  demoDeviceTypes,
-  demoWorkspaceOf,
-  insertDemoWorkspace,
-  newInactiveRules,
-  saveDemoDeviceTypes,
-  simulatedWorkspaceOf,
-} from '../../storage/records/rows/workspaces.ts';
+import { type DemoContent, demoWorkspaceRows } from '../../storage/records/rows/workspaces.ts';
 import { deleteCustomField } from '../devices/device-field-values.ts';
 import { deleteDevice } from '../devices/devices.ts';
 import { deletePlace } from '../devices/places.ts';
@@ -65,13 +56,13 @@ export async function ensureDemoWorkspace(
   organizationId: string,
 ): Promise<string> {
   return change(records, async (step) => {
-    const known = await demoWorkspaceOf(step.db, organizationId);
+    const known = await demoWorkspaceRows.of(step.db, organizationId);
     if (known !== undefined) return known;
     // `npm run demo` makes one too, with the same devices.
     const id =
-      (await simulatedWorkspaceOf(step.db, organizationId)) ??
+      (await demoWorkspaceRows.simulatedOf(step.db, organizationId)) ??
       (await createWorkspace(step, { organizationId, ...demoWorkspaceDraft })).id;
-    await insertDemoWorkspace(step.db, { workspaceId: id, organizationId });
+    await demoWorkspaceRows.insert(step.db, { workspaceId: id, organizationId });
     return id;
   });
 }
@@ -82,9 +73,9 @@ export async function keepDemoDeviceTypes(
   workspaceId: string,
   created: readonly string[],
 ): Promise<void> {
-  const known = (await demoDeviceTypes(db, workspaceId)) ?? [];
+  const known = (await demoWorkspaceRows.deviceTypes(db, workspaceId)) ?? [];
   if (created.length > 0)
-    await saveDemoDeviceTypes(db, workspaceId, [...new Set([...known, ...created])]);
+    await demoWorkspaceRows.saveDeviceTypes(db, workspaceId, [...new Set([...known, ...created])]);
 }
 
 /**
@@ -98,7 +89,7 @@ export async function activateNewRules(
 ): Promise<void> {
   await change(records, async (step) => {
     const view = { vendorNames: false, connectorSecrets: false };
-    for (const id of await newInactiveRules(step.db, workspaceId, names))
+    for (const id of await demoWorkspaceRows.newInactiveRules(step.db, workspaceId, names))
       await updateRule(step, view, id, { active: true });
   });
 }
@@ -113,14 +104,14 @@ export async function deleteWorkspaceOrDemo(
   id: string,
 ): Promise<readonly string[]> {
   return change(records, async (step) => {
-    const deviceTypeIds = await demoDeviceTypes(step.db, id);
+    const deviceTypeIds = await demoWorkspaceRows.deviceTypes(step.db, id);
     if (deviceTypeIds === undefined) {
       await deleteWorkspace(step, id);
       return [];
     }
     if (!contentScopes.every((scope) => holds(principal, scope, 'delete', id)))
       throw problem('permissionDenied');
-    const contents = await contentsInOrder(step.db, id, contentsMax);
+    const contents = await demoWorkspaceRows.contents(step.db, id, contentsMax);
     for (const { kind, ids } of contents) for (const one of ids) await deletions[kind](step, one);
     // The refusal names what exceeds the limit, and nothing is deleted.
     await deleteWorkspace(step, id);

@@ -6,11 +6,7 @@ import { type Page, pageOf, type PageRequest } from '../../model/page.ts';
 import { isClosed, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  insertOrganizationMember,
-  organizationMembershipsOf,
-  userRows,
-} from '../../storage/records/rows/users.ts';
+import { userRows, organizationMemberRows } from '../../storage/records/rows/users.ts';
 import {
   type CountedRecord,
   organizationRows,
@@ -77,7 +73,7 @@ export async function createOrganization(
 async function addOwner(step: Step, { id: organizationId, ownerId, created }: Organization) {
   const id = newId('member');
   const times = { created, acceptedAt: created };
-  await insertOrganizationMember(step.db, {
+  await organizationMemberRows.insert(step.db, {
     id,
     organizationId,
     userId: ownerId,
@@ -119,7 +115,7 @@ async function idsOfPage(
 
 /** Ids of the organizations whose membership the user has accepted. */
 export async function organizationsOf(records: Records, userId: string): Promise<string[]> {
-  const memberships = await organizationMembershipsOf(records.db, userId);
+  const memberships = await organizationMemberRows.ofUser(records.db, userId);
   return memberships
     .filter(({ acceptedAt }) => acceptedAt !== null)
     .map((member) => member.organizationId);

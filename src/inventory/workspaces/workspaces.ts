@@ -27,14 +27,10 @@ import type { ChangeFollower, RecordChange } from '../../model/record.ts';
 import { createBoundedMap, RecordChanges } from '../../structures/caches.ts';
 import { batteryPercents, type UplinkMetrics } from '../../model/uplink-metrics.ts';
 import { fromJsonText } from '../../storage/records/columns.ts';
-import { countAlarms } from '../../storage/records/rows/alarms.ts';
+import { alarmRows } from '../../storage/records/rows/alarms.ts';
 import { stateCounts } from '../../storage/records/rows/device-totals.ts';
 import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
-import {
-  periodCountsOf,
-  periodOf,
-  sumPeriodCounts,
-} from '../../storage/records/rows/period-counts.ts';
+import { periodOf, periodCountRows } from '../../storage/records/rows/period-counts.ts';
 import { reportRows } from '../../storage/records/rows/reports.ts';
 import { isAtPlaces, placeRows } from '../../storage/records/rows/places.ts';
 import type { WaitingOf } from '../health/health.ts';
@@ -302,7 +298,7 @@ export async function readOverview(
     found(place?.workspaceId === workspaceId ? place : undefined, 'place', placeId);
   }
   const from = periodOf('delivered', now - dayMs + 1);
-  const sum = await sumPeriodCounts(db, [workspaceId], ofDay, from);
+  const sum = await periodCountRows.sums(db, [workspaceId], ofDay, from);
   const { samples = 0, bytes = 0 } = (await usage()).get(workspaceId) ?? {};
   const low = await lowBatteries(db, { workspaceId, placeId }, max);
   const silent = await silentDevices(db, { workspaceId, placeId }, max);
@@ -323,7 +319,7 @@ export async function readOverview(
       waiting: [...waiting.values()].reduce((total, one) => total + one.waiting, 0),
       failed: sum(workspaceId, 'failed'),
     },
-    alarms: await countAlarms(db, workspaceId, placeId),
+    alarms: await alarmRows.count(db, workspaceId, placeId),
     scriptErrors: sum(workspaceId, 'scriptErrors'),
     stoppedReports: stopped.flatMap(({ id, name, dashboardId, problem }) =>
       problem === null ? [] : [{ id, name, dashboardId, reason: problem.reason }],
@@ -347,7 +343,7 @@ async function samplesPerMinute(
 ): Promise<number[]> {
   const last = periodOf('samples', now);
   const from = last - hourMs + minuteMs;
-  const counts = await periodCountsOf(db, workspaceId, 'samples', from);
+  const counts = await periodCountRows.ofRecord(db, workspaceId, 'samples', from);
   return Array.from({ length: minutes }, (_, minute) => counts.get(from + minute * minuteMs) ?? 0);
 }
 

@@ -10,7 +10,7 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
-import { findUplinkMetrics } from '../../storage/records/rows/device-status.ts';
+import { deviceStatusRows } from '../../storage/records/rows/device-status.ts';
 import type { Samples } from '../../storage/samples/samples.ts';
 
 /**
@@ -137,7 +137,7 @@ async function previewContext(
   const sample = await store.latestSample(deviceId, topic);
   if (sample === undefined) throw problem('noSample', { deviceId });
   const known = { ...route, sample, producedAt: now() };
-  const metrics = (await findUplinkMetrics(db, [deviceId])).get(deviceId);
+  const metrics = (await deviceStatusRows.metrics(db, [deviceId])).get(deviceId);
   if (metrics === undefined) return templateContextOf(known);
   return templateContextOf({ ...known, entry: { receivedAt: metrics.timestamp, metrics } });
 }

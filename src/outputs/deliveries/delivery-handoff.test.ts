@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestLog, storedDelivery, testFolder } from '../../storage/delivery-log/testing-log.ts';
 import type { StoredDelivery } from '../../storage/delivery-log/record.ts';
 import type { WaitingDelivery } from './attempts/waiting-delivery.ts';
-import { insertDeliveries } from '../../storage/records/rows/deliveries.ts';
+import { onTheirWayRows } from '../../storage/records/rows/deliveries.ts';
 import { transaction } from '../../storage/records/records.ts';
 import { setTimer } from '../../structures/timers.ts';
 import { createDeliveryHandover } from './delivery-handoff.ts';
@@ -69,7 +69,7 @@ async function openHandover(parts: { readonly moved?: StoredDelivery } = {}) {
 
 test('what a crash left in the records is behind what was moved to the log before', async () => {
   const moved = storedDelivery(1, { sequence: 100.5, cause: 'RULE' });
-  await insertDeliveries(records.records.db, [{ id: 'left', draft }], 0);
+  await onTheirWayRows.insert(records.records.db, [{ id: 'left', draft }], 0);
   const { added, close } = await openHandover({ moved });
   expect(added.map(({ id }) => id)).toEqual(['left']);
   expect(added[0]!.sequence).toBeGreaterThan(moved.sequence);

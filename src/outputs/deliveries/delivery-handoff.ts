@@ -10,13 +10,7 @@ import {
   transaction,
   type TransactionStep,
 } from '../../storage/records/records.ts';
-import {
-  countDeliveriesOnTheirWay,
-  deletePendingDeliveries,
-  type DeliveryOnItsWay,
-  findDeliveriesOnTheirWay,
-  insertDeliveries,
-} from '../../storage/records/rows/deliveries.ts';
+import { type DeliveryOnItsWay, onTheirWayRows } from '../../storage/records/rows/deliveries.ts';
 import { RetryingWorker } from '../../structures/retrying-worker.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import type { Deliverer } from './attempts/delivery-worker.ts';
@@ -52,7 +46,7 @@ export async function createDeliveryHandover(parts: DeliveryHandoverParts): Prom
   close(): Promise<void>;
 }> {
   const { records, newId, now, failed, setTimer } = parts;
-  const left = await countDeliveriesOnTheirWay(records.db);
+  const left = await onTheirWayRows.count(records.db);
   // What is there at the start is older than everything that the journal will give, and newer than
   // what was moved before the stop.
   const behindJournal = parts.from - 1 - (left + 1) / partsPerPosition;
@@ -89,7 +83,7 @@ export async function createDeliveryHandover(parts: DeliveryHandoverParts): Prom
         draft,
       }));
       const insert = async ({ db, afterCommit }: TransactionStep) => {
-        await insertDeliveries(db, made, now());
+        await onTheirWayRows.insert(db, made, now());
         afterCommit(wake);
       };
       await (step === undefined ? transaction(records.db, insert) : insert(step));
@@ -113,7 +107,7 @@ interface State {
 /** Resolves to whether there may be more. */
 async function movePage(parts: DeliveryHandoverParts, state: State): Promise<boolean> {
   const { records, log } = parts;
-  const rows = await findDeliveriesOnTheirWay(records.db, state.after, rowsPerPage);
+  const rows = await onTheirWayRows.behind(records.db, state.after, rowsPerPage);
   const last = rows.at(-1);
   if (last === undefined) return false;
   // A crash may have come between the record and the removal of one page.
@@ -125,7 +119,7 @@ async function movePage(parts: DeliveryHandoverParts, state: State): Promise<boo
     state.after = row.place;
   }
   await log.sync();
-  await deletePendingDeliveries(records.db, last.place);
+  await onTheirWayRows.removeUpTo(records.db, last.place);
   return rows.length === rowsPerPage;
 }
 

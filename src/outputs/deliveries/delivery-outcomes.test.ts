@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestLog, storedDelivery, testFolder } from '../../storage/delivery-log/testing-log.ts';
 import { outcomeNotes } from './attempts/delivery-worker.ts';
 import { deliveryOf, waitingRecord } from './attempts/waiting-delivery.ts';
-import { listProcessingLog } from '../../storage/records/rows/payload-notes.ts';
+import { processingLogRows } from '../../storage/records/rows/payload-notes.ts';
 import { recordOutcome, saveFailureNotes } from './delivery-outcomes.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 import { telemetryOf } from '../../telemetry/testing-telemetry.ts';
@@ -46,7 +46,11 @@ test('an outcome is noted, recorded and counted', async () => {
     revision: 1,
     context: stored.context,
   });
-  const { rows } = await listProcessingLog(db, { deviceId: 'd' }, { page: 0, size: 9, sort: [] });
+  const { rows } = await processingLogRows.list(
+    db,
+    { deviceId: 'd' },
+    { page: 0, size: 9, sort: [] },
+  );
   expect(rows).toMatchObject([{ level: 'ERROR', source: 'OUTPUT', correlationId: 'x' }]);
   expect(seen).toEqual([
     ['ERROR', 'OUTPUT'],

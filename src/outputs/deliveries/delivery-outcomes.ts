@@ -3,11 +3,11 @@ import type { DeliveryLog } from '../../storage/delivery-log/delivery-log.ts';
 import type { QueuedDelivery } from './attempts/delivery-worker.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import { type RecordsDb, transaction } from '../../storage/records/records.ts';
-import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
+import { processingLogRows } from '../../storage/records/rows/payload-notes.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { isSharedConnector } from '../../model/ids.ts';
-import { addPeriodCounts } from '../../storage/records/rows/period-counts.ts';
+import { periodCountRows } from '../../storage/records/rows/period-counts.ts';
 import { createSerialQueue } from '../../structures/work-queues.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import { PeriodCounter } from '../../uplinks/followers/period-counter.ts';
@@ -26,7 +26,7 @@ export async function saveFailureNotes(
   notes: readonly ProcessingLogEntry[],
   { db, telemetry }: { readonly db: RecordsDb; readonly telemetry: Telemetry },
 ): Promise<void> {
-  await transaction(db, (step) => appendProcessingLog(step.db, notes), 'lazy');
+  await transaction(db, (step) => processingLogRows.append(step.db, notes), 'lazy');
   for (const note of notes) telemetry.noted(note);
 }
 
@@ -54,7 +54,7 @@ export class DeliveryCounts {
     const counts = this.#counter.take();
     if (counts.length === 0) return;
     try {
-      await transaction(this.#db, (step) => addPeriodCounts(step.db, counts), 'lazy');
+      await transaction(this.#db, (step) => periodCountRows.add(step.db, counts), 'lazy');
     } catch (error) {
       for (const { recordId, what, start, count } of counts)
         this.#counter.add(recordId, what, start, count);

@@ -1,7 +1,7 @@
 // Output notes: one line for the operator, every note for the owner.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
-import { listProcessingLog } from '../../storage/records/rows/payload-notes.ts';
+import { processingLogRows } from '../../storage/records/rows/payload-notes.ts';
 import { noteUnreadable } from './outputs.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 import { telemetryOf } from '../../telemetry/testing-telemetry.ts';
@@ -34,6 +34,10 @@ test('the operator gets one line, the owner every note', async () => {
     'OUTPUT',
     'OUTPUT',
   ]);
-  const { rows } = await listProcessingLog(db, { deviceId: 'd' }, { page: 0, size: 9, sort: [] });
+  const { rows } = await processingLogRows.list(
+    db,
+    { deviceId: 'd' },
+    { page: 0, size: 9, sort: [] },
+  );
   expect(rows.map(({ id }) => id).sort()).toEqual(['a', 'b']);
 });

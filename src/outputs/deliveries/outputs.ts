@@ -11,7 +11,7 @@ import { templateContextOf } from '../../model/template-context.ts';
 import { countedRows } from '../../uplinks/bulk/device-rows.ts';
 import { missing } from '../../structures/missing.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
-import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
+import { processingLogRows } from '../../storage/records/rows/payload-notes.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
 
 /** Deliveries in one batch. */
@@ -198,5 +198,5 @@ export async function noteUnreadable(
   const summary = `${notes.length} uplinks, the first: ${notes[0]?.message}`;
   telemetry.backgroundFailed('queueing outputs', new Error(summary));
   for (const note of notes) telemetry.noted(note);
-  await appendProcessingLog(db, notes);
+  await processingLogRows.append(db, notes);
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SendOutcome } from '../connectors/target.ts';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import type { Principal } from '../../model/principal.ts';
-import { saveUplinkMetrics } from '../../storage/records/rows/device-status.ts';
+import { deviceStatusRows } from '../../storage/records/rows/device-status.ts';
 import { type ContextSources, previewTemplate, testConnector } from './connector-test.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 
@@ -23,7 +23,9 @@ let sources: ContextSources;
 beforeAll(async () => {
   opened = await openTestRecords();
   const { db } = opened.records;
-  await saveUplinkMetrics(db, [{ uplinkId: 'u', deviceId: 'd', uplinkSize: 3, timestamp: 8 }]);
+  await deviceStatusRows.saveMetrics(db, [
+    { uplinkId: 'u', deviceId: 'd', uplinkSize: 3, timestamp: 8 },
+  ]);
   sources = {
     db,
     store: {

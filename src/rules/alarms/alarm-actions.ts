@@ -16,13 +16,8 @@ import {
 import { problem, Problem } from '../../model/problem.ts';
 import type { BlockWaits, Rule } from '../../model/rule.ts';
 import type { Records } from '../../storage/records/records.ts';
-import {
-  findAlarms,
-  insertAlarmComment,
-  saveAlarms,
-  sourcesOfAlarms,
-} from '../../storage/records/rows/alarms.ts';
-import { findConditionStates, saveConditionStates } from '../../storage/records/rows/rule-state.ts';
+import { alarmRows, alarmCommentRows, alarmSourceRows } from '../../storage/records/rows/alarms.ts';
+import { conditionStateRows } from '../../storage/records/rows/rule-state.ts';
 import { ruleRows } from '../../storage/records/rows/rules.ts';
 import { type AlarmEffectParts, notifyOfAlarms } from './alarm-notifications.ts';
 
@@ -51,7 +46,7 @@ export class AlarmDesk {
   /** Resolves when it is durable. A repetition changes nothing. Throws 404, or 409 if cleared. */
   async act(id: string, action: AlarmAction, by: Author): Promise<void> {
     await this.#perform(async (step) => {
-      const [alarm] = await findAlarms(step.db, [id]);
+      const [alarm] = await alarmRows.find(step.db, [id]);
       const event = acted(found(alarm, 'alarm', id), action, by, step.now());
       const events = event === undefined ? [] : [event];
       await saveActed(step, events);
@@ -77,11 +72,12 @@ export class AlarmDesk {
    */
   async mute(records: Records, id: string, sent: Parameters<typeof muteOfAlarm>[2]): Promise<void> {
     await change(records, async (step) => {
-      const [known] = await findAlarms(step.db, [id]);
+      const [known] = await alarmRows.find(step.db, [id]);
       const alarm = found(known, 'alarm', id);
       const muted = await muteOfAlarm(step, alarm, sent);
       const ends = Math.max(muted.until, alarm.muted?.until ?? 0);
-      if (ends === muted.until) await saveAlarms(step.db, [mutedAlarm(alarm, muted, step.now())]);
+      if (ends === muted.until)
+        await alarmRows.save(step.db, [mutedAlarm(alarm, muted, step.now())]);
       step.announce({ kind: 'alarm', id, action: 'updated' });
     });
   }
@@ -121,7 +117,9 @@ export class AlarmDesk {
     refused: RefusedAlarm[],
   ): Promise<number> {
     return this.#perform(async (step) => {
-      const alarms = new Map((await findAlarms(step.db, ids)).map((alarm) => [alarm.id, alarm]));
+      const alarms = new Map(
+        (await alarmRows.find(step.db, ids)).map((alarm) => [alarm.id, alarm]),
+      );
       const events = ids.flatMap((id) => {
         try {
           return acted(found(alarms.get(id), 'alarm', id), action, by, step.now()) ?? [];
@@ -151,7 +149,7 @@ function acted(alarm: Alarm, action: AlarmAction, by: Author, at: number): Alarm
 
 async function saveActed(step: Step, events: readonly AlarmEvent[]): Promise<void> {
   await forgetThatRulesWereTrue(step, events);
-  await saveAlarms(
+  await alarmRows.save(
     step.db,
     events.map(({ alarm }) => alarm),
   );
@@ -163,14 +161,14 @@ async function commented(
   id: string,
   { text, by }: { readonly text: string; readonly by: Author },
 ): Promise<AlarmEvent> {
-  const [known] = await findAlarms(step.db, [id]);
+  const [known] = await alarmRows.find(step.db, [id]);
   const before = found(known, 'alarm', id);
   const { commentsMax } = alarmLimits;
   if (before.commentCount >= commentsMax) throw problem('alarmCommentsFull', { id, commentsMax });
   const alarm = commentedAlarm(before);
   const at = step.now();
-  await insertAlarmComment(step.db, id, { id: randomUUID(), at, by, text });
-  await saveAlarms(step.db, [alarm]);
+  await alarmCommentRows.insert(step.db, id, { id: randomUUID(), at, by, text });
+  await alarmRows.save(step.db, [alarm]);
   step.announce({ kind: 'alarm', id, action: 'updated' });
   return { change: 'COMMENTED', alarm, at, hops: 0, sampleTime: alarm.sampleTime?.last ?? null };
 }
@@ -188,7 +186,7 @@ async function forgetThatRulesWereTrue(step: Step, events: readonly AlarmEvent[]
   const cleared = events.filter(({ change }) => change === 'CLEARED').map(({ alarm }) => alarm);
   if (cleared.length === 0) return;
   const deviceOf = new Map(cleared.map(({ id, device }) => [id, device?.id ?? '']));
-  const sources = await sourcesOfAlarms(db, [...deviceOf.keys()]);
+  const sources = await alarmSourceRows.ofAlarms(db, [...deviceOf.keys()]);
   const wanted = sources.map(({ alarmId, ruleId, connectorId, deviceId }) => ({
     ruleId,
     connectorId,
@@ -197,7 +195,7 @@ async function forgetThatRulesWereTrue(step: Step, events: readonly AlarmEvent[]
   const { rules } = await ruleRows.activeOf(db, [...new Set(wanted.map(({ ruleId }) => ruleId))]);
   const ruleOf = new Map(rules.map((rule) => [rule.id, rule]));
   const states = new Map(
-    (await findConditionStates(db, wanted)).map((state) => [
+    (await conditionStateRows.find(db, wanted)).map((state) => [
       `${state.ruleId} ${state.deviceId}`,
       state,
     ]),
@@ -214,7 +212,7 @@ async function forgetThatRulesWereTrue(step: Step, events: readonly AlarmEvent[]
       waits: waitsWithoutOutput(state.waits, rule, connectorId),
     });
   }
-  await saveConditionStates(db, [...states.values()]);
+  await conditionStateRows.save(db, [...states.values()]);
   for (const { ruleId, deviceId } of states.values())
     step.announce({ kind: 'conditionState', id: deviceId || ruleId, action: 'updated' });
 }

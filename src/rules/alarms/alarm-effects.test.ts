@@ -18,7 +18,7 @@ import { addRowTrigger } from '../../storage/records/engine.ts';
 import { openRecords, type OpenRecords, transaction } from '../../storage/records/records.ts';
 import { testEngine } from '../../storage/records/testing-engine.ts';
 import { organizationRows } from '../../storage/records/rows/workspaces.ts';
-import { countAlarms, saveAlarms } from '../../storage/records/rows/alarms.ts';
+import { alarmRows } from '../../storage/records/rows/alarms.ts';
 import { dropOldAlarms, dropSurplusAlarms } from './alarm-timers.ts';
 import { createApplyAlarms } from './alarm-effects.ts';
 
@@ -266,7 +266,7 @@ test('events of a batch are in order, and alarms of a key never overlap', async 
 
 describe('limits', () => {
   const filled = async (count: number, state: 'OPEN' | 'CLEARED') =>
-    saveAlarms(
+    alarmRows.save(
       records.db,
       Array.from({ length: count }, (_, at) => ({
         ...openedAlarm(`22${at}`, trigger({ key: `key ${at}`, at })),
@@ -284,7 +284,7 @@ describe('limits', () => {
     ]);
     expect(notes).toMatchObject([{ deviceId: '02a', level: 'ERROR', source: 'RULE' }]);
     expect(events).toMatchObject([{ change: 'UPDATED', alarm: { key: 'key 7', count: 2 } }]);
-    const { open } = await countAlarms(records.db, place.workspaceId);
+    const { open } = await alarmRows.count(records.db, place.workspaceId);
     expect(open).toMatchObject({ MAJOR: alarmLimits.openPerWorkspaceMax, CRITICAL: 0 });
   });
 

@@ -20,14 +20,8 @@ import { standardQuotas } from '../../model/quota.ts';
 import type { RecordsDb, TransactionStep } from '../../storage/records/records.ts';
 import {
   type AlarmSourceRow,
-  countOpenAlarms,
-  findAlarms,
-  findAlarmSourceRows,
-  findAlarmSources,
-  findOpenAlarms,
-  insertAlarmSources,
-  removeAlarmSources,
-  saveAlarms,
+  alarmRows,
+  alarmSourceRows,
 } from '../../storage/records/rows/alarms.ts';
 import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { type AlarmEffectParts, notifyOfAlarms } from './alarm-notifications.ts';
@@ -79,15 +73,15 @@ async function openLedger(
     if ('key' in effect) keys.set(keyOf(effect), { workspaceId, organizationId, key: effect.key });
     else ending.set(Object.values(effect.source).join('\n'), effect.source);
   }
-  const open = await findOpenAlarms(step, [...keys.values()]);
-  const ended = await findAlarmSources(step, [...ending.values()]);
+  const open = await alarmRows.findOpen(step, [...keys.values()]);
+  const ended = await alarmSourceRows.find(step, [...ending.values()]);
   const rows = [...ended, ...(await rowsOfTriggers(step, effects, open))];
   const alarms = [...open, ...(await alarmsOfRows(step, ended, new Set(open.map(({ id }) => id))))];
   const known = new Set(alarms.map(keyOf));
   const opening = [...keys].filter(([id]) => !known.has(id)).map(([, place]) => place);
   const room = new Map<string, number>();
   for (const id of new Set(opening.map(({ workspaceId }) => workspaceId)))
-    room.set(id, alarmLimits.openPerWorkspaceMax - (await countOpenAlarms(step, id)));
+    room.set(id, alarmLimits.openPerWorkspaceMax - (await alarmRows.countOpen(step, id)));
   for (const id of new Set(opening.map(({ organizationId }) => organizationId)))
     room.set(id, openAlarmsMax - (await organizationRows.countOf(step, id, 'openAlarms')));
   return new AlarmLedger(alarms, rows, room);
@@ -114,7 +108,7 @@ async function rowsOfTriggers(
       wanted.set(Object.values(row).join('\n'), row);
     }
   }
-  return findAlarmSourceRows(step, [...wanted.values()]);
+  return alarmSourceRows.existing(step, [...wanted.values()]);
 }
 
 async function alarmsOfRows(
@@ -123,13 +117,13 @@ async function alarmsOfRows(
   known: ReadonlySet<string>,
 ) {
   const ids = new Set(rows.map(({ alarmId }) => alarmId).filter((id) => !known.has(id)));
-  return findAlarms(step, [...ids]);
+  return alarmRows.find(step, [...ids]);
 }
 
 async function saveLedger(step: RecordsDb, ledger: AlarmLedger): Promise<void> {
-  await saveAlarms(step, ledger.changed());
-  await removeAlarmSources(step, ledger.removedRows);
-  await insertAlarmSources(step, ledger.addedRows());
+  await alarmRows.save(step, ledger.changed());
+  await alarmSourceRows.remove(step, ledger.removedRows);
+  await alarmSourceRows.insert(step, ledger.addedRows());
 }
 
 /** One for each rule of the batch. */

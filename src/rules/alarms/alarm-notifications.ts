@@ -16,14 +16,14 @@ import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { TemplateContext } from '../../model/template-context.ts';
 import type { Records, RecordsDb, TransactionStep } from '../../storage/records/records.ts';
-import { markMuted } from '../../storage/records/rows/alarms.ts';
+import { alarmRows } from '../../storage/records/rows/alarms.ts';
 import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
-import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
+import { processingLogRows } from '../../storage/records/rows/payload-notes.ts';
 import type { Json } from '../../model/json.ts';
 import type { Mail } from '../../model/mail.ts';
 import { leftOf, zoneOfOrder } from '../../inventory/alarms/on-call.ts';
 import { onCallAt } from '../../model/on-call.ts';
-import { ownerEmails } from '../../storage/records/rows/users.ts';
+import { organizationMemberRows } from '../../storage/records/rows/users.ts';
 import { muteRows, onCallRows } from '../../storage/records/rows/mutes.ts';
 import { mutes, muteWindowAt } from '../../model/mute.ts';
 import { openTimeZones } from '../../model/time-zone.ts';
@@ -114,7 +114,7 @@ async function notifyOfSome(
     });
   });
   if (drafts.length > 0) await enqueueDeliveries(drafts, step);
-  await appendProcessingLog(db, events.flatMap(eventNotes));
+  await processingLogRows.append(db, events.flatMap(eventNotes));
   return shown;
 }
 
@@ -160,7 +160,7 @@ async function withMutes(
     return { ...event, isMuted: muted !== null };
   });
   if (marked.size === 0) return told;
-  await markMuted(db, marked);
+  await alarmRows.markMuted(db, marked);
   return told.map((event) => {
     const muted = marked.get(event.alarm.id);
     const isOpen = event.alarm.state !== 'CLEARED';
@@ -365,7 +365,10 @@ async function onCallRecipients(
   );
   for (const { onCallId, organizationId } of orders) {
     if ((onCall.get(onCallId)?.email ?? null) !== null || owners.has(organizationId)) continue;
-    owners.set(organizationId, await ownerEmails(db, organizationId, alarmLimits.emailsMax));
+    owners.set(
+      organizationId,
+      await organizationMemberRows.ownerEmails(db, organizationId, alarmLimits.emailsMax),
+    );
   }
   return ({ onCallId, organizationId }, change) => {
     const now = onCall.get(onCallId);

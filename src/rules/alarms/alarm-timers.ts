@@ -14,13 +14,7 @@ import {
   transaction,
   type TransactionStep,
 } from '../../storage/records/records.ts';
-import {
-  findDueAlarms,
-  openAlarmsAfter,
-  removeAlarmsClearedBefore,
-  removeSurplusAlarms,
-  saveAlarms,
-} from '../../storage/records/rows/alarms.ts';
+import { alarmRows } from '../../storage/records/rows/alarms.ts';
 import {
   type AlarmEffectParts,
   isMutedAs,
@@ -51,10 +45,10 @@ async function runSome(
   step: TransactionStep,
   at: EpochMs,
 ): Promise<number> {
-  const due = await findDueAlarms(step.db, at, alarmsPerStep);
+  const due = await alarmRows.findDue(step.db, at, alarmsPerStep);
   const muteOf = await mutesAt(step.db, due, at);
   const changed = due.map((alarm) => afterDue(alarm, muteOf(alarm), at));
-  await saveAlarms(
+  await alarmRows.save(
     step.db,
     changed.map(({ alarm }) => alarm),
   );
@@ -98,7 +92,7 @@ function dueEvent(alarm: Alarm, at: EpochMs): AlarmEvent {
 /** Removes cleared alarms past their retention. */
 export async function dropOldAlarms({ db, now, pause }: AlarmRemovalParts): Promise<void> {
   const before = now() - alarmLimits.clearedKeptMs;
-  while ((await removeAlarmsClearedBefore(db, before, alarmsPerStep)) === alarmsPerStep)
+  while ((await alarmRows.removeClearedBefore(db, before, alarmsPerStep)) === alarmsPerStep)
     await pause();
 }
 
@@ -109,7 +103,7 @@ export async function dropSurplusAlarms(
 ): Promise<void> {
   const limits = { kept: alarmLimits.clearedPerWorkspaceMax, max: alarmsPerStep };
   for (const id of workspaceIds)
-    while ((await removeSurplusAlarms(db, id, limits)) === alarmsPerStep) await pause();
+    while ((await alarmRows.removeSurplus(db, id, limits)) === alarmsPerStep) await pause();
 }
 
 type AlarmRemovalParts = {
@@ -154,12 +148,12 @@ async function lookAtWorkspace(
   for (;;) {
     const at = now();
     const looked = await transaction(db, async (step) => {
-      const alarms = await openAlarmsAfter(step.db, workspaceId, after, alarmsPerStep);
+      const alarms = await alarmRows.openAfter(step.db, workspaceId, after, alarmsPerStep);
       const muteOf = await mutesAt(step.db, alarms, at);
       const changed = alarms
         .filter((alarm) => !isMutedAs(alarm, muteOf(alarm)))
         .map((alarm) => remuted(alarm, muteOf(alarm), at));
-      await saveAlarms(
+      await alarmRows.save(
         step.db,
         changed.map(({ alarm }) => alarm),
       );

@@ -3,15 +3,14 @@ import { type EpochMs, newestUntil } from '../../model/instant.ts';
 import type { DurableEntry } from '../../model/journal-entry.ts';
 import type { ChangeFollower, RecordChange } from '../../model/record.ts';
 import type { Records, RecordsDb } from '../../storage/records/records.ts';
-import { findAlarmSourcesOfRules } from '../../storage/records/rows/alarms.ts';
+import { alarmSourceRows } from '../../storage/records/rows/alarms.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
 import {
-  deleteLastSamples,
-  findConditionStates,
-  findJudgedTimes,
-  findLastSamples,
   type JudgedDevice,
+  lastSampleRows,
+  conditionStateRows,
+  judgedTimeRows,
 } from '../../storage/records/rows/rule-state.ts';
 import { ruleRows } from '../../storage/records/rows/rules.ts';
 import { AlarmSources } from './alarm-sources.ts';
@@ -164,7 +163,7 @@ export class RuleRegistry implements ChangeFollower {
    */
   async samplesRemoved(deviceId: string): Promise<void> {
     this.memory.last.forgetRemoved(deviceId);
-    await deleteLastSamples(this.#db, deviceId);
+    await lastSampleRows.removeOf(this.#db, deviceId);
   }
 
   /** The devices whose rules judged samples since the last call, and marks them as saved. */
@@ -244,7 +243,7 @@ async function reloadRules(
     rules.map(({ id }) => ({ ruleId: id, deviceId: '' })),
   );
   const withAlarms = compiled.filter(({ alarms }) => alarms.size > 0).map(({ rule }) => rule.id);
-  for (const source of await findAlarmSourcesOfRules(db, withAlarms)) alarmSources.add(source);
+  for (const source of await alarmSourceRows.ofRules(db, withAlarms)) alarmSources.add(source);
   forgetWorkspaces(state, workspaces);
 }
 
@@ -253,7 +252,7 @@ async function loadStates(
   { db, index, memory }: RegistryState,
   of: readonly { readonly ruleId: string; readonly deviceId: string }[],
 ): Promise<void> {
-  for (const saved of await findConditionStates(db, of)) {
+  for (const saved of await conditionStateRows.find(db, of)) {
     const isCurrent = index.rule(saved.ruleId)?.rule.activation === saved.activation;
     if (isCurrent) memory.states.load(saved);
   }
@@ -329,7 +328,7 @@ async function loadJudgedTimes(
   deviceIds: readonly string[],
 ): Promise<void> {
   const planned = deviceIds.filter((id) => plans.known(id) !== undefined);
-  for (const { deviceId, times } of await findJudgedTimes(db, planned))
+  for (const { deviceId, times } of await judgedTimeRows.find(db, planned))
     for (const { compiled, judged } of plans.known(deviceId)?.rules ?? []) {
       const [activation, ...saved] = times[compiled.rule.id] ?? [];
       if (activation !== compiled.rule.activation) continue;
@@ -472,7 +471,7 @@ async function savedSamples(
   until: EpochMs,
 ): Promise<ReadonlyMap<string, SamplesByWatch>> {
   const saved = new Map(deviceIds.map((id): [string, SamplesByWatch] => [id, new Map()]));
-  for (const row of await findLastSamples(db, deviceIds))
+  for (const row of await lastSampleRows.find(db, deviceIds))
     keepNewer(saved.get(row.deviceId), watchId(row), savedSample(row.sample, until));
   return saved;
 }

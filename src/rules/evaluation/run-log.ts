@@ -10,7 +10,7 @@ import {
   transaction,
   type TransactionStep,
 } from '../../storage/records/records.ts';
-import { findLastRuns, findRuns, saveRuns } from '../../storage/records/rows/rule-state.ts';
+import { ruleRunRows } from '../../storage/records/rows/rule-state.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 
 const runLogLimits = { runsMax: 50 } as const;
@@ -193,7 +193,7 @@ export class RuleRuns {
     return (
       (await this.ownRunsOf(ruleId)) ??
       (await this.#askRuns?.(ruleId)) ??
-      findRuns(this.#db, ruleId)
+      ruleRunRows.find(this.#db, ruleId)
     );
   };
   /** Time and outcome of the newest run of each rule that has one. */
@@ -209,7 +209,7 @@ export class RuleRuns {
       }),
     );
     const others = ruleIds.filter((id) => !found.has(id));
-    for (const { ruleId, timestamp, outcome } of await findLastRuns(readDb, others))
+    for (const { ruleId, timestamp, outcome } of await ruleRunRows.lastOf(readDb, others))
       found.set(ruleId, { timestamp, outcome: outcome as RunOutcome });
     return found;
   };
@@ -247,7 +247,7 @@ export class RuleRuns {
   /** What is saved has the runs of before the start too. */
   async #load(from: RecordsDb, ruleId: string): Promise<void> {
     if (this.#log.isLoaded(ruleId)) return;
-    const runs = await findRuns(from, ruleId);
+    const runs = await ruleRunRows.find(from, ruleId);
     if (!this.#log.isLoaded(ruleId)) this.#log.load(ruleId, runs);
   }
 
@@ -258,7 +258,7 @@ export class RuleRuns {
     const work = async (step: TransactionStep) => {
       for (const id of ids) {
         await this.#load(step.db, id);
-        await saveRuns(step.db, id, this.#log.runsOf(id) ?? []);
+        await ruleRunRows.save(step.db, id, this.#log.runsOf(id) ?? []);
       }
     };
     await transaction(this.#db, work, 'lazy');

@@ -6,11 +6,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommitPlace } from './commit-order.ts';
 import { openRecords, type OpenRecords, transaction } from './records.ts';
-import {
-  deletePendingDeliveries,
-  findDeliveriesOnTheirWay,
-  insertDeliveries,
-} from './rows/deliveries.ts';
+import { onTheirWayRows } from './rows/deliveries.ts';
 import { testEngine } from './testing-engine.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-commit-order-'));
@@ -42,7 +38,7 @@ async function write(writer: number): Promise<void> {
     await transaction(records.db, async ({ db }) => {
       for (const part of [0, 1]) {
         const id = `${writer}-${place}-${part}`;
-        await insertDeliveries(db, [{ id, draft: { ...draft, idempotencyKey: id } }], 0);
+        await onTheirWayRows.insert(db, [{ id, draft: { ...draft, idempotencyKey: id } }], 0);
         if ((writer + place) % 3 === 0) for (let turn = 0; turn < 5; turn += 1) await pause();
       }
     });
@@ -57,12 +53,12 @@ test('rows of overlapping transactions: none is missed, none comes twice, each w
   });
   for (;;) {
     const wasWriting = isWriting;
-    const rows = await findDeliveriesOnTheirWay(records.db, place, 3);
+    const rows = await onTheirWayRows.behind(records.db, place, 3);
     seen.push(...rows.map(({ id }) => id));
     const last = rows.at(-1);
     place = last?.place ?? place;
     // What was removed with its place does not come again, and nothing else went with it.
-    if (last !== undefined) await deletePendingDeliveries(records.db, last.place);
+    if (last !== undefined) await onTheirWayRows.removeUpTo(records.db, last.place);
     else if (!wasWriting) break;
     else await pause();
   }

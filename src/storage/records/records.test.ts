@@ -5,19 +5,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRecords } from './records.ts';
 import { testEngine } from './testing-engine.ts';
-import {
-  appendProcessingLog,
-  dropOldProcessingLog,
-  listProcessingLog,
-  processingLogLimits,
-} from './rows/payload-notes.ts';
-import {
-  findDeviceStates,
-  findUplinkMetrics,
-  saveDeviceStates,
-  saveUplinkMetrics,
-} from './rows/device-status.ts';
-import { findFollowerPosition, saveFollowerPosition } from './rows/positions.ts';
+import { processingLogLimits, processingLogRows } from './rows/payload-notes.ts';
+import { deviceStateRows, deviceStatusRows } from './rows/device-status.ts';
+import { followerPositionRows } from './rows/positions.ts';
 import { Sealer, secretPrefix, secretsKey } from './secret-encryption.ts';
 
 let directory: string;
@@ -31,27 +21,27 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 test('a new folder gets the tables, and opening it again keeps what was written', async () => {
   const first = await openRecords({ directory, engine: testEngine(directory), announce });
-  await saveFollowerPosition(first.db, 'hours', 7);
-  await saveFollowerPosition(first.db, 'hours', 2 ** 45);
+  await followerPositionRows.save(first.db, 'hours', 7);
+  await followerPositionRows.save(first.db, 'hours', 2 ** 45);
   await first.close();
   const again = await openRecords({ directory, engine: testEngine(directory), announce });
-  expect(await findFollowerPosition(again.db, 'hours')).toBe(2 ** 45);
-  expect(await findFollowerPosition(again.db, 'rules')).toBeUndefined();
+  expect(await followerPositionRows.find(again.db, 'hours')).toBe(2 ** 45);
+  expect(await followerPositionRows.find(again.db, 'rules')).toBeUndefined();
   await again.close();
 });
 
 test('a transaction that fails leaves nothing, and what ran beside it stays', async () => {
   const records = await openRecords({ directory, engine: testEngine(directory), announce });
   const failing = records.db.transaction().execute(async (step) => {
-    await saveFollowerPosition(step, 'a', 1);
+    await followerPositionRows.save(step, 'a', 1);
     throw new Error('stop');
   });
   await Promise.all([
     expect(failing).rejects.toThrow('stop'),
-    saveFollowerPosition(records.db, 'b', 2),
+    followerPositionRows.save(records.db, 'b', 2),
   ]);
-  expect(await findFollowerPosition(records.db, 'a')).toBeUndefined();
-  expect(await findFollowerPosition(records.db, 'b')).toBe(2);
+  expect(await followerPositionRows.find(records.db, 'a')).toBeUndefined();
+  expect(await followerPositionRows.find(records.db, 'b')).toBe(2);
   await records.close();
 });
 
@@ -87,11 +77,11 @@ test('uplink metrics: the newest stay, an older uplink changes nothing', async (
     uplinkSize: 3,
     timestamp,
   });
-  await saveUplinkMetrics(records.db, [metrics(10), metrics(30), metrics(20)]);
-  expect((await findUplinkMetrics(records.db, ['d', 'e'])).get('d')).toEqual(metrics(30));
-  await saveDeviceStates(records.db, new Map([['d', { n: 1 }]]));
-  await saveDeviceStates(records.db, new Map([['d', { n: 2 }]]));
-  expect([...(await findDeviceStates(records.db, ['d', 'e']))]).toEqual([['d', { n: 2 }]]);
+  await deviceStatusRows.saveMetrics(records.db, [metrics(10), metrics(30), metrics(20)]);
+  expect((await deviceStatusRows.metrics(records.db, ['d', 'e'])).get('d')).toEqual(metrics(30));
+  await deviceStateRows.save(records.db, new Map([['d', { n: 1 }]]));
+  await deviceStateRows.save(records.db, new Map([['d', { n: 2 }]]));
+  expect([...(await deviceStateRows.find(records.db, ['d', 'e']))]).toEqual([['d', { n: 2 }]]);
   await records.close();
 });
 
@@ -107,21 +97,23 @@ test('processing log: newest first, bounded by count and age, repetitions change
     correlationId: 'c',
     ...(n === 3 ? { details: { n } } : {}),
   });
-  await appendProcessingLog(
+  await processingLogRows.append(
     records.db,
     [entry(1), entry(2), entry(2), entry(3), entry(4), entry(9, 'other')],
     3,
   );
   const list = async (filter: object) =>
-    (await listProcessingLog(records.db, { deviceId: 'd', ...filter }, page)).rows.map(
+    (await processingLogRows.list(records.db, { deviceId: 'd', ...filter }, page)).rows.map(
       (row) => row.id,
     );
   expect(await list({})).toEqual(['d4', 'd3', 'd2']);
   expect(await list({ from: 3 })).toEqual(['d4', 'd3']);
   expect(await list({ to: 4 })).toEqual(['d3', 'd2']);
   expect(await list({ level: 'WARN' })).toEqual(['d4', 'd2']);
-  expect((await listProcessingLog(records.db, { deviceId: 'd' }, page)).rows[1]).toEqual(entry(3));
-  await dropOldProcessingLog(records.db, processingLogLimits.ageMsMax + 4);
+  expect((await processingLogRows.list(records.db, { deviceId: 'd' }, page)).rows[1]).toEqual(
+    entry(3),
+  );
+  await processingLogRows.dropOld(records.db, processingLogLimits.ageMsMax + 4);
   expect(await list({})).toEqual(['d4']);
   await records.close();
 });

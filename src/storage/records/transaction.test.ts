@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openRecords, type OpenRecords, transaction } from './records.ts';
-import { findFollowerPosition, saveFollowerPosition } from './rows/positions.ts';
+import { followerPositionRows } from './rows/positions.ts';
 import { testEngine } from './testing-engine.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-transaction-'));
@@ -23,10 +23,10 @@ describe.each(['synced', 'lazy'] as const)('after a %s transaction', (durability
     const result = await transaction(
       records.db,
       async ({ db, afterCommit }) => {
-        afterCommit(() => seen.push(findFollowerPosition(records.committed, durability)));
+        afterCommit(() => seen.push(followerPositionRows.find(records.committed, durability)));
         afterCommit(() => seen.push('second'));
-        await saveFollowerPosition(db, durability, 7);
-        expect(await findFollowerPosition(records.committed, durability)).toBeUndefined();
+        await followerPositionRows.save(db, durability, 7);
+        expect(await followerPositionRows.find(records.committed, durability)).toBeUndefined();
         expect(seen).toEqual([]);
         return 'result';
       },

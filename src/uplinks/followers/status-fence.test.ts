@@ -1,12 +1,7 @@
 // Status fence: what a former owner of a device writes late does not replace what its next owner wrote.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
-import {
-  findDeviceStates,
-  findUplinkMetrics,
-  saveDeviceStates,
-  saveUplinkMetrics,
-} from '../../storage/records/rows/device-status.ts';
+import { deviceStateRows, deviceStatusRows } from '../../storage/records/rows/device-status.ts';
 
 let opened: TestRecords;
 beforeAll(async () => {
@@ -24,13 +19,13 @@ function device() {
     async write(n: number, place?: readonly [epoch: number, position: number]) {
       const [epoch = 0, position = 0] = place ?? [];
       const fence = place && (() => ({ epoch, position }));
-      await saveDeviceStates(db, new Map([[deviceId, { n }]]), fence);
+      await deviceStateRows.save(db, new Map([[deviceId, { n }]]), fence);
       const uplink = { uplinkId: String(n), deviceId, uplinkSize: 1, timestamp: 1_000 };
-      await saveUplinkMetrics(db, [uplink], undefined, fence);
+      await deviceStatusRows.saveMetrics(db, [uplink], undefined, fence);
     },
     async stored() {
-      const states = await findDeviceStates(db, [deviceId]);
-      const metrics = await findUplinkMetrics(db, [deviceId]);
+      const states = await deviceStateRows.find(db, [deviceId]);
+      const metrics = await deviceStatusRows.metrics(db, [deviceId]);
       return [states.get(deviceId)?.['n'], Number(metrics.get(deviceId)?.uplinkId)];
     },
   };
@@ -61,10 +56,10 @@ test('of a batch, only what is outdated is refused', async () => {
   const { db } = opened.records;
   const ids = Array.from({ length: 250 }, (_, n) => `batch-${n}`);
   const states = (n: number) => new Map(ids.map((id) => [id, { n }]));
-  await saveDeviceStates(db, states(1), () => ({ epoch: 2, position: 1 }));
+  await deviceStateRows.save(db, states(1), () => ({ epoch: 2, position: 1 }));
   const epochOf = (id: string) => (id.endsWith('7') ? 3 : 1);
-  await saveDeviceStates(db, states(2), (id) => ({ epoch: epochOf(id), position: 1 }));
-  const written = await findDeviceStates(db, ids);
+  await deviceStateRows.save(db, states(2), (id) => ({ epoch: epochOf(id), position: 1 }));
+  const written = await deviceStateRows.find(db, ids);
   const newer = ids.filter((id) => written.get(id)?.['n'] === 2);
   expect(newer).toEqual(ids.filter((id) => id.endsWith('7')));
 });

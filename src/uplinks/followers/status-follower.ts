@@ -12,19 +12,11 @@ import {
   transaction,
   type TransactionStep,
 } from '../../storage/records/records.ts';
-import {
-  findDeviceStates,
-  saveDeviceStates,
-  saveUplinkMetrics,
-} from '../../storage/records/rows/device-status.ts';
+import { deviceStateRows, deviceStatusRows } from '../../storage/records/rows/device-status.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
-import {
-  durableMark,
-  findFollowerPosition,
-  saveFollowerPosition,
-} from '../../storage/records/rows/positions.ts';
-import { addPeriodCounts, type PeriodCount } from '../../storage/records/rows/period-counts.ts';
-import { appendProcessingLog } from '../../storage/records/rows/payload-notes.ts';
+import { durableMark, followerPositionRows } from '../../storage/records/rows/positions.ts';
+import { type PeriodCount, periodCountRows } from '../../storage/records/rows/period-counts.ts';
+import { processingLogRows } from '../../storage/records/rows/payload-notes.ts';
 import { closeInOrder } from '../../structures/closers.ts';
 import { createTurnBatches } from '../../structures/turns.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
@@ -91,7 +83,7 @@ export class StatusFollower {
 
   /** Resolves when the records have what the journal has, or when a full disk refuses it. */
   static async open(parts: StatusFollowerParts): Promise<StatusFollower> {
-    const from = (await findFollowerPosition(parts.db, name)) ?? 0;
+    const from = (await followerPositionRows.find(parts.db, name)) ?? 0;
     parts.log.setFollowerPosition(name, from);
     const opened = new StatusFollower(parts, from);
     await opened.#catchUp(from);
@@ -128,7 +120,7 @@ export class StatusFollower {
     if (position === undefined || position === this.#marked) return;
     try {
       // This commit waits for the disk, and everything written before becomes durable with it.
-      await saveFollowerPosition(db, durableMark, position);
+      await followerPositionRows.save(db, durableMark, position);
       log.setFollowerPosition(name, position);
       this.#marked = position;
     } catch (error) {
@@ -145,22 +137,22 @@ function statusRecords({ db, online, epochsOf }: StatusFollowerParts): StatusRec
       const fence = epochOf && ((deviceId: string) => ({ epoch: epochOf(deviceId), position }));
       const work = async ({ db: own, afterCommit }: TransactionStep) => {
         const metrics = [...batch.metrics.values()];
-        const changes = await saveUplinkMetrics(own, metrics, online?.isWatched, fence);
-        await saveDeviceStates(own, batch.states, fence);
-        await appendProcessingLog(own, batch.notes);
-        await addPeriodCounts(own, [
+        const changes = await deviceStatusRows.saveMetrics(own, metrics, online?.isWatched, fence);
+        await deviceStateRows.save(own, batch.states, fence);
+        await processingLogRows.append(own, batch.notes);
+        await periodCountRows.add(own, [
           ...batch.counts,
           ...(await scriptErrorCounts(own, batch.notes)),
         ]);
         await saveLastSamples(own, batch.lastSamples);
-        await saveFollowerPosition(own, name, batch.position);
+        await followerPositionRows.save(own, name, batch.position);
         afterCommit(() => {
           for (const change of changes) online?.changed(change);
         });
       };
       await transaction(db, work, 'lazy');
     },
-    readState: createTurnBatches((ids) => findDeviceStates(db, ids), idsPerStatement),
+    readState: createTurnBatches((ids) => deviceStateRows.find(db, ids), idsPerStatement),
   };
 }
 

@@ -1,7 +1,7 @@
 // Idempotency recovery: what the journal contains of unanswered requests is kept with their keys.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DurableEntry, durablePart } from '../../model/journal-entry.ts';
-import { findKeptAnswer, unansweredKeys } from '../../storage/records/rows/idempotency-keys.ts';
+import { keptAnswerRows } from '../../storage/records/rows/idempotency-keys.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 import { telemetryOf } from '../../telemetry/testing-telemetry.ts';
 import { createIdempotencyRecords, recoverDurableParts } from './idempotency.ts';
@@ -57,10 +57,12 @@ test('parts behind the reservation are kept, with the position up to which the j
   ]);
   await recoverDurableParts(records.db, store, 2);
   expect(store.readFrom).toEqual([1]);
-  const found = await findKeptAnswer(records.db, 'cut', 0);
+  const found = await keptAnswerRows.find(records.db, 'cut', 0);
   const recovered = { part: 'p2', contentHash: 'h', receivedAt: 102, samples: 1, stored: 0 };
   expect(found?.durable).toEqual([known, { ...recovered, correlationId: 'sample 2' }]);
-  expect(await unansweredKeys(records.db, 0)).toMatchObject([{ id: 'cut', journalPosition: 5 }]);
+  expect(await keptAnswerRows.unanswered(records.db, 0)).toMatchObject([
+    { id: 'cut', journalPosition: 5 },
+  ]);
 });
 
 test('without unanswered requests the journal is not read', async () => {

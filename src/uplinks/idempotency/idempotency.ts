@@ -13,14 +13,7 @@ import {
 import { createBoundedMap } from '../../structures/caches.ts';
 import type { EntryLog } from '../../storage/log/entry-log.ts';
 import { type Records, type RecordsDb, transaction } from '../../storage/records/records.ts';
-import {
-  findKeptAnswer,
-  insertKeptAnswer,
-  removeKeptAnswer,
-  saveDurableParts,
-  saveKeptAnswer,
-  unansweredKeys,
-} from '../../storage/records/rows/idempotency-keys.ts';
+import { keptAnswerRows } from '../../storage/records/rows/idempotency-keys.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
 
 // Idempotency-Key of streamed requests: the hash of the body is known only at its end (contract 35).
@@ -388,7 +381,7 @@ export async function recoverDurableParts(
   log: Pick<EntryLog, 'position' | 'entriesFrom'>,
   now: EpochMs,
 ): Promise<void> {
-  const unanswered = await unansweredKeys(db, now - idempotencyKeptMs);
+  const unanswered = await keptAnswerRows.unanswered(db, now - idempotencyKeptMs);
   if (unanswered.length === 0) return;
   const requests = new Map<string, PartsByName>();
   let from = log.position;
@@ -401,7 +394,7 @@ export async function recoverDurableParts(
   const { position } = log;
   await transaction(db, async (step) => {
     for (const [id, parts] of requests)
-      await saveDurableParts(step.db, id, [...parts.values()], position);
+      await keptAnswerRows.saveDurable(step.db, id, [...parts.values()], position);
   });
 }
 
@@ -430,19 +423,19 @@ export function createIdempotencyRecords(parts: {
   const { records, log, telemetry } = parts;
   const { db } = records;
   return {
-    find: (id, seenAfter) => findKeptAnswer(db, id, seenAfter),
+    find: (id, seenAfter) => keptAnswerRows.find(db, id, seenAfter),
     async reserve(record) {
-      await insertKeptAnswer(db, { ...record, journalPosition: log.position });
+      await keptAnswerRows.insert(db, { ...record, journalPosition: log.position });
       return undefined;
     },
-    complete: (id, answer, bodyHash) => saveKeptAnswer(db, id, answer, bodyHash),
-    interrupt: (id, durable) => saveDurableParts(db, id, durable),
-    release: (id) => removeKeptAnswer(db, id),
+    complete: (id, answer, bodyHash) => keptAnswerRows.save(db, id, answer, bodyHash),
+    interrupt: (id, durable) => keptAnswerRows.saveDurable(db, id, durable),
+    release: (id) => keptAnswerRows.remove(db, id),
     create: (kept, work) =>
       change(records, async (inventory) => {
         const answer = await work(inventory);
         const journalPosition = log.position;
-        await insertKeptAnswer(inventory.db, { ...kept, answer, journalPosition });
+        await keptAnswerRows.insert(inventory.db, { ...kept, answer, journalPosition });
         return answer;
       }),
     failed: (error) => telemetry.backgroundFailed('saving the answer of an Idempotency-Key', error),

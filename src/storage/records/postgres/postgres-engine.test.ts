@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Problem } from '../../../model/problem.ts';
 import { openRecords, type OpenRecords } from '../records.ts';
-import { findDeliveriesOnTheirWay, insertDeliveries } from '../rows/deliveries.ts';
+import { onTheirWayRows } from '../rows/deliveries.ts';
 import { recordsSettings } from '../testing-engine.ts';
 import { checkPostgres, placeOf, recordsError } from './server.ts';
 import { postgresEngine } from './postgres-engine.ts';
@@ -82,17 +82,17 @@ test('a string of a device with NUL is stored with the replacement character', a
 
 test('rows of a restored database, whose transactions are ahead of the server, are read', async () => {
   const first = await open();
-  await insertDeliveries(first.db, [{ id: '1', draft: { ...draft, idempotencyKey: '1' } }], 0);
+  await onTheirWayRows.insert(first.db, [{ id: '1', draft: { ...draft, idempotencyKey: '1' } }], 0);
   await sql`update "deliveries" set "xid" = cast('900000000000' as xid8)`.execute(first.db);
   await opened.pop()?.close();
   const { db } = await open();
-  expect((await findDeliveriesOnTheirWay(db, undefined, 10)).map(({ id }) => id)).toEqual(['1']);
+  expect((await onTheirWayRows.behind(db, undefined, 10)).map(({ id }) => id)).toEqual(['1']);
 });
 
 test('rows wait for an older transaction of another writer, and are then in order', async () => {
   const [one, other] = [await open(true), await open(true)];
   const insert = (db: OpenRecords['db'], id: string) =>
-    insertDeliveries(db, [{ id, draft: { ...draft, idempotencyKey: id } }], 0);
+    onTheirWayRows.insert(db, [{ id, draft: { ...draft, idempotencyKey: id } }], 0);
   let commit: (() => void) | undefined;
   const older = one.db.transaction().execute(async (db) => {
     await insert(db, 'older');
@@ -102,7 +102,7 @@ test('rows wait for an older transaction of another writer, and are then in orde
   });
   await expect.poll(() => commit).toBeDefined();
   await insert(other.db, 'newer');
-  const found = findDeliveriesOnTheirWay(other.db, undefined, 10);
+  const found = onTheirWayRows.behind(other.db, undefined, 10);
   expect(await Promise.race([found, sql`select pg_sleep(0.05)`.execute(other.db)])).toHaveProperty(
     'rows',
   );

@@ -123,239 +123,17 @@ function* chunks<T>(of: readonly T[], size: number): Generator<readonly T[]> {
   for (let from = 0; from < of.length; from += size) yield of.slice(from, from + size);
 }
 
-/**
- * Inserts or replaces them, in their order: an alarm that ends is before a new one of its key.
- * Cleared ones lose their sources.
- */
-export async function saveAlarms(step: RecordsDb, alarms: readonly Alarm[]): Promise<void> {
-  const last = lastOfEach(alarms, ({ id }) => id);
-  for (const some of chunks(last, alarmsPerStatement)) {
-    const rows = some.map(toRow);
-    const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== 'id') as (keyof Row)[];
-    await step
-      .insertInto('alarms')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .column('id')
-          .doUpdateSet(
-            (eb) =>
-              Object.fromEntries(
-                columns.map((name) => [name, eb.ref(`excluded.${name}`)]),
-              ) as never,
-          ),
-      )
-      .execute();
-  }
-  const cleared = last.filter(({ state }) => state === 'CLEARED');
-  await removeSourcesOfAlarms(
-    step,
-    cleared.map(({ id }) => id),
-  );
-}
-
 /** Times that are counted from what happened to an alarm. */
 const countedColumns = ['clearAt', 'escalateAt', 'remindAt'] as const;
 /** Columns with the times at which something happens to an alarm by itself. */
 const timeColumns = [...countedColumns, 'mutedUntil'] as const;
 
-/** Alarms are cleared, escalated and reminded of after the same time as before, although the clock was set back. */
-export async function moveAlarmTimes(
-  step: RecordsDb,
-  { now, byMs }: { readonly now: EpochMs; readonly byMs: number },
-): Promise<void> {
-  for (const column of countedColumns)
-    await step
-      .updateTable('alarms')
-      .set((eb) => ({ [column]: eb(column, '-', byMs) }))
-      .where(column, '>', now)
-      .execute();
-}
-
-export async function findAlarms(db: RecordsDb, ids: readonly string[]): Promise<Alarm[]> {
-  const found: Alarm[] = [];
-  for (const some of chunks(ids, keysPerStatement)) {
-    const query = db
-      .selectFrom('alarms')
-      .selectAll()
-      .where('id', 'in', [...some]);
-    for (const row of await query.execute()) found.push(alarmFromRow(row));
-  }
-  return found;
-}
-
-/** Those of the keys that are not cleared, each by its workspace and key. */
-export async function findOpenAlarms(
-  db: RecordsDb,
-  keys: readonly { readonly workspaceId: string; readonly key: string }[],
-): Promise<Alarm[]> {
-  const found: Alarm[] = [];
-  for (const some of chunks(keys, keysPerStatement)) {
-    const values = some.map(({ workspaceId, key }) => sql`(${workspaceId}, ${key})`);
-    const query = db
-      .selectFrom('alarms')
-      .selectAll()
-      .where('openKey', 'is not', null)
-      .where(sql<SqlBool>`("workspaceId", "openKey") in (values ${sql.join(values)})`);
-    for (const row of await query.execute()) found.push(alarmFromRow(row));
-  }
-  return found;
-}
-
-/** The next alarms of the workspace that are not cleared, in the order of their ids. */
-export async function openAlarmsAfter(
-  db: RecordsDb,
-  workspaceId: string,
-  after: string,
-  max: number,
-): Promise<Alarm[]> {
-  const query = db
-    .selectFrom('alarms')
-    .selectAll()
-    .where('workspaceId', '=', workspaceId)
-    .where('openKey', 'is not', null)
-    .where('id', '>', after)
-    .orderBy('id')
-    .limit(max);
-  return (await query.execute()).map(alarmFromRow);
-}
-
-/** Marks open alarms with what keeps them quiet. */
-export async function markMuted(
-  step: RecordsDb,
-  marked: ReadonlyMap<string, AlarmMute>,
-): Promise<void> {
-  const byMute = new Map<string, { readonly mute: AlarmMute; readonly ids: string[] }>();
-  for (const [id, mute] of marked) {
-    const name = `${mute.muteId} ${mute.until}`;
-    const known = byMute.get(name) ?? { mute, ids: [] };
-    known.ids.push(id);
-    byMute.set(name, known);
-  }
-  for (const { mute, ids } of byMute.values())
-    for (const some of chunks(ids, keysPerStatement))
-      await step
-        .updateTable('alarms')
-        .set({ muteId: mute.muteId, mutedUntil: mute.until })
-        .where('id', 'in', [...some])
-        .where('openKey', 'is not', null)
-        .execute();
-}
-
-/** The alarms of a mute that ends early are due at the moment. */
-export async function endMuteOfAlarms(step: RecordsDb, muteId: string, at: EpochMs): Promise<void> {
-  await step.updateTable('alarms').set({ mutedUntil: at }).where('muteId', '=', muteId).execute();
-}
-
-/** Those whose time to be cleared, escalated or reminded of has come, the earliest first. */
-export async function findDueAlarms(db: RecordsDb, now: EpochMs, max: number): Promise<Alarm[]> {
-  const due = new Map<string, Alarm>();
-  for (const column of timeColumns) {
-    const query = db
-      .selectFrom('alarms')
-      .selectAll()
-      .where(column, '<=', now)
-      .orderBy(column)
-      .limit(max);
-    for (const row of await query.execute()) due.set(row.id, alarmFromRow(row));
-  }
-  return [...due.values()].slice(0, max);
-}
-
-/** When the next alarm is due; undefined when none is. */
-export async function nextAlarmTime(db: RecordsDb): Promise<EpochMs | undefined> {
-  const times: number[] = [];
-  for (const column of timeColumns) {
-    const query = db
-      .selectFrom('alarms')
-      .select((eb) => eb.fn.min(column).as('at'))
-      .where(column, 'is not', null);
-    const row = await query.executeTakeFirst();
-    if (row?.at !== null && row?.at !== undefined) times.push(Number(row.at));
-  }
-  return times.length === 0 ? undefined : Math.min(...times);
-}
-
 /** Alarms of the workspace that are not cleared; reads only their index. */
-/** `placeId`: of devices at the place or below it. */
-export async function countAlarms(
-  db: RecordsDb,
-  workspaceId: string,
-  placeId?: string,
-): Promise<AlarmCounts> {
-  let query = db
-    .selectFrom('alarms')
-    .select((eb) => ['state', 'severity', eb.fn.countAll<number>().as('count')])
-    .where('workspaceId', '=', workspaceId)
-    // A literal, because a parameter does not select the index.
-    .where('state', '<>', sql.lit('CLEARED'))
-    .groupBy(['state', 'severity']);
-  if (placeId !== undefined) query = query.where(isOfDevicesAt(placeId));
-  const rows = await query.execute();
-  const countsOf = (state: AlarmState) => {
-    const counted = rows.filter((row) => row.state === state);
-    const count = (severity: AlarmSeverity) =>
-      Number(counted.find((row) => row.severity === severity)?.count ?? 0);
-    return Object.fromEntries(alarmSeverities.map((name) => [name, count(name)])) as Record<
-      AlarmSeverity,
-      number
-    >;
-  };
-  return { open: countsOf('OPEN'), acknowledged: countsOf('ACKNOWLEDGED') };
-}
 
 function isOfDevicesAt(placeId: string) {
   const devices = sql`select ${sql.ref('devices.id')} from ${sql.table('devices')} where ${isAtPlaces([placeId])}`;
   return sql<boolean>`${sql.ref('alarms.deviceId')} in (${devices})`;
 }
-
-export async function countOpenAlarms(db: RecordsDb, workspaceId: string): Promise<number> {
-  const { open, acknowledged } = await countAlarms(db, workspaceId);
-  return [...Object.values(open), ...Object.values(acknowledged)].reduce((sum, n) => sum + n, 0);
-}
-
-/** Removes at most `max` alarms that were cleared before the moment. Resolves to their number. */
-export async function removeAlarmsClearedBefore(
-  step: RecordsDb,
-  before: EpochMs,
-  max: number,
-): Promise<number> {
-  const old = step
-    .selectFrom('alarms')
-    .select('id')
-    .where('clearedAt', '<', before)
-    .orderBy('clearedAt')
-    .limit(max);
-  const { numDeletedRows } = await step
-    .deleteFrom('alarms')
-    .where('id', 'in', old)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
-
-/** Removes the oldest cleared alarms of the workspace beyond `kept`, at most `max`. */
-export async function removeSurplusAlarms(
-  step: RecordsDb,
-  workspaceId: string,
-  { kept, max }: { readonly kept: number; readonly max: number },
-): Promise<number> {
-  const surplus = step
-    .selectFrom('alarms')
-    .select('id')
-    .where('workspaceId', '=', workspaceId)
-    .where('openKey', 'is', null)
-    .orderBy('lastTriggered', 'desc')
-    .orderBy('id')
-    .limit(max)
-    .offset(kept);
-  const { numDeletedRows } = await step
-    .deleteFrom('alarms')
-    .where('id', 'in', surplus)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
-
-// Lists of alarms: narrowed by many filters, the newest trigger first (contract 37).
 
 /** An absent filter filters nothing. */
 export interface AlarmFilter extends WorkspaceFilter {
@@ -409,28 +187,238 @@ function filtered(db: RecordsDb, filter: AlarmFilter) {
   return query;
 }
 
-export async function listAlarms(
-  db: RecordsDb,
-  filter: AlarmFilter,
-  page: PageRequest,
-): Promise<Rows<Alarm>> {
-  const { rows, total } = await pageOfRows(filtered(db, filter), page, {
-    columns,
-    defaultSort: [{ field: 'lastTriggered', direction: 'desc' }],
-  });
-  return { rows: rows.map(alarmFromRow), total };
+class AlarmRows {
+  /**
+   * Inserts or replaces them, in their order: an alarm that ends is before a new one of its key.
+   * Cleared ones lose their sources.
+   */
+  async save(step: RecordsDb, alarms: readonly Alarm[]): Promise<void> {
+    const last = lastOfEach(alarms, ({ id }) => id);
+    for (const some of chunks(last, alarmsPerStatement)) {
+      const rows = some.map(toRow);
+      const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== 'id') as (keyof Row)[];
+      await step
+        .insertInto('alarms')
+        .values(rows)
+        .onConflict((conflict) =>
+          conflict
+            .column('id')
+            .doUpdateSet(
+              (eb) =>
+                Object.fromEntries(
+                  columns.map((name) => [name, eb.ref(`excluded.${name}`)]),
+                ) as never,
+            ),
+        )
+        .execute();
+    }
+    const cleared = last.filter(({ state }) => state === 'CLEARED');
+    await alarmSourceRows.removeOfAlarms(
+      step,
+      cleared.map(({ id }) => id),
+    );
+  }
+
+  /** Alarms are cleared, escalated and reminded of after the same time as before, although the clock was set back. */
+  async moveTimes(
+    step: RecordsDb,
+    { now, byMs }: { readonly now: EpochMs; readonly byMs: number },
+  ): Promise<void> {
+    for (const column of countedColumns)
+      await step
+        .updateTable('alarms')
+        .set((eb) => ({ [column]: eb(column, '-', byMs) }))
+        .where(column, '>', now)
+        .execute();
+  }
+
+  async find(db: RecordsDb, ids: readonly string[]): Promise<Alarm[]> {
+    const found: Alarm[] = [];
+    for (const some of chunks(ids, keysPerStatement)) {
+      const query = db
+        .selectFrom('alarms')
+        .selectAll()
+        .where('id', 'in', [...some]);
+      for (const row of await query.execute()) found.push(alarmFromRow(row));
+    }
+    return found;
+  }
+
+  /** Those of the keys that are not cleared, each by its workspace and key. */
+  async findOpen(
+    db: RecordsDb,
+    keys: readonly { readonly workspaceId: string; readonly key: string }[],
+  ): Promise<Alarm[]> {
+    const found: Alarm[] = [];
+    for (const some of chunks(keys, keysPerStatement)) {
+      const values = some.map(({ workspaceId, key }) => sql`(${workspaceId}, ${key})`);
+      const query = db
+        .selectFrom('alarms')
+        .selectAll()
+        .where('openKey', 'is not', null)
+        .where(sql<SqlBool>`("workspaceId", "openKey") in (values ${sql.join(values)})`);
+      for (const row of await query.execute()) found.push(alarmFromRow(row));
+    }
+    return found;
+  }
+
+  /** The next alarms of the workspace that are not cleared, in the order of their ids. */
+  async openAfter(
+    db: RecordsDb,
+    workspaceId: string,
+    after: string,
+    max: number,
+  ): Promise<Alarm[]> {
+    const query = db
+      .selectFrom('alarms')
+      .selectAll()
+      .where('workspaceId', '=', workspaceId)
+      .where('openKey', 'is not', null)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(max);
+    return (await query.execute()).map(alarmFromRow);
+  }
+
+  /** Marks open alarms with what keeps them quiet. */
+  async markMuted(step: RecordsDb, marked: ReadonlyMap<string, AlarmMute>): Promise<void> {
+    const byMute = new Map<string, { readonly mute: AlarmMute; readonly ids: string[] }>();
+    for (const [id, mute] of marked) {
+      const name = `${mute.muteId} ${mute.until}`;
+      const known = byMute.get(name) ?? { mute, ids: [] };
+      known.ids.push(id);
+      byMute.set(name, known);
+    }
+    for (const { mute, ids } of byMute.values())
+      for (const some of chunks(ids, keysPerStatement))
+        await step
+          .updateTable('alarms')
+          .set({ muteId: mute.muteId, mutedUntil: mute.until })
+          .where('id', 'in', [...some])
+          .where('openKey', 'is not', null)
+          .execute();
+  }
+
+  /** The alarms of a mute that ends early are due at the moment. */
+  async endMute(step: RecordsDb, muteId: string, at: EpochMs): Promise<void> {
+    await step.updateTable('alarms').set({ mutedUntil: at }).where('muteId', '=', muteId).execute();
+  }
+
+  /** Those whose time to be cleared, escalated or reminded of has come, the earliest first. */
+  async findDue(db: RecordsDb, now: EpochMs, max: number): Promise<Alarm[]> {
+    const due = new Map<string, Alarm>();
+    for (const column of timeColumns) {
+      const query = db
+        .selectFrom('alarms')
+        .selectAll()
+        .where(column, '<=', now)
+        .orderBy(column)
+        .limit(max);
+      for (const row of await query.execute()) due.set(row.id, alarmFromRow(row));
+    }
+    return [...due.values()].slice(0, max);
+  }
+
+  /** When the next alarm is due; undefined when none is. */
+  async nextTime(db: RecordsDb): Promise<EpochMs | undefined> {
+    const times: number[] = [];
+    for (const column of timeColumns) {
+      const query = db
+        .selectFrom('alarms')
+        .select((eb) => eb.fn.min(column).as('at'))
+        .where(column, 'is not', null);
+      const row = await query.executeTakeFirst();
+      if (row?.at !== null && row?.at !== undefined) times.push(Number(row.at));
+    }
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** `placeId`: of devices at the place or below it. */
+  async count(db: RecordsDb, workspaceId: string, placeId?: string): Promise<AlarmCounts> {
+    let query = db
+      .selectFrom('alarms')
+      .select((eb) => ['state', 'severity', eb.fn.countAll<number>().as('count')])
+      .where('workspaceId', '=', workspaceId)
+      // A literal, because a parameter does not select the index.
+      .where('state', '<>', sql.lit('CLEARED'))
+      .groupBy(['state', 'severity']);
+    if (placeId !== undefined) query = query.where(isOfDevicesAt(placeId));
+    const rows = await query.execute();
+    const countsOf = (state: AlarmState) => {
+      const counted = rows.filter((row) => row.state === state);
+      const count = (severity: AlarmSeverity) =>
+        Number(counted.find((row) => row.severity === severity)?.count ?? 0);
+      return Object.fromEntries(alarmSeverities.map((name) => [name, count(name)])) as Record<
+        AlarmSeverity,
+        number
+      >;
+    };
+    return { open: countsOf('OPEN'), acknowledged: countsOf('ACKNOWLEDGED') };
+  }
+
+  async countOpen(db: RecordsDb, workspaceId: string): Promise<number> {
+    const { open, acknowledged } = await this.count(db, workspaceId);
+    return [...Object.values(open), ...Object.values(acknowledged)].reduce((sum, n) => sum + n, 0);
+  }
+
+  /** Removes at most `max` alarms that were cleared before the moment. Resolves to their number. */
+  async removeClearedBefore(step: RecordsDb, before: EpochMs, max: number): Promise<number> {
+    const old = step
+      .selectFrom('alarms')
+      .select('id')
+      .where('clearedAt', '<', before)
+      .orderBy('clearedAt')
+      .limit(max);
+    const { numDeletedRows } = await step
+      .deleteFrom('alarms')
+      .where('id', 'in', old)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  }
+
+  /** Removes the oldest cleared alarms of the workspace beyond `kept`, at most `max`. */
+  async removeSurplus(
+    step: RecordsDb,
+    workspaceId: string,
+    { kept, max }: { readonly kept: number; readonly max: number },
+  ): Promise<number> {
+    const surplus = step
+      .selectFrom('alarms')
+      .select('id')
+      .where('workspaceId', '=', workspaceId)
+      .where('openKey', 'is', null)
+      .orderBy('lastTriggered', 'desc')
+      .orderBy('id')
+      .limit(max)
+      .offset(kept);
+    const { numDeletedRows } = await step
+      .deleteFrom('alarms')
+      .where('id', 'in', surplus)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  }
+
+  async list(db: RecordsDb, filter: AlarmFilter, page: PageRequest): Promise<Rows<Alarm>> {
+    const { rows, total } = await pageOfRows(filtered(db, filter), page, {
+      columns,
+      defaultSort: [{ field: 'lastTriggered', direction: 'desc' }],
+    });
+    return { rows: rows.map(alarmFromRow), total };
+  }
+
+  /** The next ids of a filter, in the order of the ids. */
+  async idsAfter(
+    db: RecordsDb,
+    filter: AlarmFilter,
+    after: string,
+    max: number,
+  ): Promise<readonly string[]> {
+    const query = filtered(db, filter).where('id', '>', after).orderBy('id').limit(max);
+    return (await query.clearSelect().select('id').execute()).map(({ id }) => id);
+  }
 }
 
-/** The next ids of a filter, in the order of the ids. */
-export async function alarmIdsAfter(
-  db: RecordsDb,
-  filter: AlarmFilter,
-  after: string,
-  max: number,
-): Promise<readonly string[]> {
-  const query = filtered(db, filter).where('id', '>', after).orderBy('id').limit(max);
-  return (await query.clearSelect().select('id').execute()).map(({ id }) => id);
-}
+export const alarmRows = new AlarmRows();
 
 // Parts of alarms in the records store: who keeps them open, and their comments (contract 37).
 
@@ -438,39 +426,6 @@ const partsPerStatement = 100;
 
 export interface AlarmSourceRow extends AlarmSource {
   readonly alarmId: string;
-}
-
-/** The rows of the sources: which alarms they keep open. */
-export async function findAlarmSources(
-  db: RecordsDb,
-  sources: readonly AlarmSource[],
-): Promise<AlarmSourceRow[]> {
-  const found: AlarmSourceRow[] = [];
-  for (const some of chunks(sources, partsPerStatement)) {
-    const values = some.map(
-      ({ ruleId, deviceId, connectorId }) => sql`(${ruleId}, ${deviceId}, ${connectorId})`,
-    );
-    const query = sql<AlarmSourceRow>`
-      select * from "alarmSources"
-      where ("ruleId", "deviceId", "connectorId") in (values ${sql.join(values)})`;
-    found.push(...(await query.execute(db)).rows);
-  }
-  return found;
-}
-
-/** Those of the rows that exist. */
-export async function findAlarmSourceRows(
-  db: RecordsDb,
-  rows: readonly AlarmSourceRow[],
-): Promise<AlarmSourceRow[]> {
-  const found: AlarmSourceRow[] = [];
-  for (const some of chunks(rows, partsPerStatement)) {
-    const query = sql<AlarmSourceRow>`
-      select * from "alarmSources"
-      where ("ruleId", "deviceId", "connectorId", "alarmId") in (values ${rowValues(some)})`;
-    found.push(...(await query.execute(db)).rows);
-  }
-  return found;
 }
 
 function rowValues(rows: readonly AlarmSourceRow[]) {
@@ -482,99 +437,119 @@ function rowValues(rows: readonly AlarmSourceRow[]) {
   );
 }
 
-export async function sourcesOfAlarms(
-  db: RecordsDb,
-  alarmIds: readonly string[],
-): Promise<AlarmSourceRow[]> {
-  const found: AlarmSourceRow[] = [];
-  for (const some of chunks(alarmIds, partsPerStatement)) {
-    const query = db
-      .selectFrom('alarmSources')
-      .selectAll()
-      .where('alarmId', 'in', [...some]);
-    found.push(...(await query.execute()));
+/** Who keeps alarms open. */
+class AlarmSourceRows {
+  /** The rows of the sources: which alarms they keep open. */
+  async find(db: RecordsDb, sources: readonly AlarmSource[]): Promise<AlarmSourceRow[]> {
+    const found: AlarmSourceRow[] = [];
+    for (const some of chunks(sources, partsPerStatement)) {
+      const values = some.map(
+        ({ ruleId, deviceId, connectorId }) => sql`(${ruleId}, ${deviceId}, ${connectorId})`,
+      );
+      const query = sql<AlarmSourceRow>`
+        select * from "alarmSources"
+        where ("ruleId", "deviceId", "connectorId") in (values ${sql.join(values)})`;
+      found.push(...(await query.execute(db)).rows);
+    }
+    return found;
   }
-  return found;
-}
 
-/** Those of the rules, which the rules read when they start. */
-export async function findAlarmSourcesOfRules(
-  db: RecordsDb,
-  ruleIds: readonly string[],
-): Promise<AlarmSourceRow[]> {
-  const found: AlarmSourceRow[] = [];
-  for (const some of chunks(ruleIds, partsPerStatement)) {
-    const query = db
-      .selectFrom('alarmSources')
-      .selectAll()
-      .where('ruleId', 'in', [...some]);
-    found.push(...(await query.execute()));
+  /** Those of the rows that exist. */
+  async existing(db: RecordsDb, rows: readonly AlarmSourceRow[]): Promise<AlarmSourceRow[]> {
+    const found: AlarmSourceRow[] = [];
+    for (const some of chunks(rows, partsPerStatement)) {
+      const query = sql<AlarmSourceRow>`
+        select * from "alarmSources"
+        where ("ruleId", "deviceId", "connectorId", "alarmId") in (values ${rowValues(some)})`;
+      found.push(...(await query.execute(db)).rows);
+    }
+    return found;
   }
-  return found;
-}
 
-export async function insertAlarmSources(
-  step: RecordsDb,
-  rows: readonly AlarmSourceRow[],
-): Promise<void> {
-  for (const some of chunks(rows, partsPerStatement)) {
-    await step
-      .insertInto('alarmSources')
-      .values([...some])
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+  async ofAlarms(db: RecordsDb, alarmIds: readonly string[]): Promise<AlarmSourceRow[]> {
+    const found: AlarmSourceRow[] = [];
+    for (const some of chunks(alarmIds, partsPerStatement)) {
+      const query = db
+        .selectFrom('alarmSources')
+        .selectAll()
+        .where('alarmId', 'in', [...some]);
+      found.push(...(await query.execute()));
+    }
+    return found;
   }
-}
 
-export async function removeAlarmSources(
-  step: RecordsDb,
-  rows: readonly AlarmSourceRow[],
-): Promise<void> {
-  for (const some of chunks(rows, partsPerStatement)) {
-    await sql`
-      delete from "alarmSources"
-      where ("ruleId", "deviceId", "connectorId", "alarmId") in (values ${rowValues(some)})`.execute(
-      step,
-    );
+  /** Those of the rules, which the rules read when they start. */
+  async ofRules(db: RecordsDb, ruleIds: readonly string[]): Promise<AlarmSourceRow[]> {
+    const found: AlarmSourceRow[] = [];
+    for (const some of chunks(ruleIds, partsPerStatement)) {
+      const query = db
+        .selectFrom('alarmSources')
+        .selectAll()
+        .where('ruleId', 'in', [...some]);
+      found.push(...(await query.execute()));
+    }
+    return found;
   }
-}
 
-/** Every source of the alarms. */
-async function removeSourcesOfAlarms(step: RecordsDb, alarmIds: readonly string[]): Promise<void> {
-  for (const some of chunks(alarmIds, partsPerStatement))
-    await step
-      .deleteFrom('alarmSources')
-      .where('alarmId', 'in', [...some])
-      .execute();
-}
-
-export async function insertAlarmComment(
-  step: RecordsDb,
-  alarmId: string,
-  comment: AlarmComment,
-): Promise<void> {
-  const row = { ...comment, alarmId, by: toJsonText(comment.by) };
-  await step.insertInto('alarmComments').values(row).execute();
-}
-
-/** The comments of each alarm, oldest first. */
-export async function commentsOfAlarms(
-  db: RecordsDb,
-  alarmIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly AlarmComment[]>> {
-  const found = new Map<string, AlarmComment[]>();
-  for (const some of chunks(alarmIds, partsPerStatement)) {
-    const query = db
-      .selectFrom('alarmComments')
-      .selectAll()
-      .where('alarmId', 'in', [...some])
-      .orderBy('at')
-      .orderBy('id');
-    for (const { alarmId, by, ...comment } of await query.execute()) {
-      const comments = found.get(alarmId) ?? [];
-      found.set(alarmId, comments);
-      comments.push({ ...comment, by: fromJsonText<Author>(by) });
+  async insert(step: RecordsDb, rows: readonly AlarmSourceRow[]): Promise<void> {
+    for (const some of chunks(rows, partsPerStatement)) {
+      await step
+        .insertInto('alarmSources')
+        .values([...some])
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
     }
   }
-  return found;
+
+  async remove(step: RecordsDb, rows: readonly AlarmSourceRow[]): Promise<void> {
+    for (const some of chunks(rows, partsPerStatement)) {
+      await sql`
+        delete from "alarmSources"
+        where ("ruleId", "deviceId", "connectorId", "alarmId") in (values ${rowValues(some)})`.execute(
+        step,
+      );
+    }
+  }
+
+  /** Every source of the alarms. */
+  async removeOfAlarms(step: RecordsDb, alarmIds: readonly string[]): Promise<void> {
+    for (const some of chunks(alarmIds, partsPerStatement))
+      await step
+        .deleteFrom('alarmSources')
+        .where('alarmId', 'in', [...some])
+        .execute();
+  }
 }
+
+export const alarmSourceRows = new AlarmSourceRows();
+
+class AlarmCommentRows {
+  async insert(step: RecordsDb, alarmId: string, comment: AlarmComment): Promise<void> {
+    const row = { ...comment, alarmId, by: toJsonText(comment.by) };
+    await step.insertInto('alarmComments').values(row).execute();
+  }
+
+  /** The comments of each alarm, oldest first. */
+  async ofAlarms(
+    db: RecordsDb,
+    alarmIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly AlarmComment[]>> {
+    const found = new Map<string, AlarmComment[]>();
+    for (const some of chunks(alarmIds, partsPerStatement)) {
+      const query = db
+        .selectFrom('alarmComments')
+        .selectAll()
+        .where('alarmId', 'in', [...some])
+        .orderBy('at')
+        .orderBy('id');
+      for (const { alarmId, by, ...comment } of await query.execute()) {
+        const comments = found.get(alarmId) ?? [];
+        found.set(alarmId, comments);
+        comments.push({ ...comment, by: fromJsonText<Author>(by) });
+      }
+    }
+    return found;
+  }
+}
+
+export const alarmCommentRows = new AlarmCommentRows();

@@ -27,26 +27,10 @@ import {
 import type { RecordKind } from '../../../model/ids.ts';
 import type { Json } from '../../../model/json.ts';
 import { deviceKeyColumns } from './devices.ts';
-import { findDeviceConfigurationNamed } from './downlinks.ts';
-import { demandsSecondFactor } from './sign-in.ts';
+import { deviceConfigurationRows } from './downlinks.ts';
+import { secondFactorDemandRows } from './sign-in.ts';
 
 const keptMs = 400 * dayMs;
-
-export async function insertAuditEntries(
-  db: RecordsDb,
-  entries: readonly AuditEntry[],
-): Promise<void> {
-  if (entries.length === 0) return;
-  const rows = entries.map(({ actor, changes, ...entry }) => ({
-    ...entry,
-    actorType: actor.type,
-    actorId: actor.id,
-    actorName: actor.name,
-    changes: toJsonText(changes),
-  }));
-  await insertRows(db, 'auditLog', rows);
-  await countActivity(db, entries);
-}
 
 export interface AuditFilter {
   readonly organizationId: string;
@@ -88,40 +72,53 @@ function filtered(db: RecordsDb, filter: AuditFilter) {
   return query;
 }
 
-/** Newest first, regardless of the requested order. */
-export async function listAuditEntries(
-  db: RecordsDb,
-  filter: AuditFilter,
-  page: PageRequest,
-): Promise<Rows<AuditEntry>> {
-  const { rows, total } = await pageOfRows(filtered(db, filter), page, {
-    columns: { timestamp: 'sequence' },
-    defaultSort: [{ field: 'timestamp', direction: 'desc' }],
-  });
-  return { rows: rows.map(fromRow), total };
+class AuditRows {
+  async insert(db: RecordsDb, entries: readonly AuditEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const rows = entries.map(({ actor, changes, ...entry }) => ({
+      ...entry,
+      actorType: actor.type,
+      actorId: actor.id,
+      actorName: actor.name,
+      changes: toJsonText(changes),
+    }));
+    await insertRows(db, 'auditLog', rows);
+    await countActivity(db, entries);
+  }
+
+  /** Newest first, regardless of the requested order. */
+  async list(db: RecordsDb, filter: AuditFilter, page: PageRequest): Promise<Rows<AuditEntry>> {
+    const { rows, total } = await pageOfRows(filtered(db, filter), page, {
+      columns: { timestamp: 'sequence' },
+      defaultSort: [{ field: 'timestamp', direction: 'desc' }],
+    });
+    return { rows: rows.map(fromRow), total };
+  }
+
+  /** The next entries of an export, newest first: those before `sequence`. */
+  async before(
+    db: RecordsDb,
+    filter: AuditFilter,
+    sequence: number,
+    limit: number,
+  ): Promise<(AuditEntry & { readonly sequence: number })[]> {
+    const query = filtered(db, filter)
+      .where('sequence', '<', sequence)
+      .orderBy('sequence', 'desc')
+      .limit(limit);
+    return (await query.execute()).map(fromRow);
+  }
+
+  async dropOld(db: RecordsDb, now: EpochMs): Promise<void> {
+    await db
+      .deleteFrom('auditLog')
+      .where('timestamp', '<', now - keptMs)
+      .execute();
+    await dropActivitiesBefore(db, now - keptMs);
+  }
 }
 
-/** The next entries of an export, newest first: those before `sequence`. */
-export async function auditEntriesBefore(
-  db: RecordsDb,
-  filter: AuditFilter,
-  sequence: number,
-  limit: number,
-): Promise<(AuditEntry & { readonly sequence: number })[]> {
-  const query = filtered(db, filter)
-    .where('sequence', '<', sequence)
-    .orderBy('sequence', 'desc')
-    .limit(limit);
-  return (await query.execute()).map(fromRow);
-}
-
-export async function dropOldAuditEntries(db: RecordsDb, now: EpochMs): Promise<void> {
-  await db
-    .deleteFrom('auditLog')
-    .where('timestamp', '<', now - keptMs)
-    .execute();
-  await dropActivitiesBefore(db, now - keptMs);
-}
+export const auditRows = new AuditRows();
 
 // Activities in the records store: counted as audit entries are written, so that no read groups them.
 
@@ -435,7 +432,7 @@ async function addRows(
         secrets.set(column, value === null ? '' : fingerprint(sealer.open(String(value))));
       else fields.set(column, shownValue(column, value));
     }
-    if (kind === 'organization' && (await demandsSecondFactor(db, id)))
+    if (kind === 'organization' && (await secondFactorDemandRows.has(db, id)))
       fields.set('secondFactorRequired', true);
     for (const [as, values] of partsOf) fields.set(as, values.get(id) ?? []);
     audited.set(id, { ...placeOf(kind, row), name: textOrNull(row['name']), fields, secrets });
@@ -499,7 +496,7 @@ async function auditedCredential(db: RecordsDb, id: string): Promise<AuditedRow 
 }
 
 async function auditedConfiguration(db: RecordsDb, id: string): Promise<AuditedRow | undefined> {
-  const record = await findDeviceConfigurationNamed(db, id);
+  const record = await deviceConfigurationRows.findNamed(db, id);
   if (record === undefined) return undefined;
   const { deviceId, version, configuration } = record;
   const query = db

@@ -19,47 +19,48 @@ const columns = [
   'version',
 ] as const;
 
-export async function insertBlob(db: RecordsDb, record: Blob, content: Uint8Array): Promise<void> {
-  await db
-    .insertInto('blobs')
-    .values({ ...record, content, searchText: searchTextOf(record.name) })
-    .execute();
+class BlobRows {
+  async insert(db: RecordsDb, record: Blob, content: Uint8Array): Promise<void> {
+    await db
+      .insertInto('blobs')
+      .values({ ...record, content, searchText: searchTextOf(record.name) })
+      .execute();
+  }
+
+  async find(db: RecordsDb, id: string): Promise<Blob | undefined> {
+    return db.selectFrom('blobs').select(columns).where('id', '=', id).executeTakeFirst();
+  }
+
+  async list(db: RecordsDb, filter: WorkspaceFilter, page: PageRequest): Promise<Rows<Blob>> {
+    let query = db
+      .selectFrom('blobs')
+      .select(columns)
+      .where('organizationId', '=', filter.organizationId);
+    if (filter.workspaceIds !== undefined)
+      query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+    if (filter.search) query = query.where(contains('searchText', filter.search));
+    return pageOfRows(query, page, {
+      columns: { ...sortColumns, size: 'size', contentType: 'contentType' },
+    });
+  }
+
+  async content(db: RecordsDb, id: string): Promise<Uint8Array | undefined> {
+    return (await db.selectFrom('blobs').select('content').where('id', '=', id).executeTakeFirst())
+      ?.content;
+  }
+
+  async remove(db: RecordsDb, id: string): Promise<void> {
+    await db.deleteFrom('blobs').where('id', '=', id).execute();
+  }
+
+  /** Bytes of all blobs of the organization. */
+  async bytesOf(db: RecordsDb, organizationId: string): Promise<number> {
+    const query = db.selectFrom('blobs').select((eb) => eb.fn.sum<number>('size').as('bytes'));
+    return Number(
+      (await query.where('organizationId', '=', organizationId).executeTakeFirstOrThrow()).bytes ??
+        0,
+    );
+  }
 }
 
-export async function findBlob(db: RecordsDb, id: string): Promise<Blob | undefined> {
-  return db.selectFrom('blobs').select(columns).where('id', '=', id).executeTakeFirst();
-}
-
-export async function listBlobs(
-  db: RecordsDb,
-  filter: WorkspaceFilter,
-  page: PageRequest,
-): Promise<Rows<Blob>> {
-  let query = db
-    .selectFrom('blobs')
-    .select(columns)
-    .where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined)
-    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
-  if (filter.search) query = query.where(contains('searchText', filter.search));
-  return pageOfRows(query, page, {
-    columns: { ...sortColumns, size: 'size', contentType: 'contentType' },
-  });
-}
-
-export async function findBlobContent(db: RecordsDb, id: string): Promise<Uint8Array | undefined> {
-  return (await db.selectFrom('blobs').select('content').where('id', '=', id).executeTakeFirst())
-    ?.content;
-}
-
-export async function removeBlob(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('blobs').where('id', '=', id).execute();
-}
-
-/** Bytes of all blobs of the organization. */
-export async function blobBytesOf(db: RecordsDb, organizationId: string): Promise<number> {
-  const query = db.selectFrom('blobs').select((eb) => eb.fn.sum<number>('size').as('bytes'));
-  return Number(
-    (await query.where('organizationId', '=', organizationId).executeTakeFirstOrThrow()).bytes ?? 0,
-  );
-}
+export const blobRows = new BlobRows();

@@ -14,7 +14,7 @@ import { sortColumns } from '../list.ts';
 import { type Records, type RecordsDb, type SealedDb, transaction } from '../records.ts';
 import { RecordRows } from './record-rows.ts';
 import { deviceFromRow } from './devices.ts';
-import { removePreferencesOf, viewRows } from './views.ts';
+import { viewRows, preferenceRows } from './views.ts';
 
 // Granted columns: the columns that API keys and OAuth clients have in common, name and permissions.
 
@@ -58,7 +58,7 @@ class GrantedRows<
 > extends RecordRows<T, R> {
   override async remove(db: RecordsDb, id: string) {
     await viewRows.removePrivateOf(db, id);
-    await removePreferencesOf(db, id);
+    await preferenceRows.removeOf(db, id);
     await super.remove(db, id);
   }
 }
@@ -155,34 +155,35 @@ export interface SigningKeyRecord {
   readonly created: EpochMs;
 }
 
-export async function insertSigningKey(
-  { db, sealer }: SealedDb,
-  key: SigningKeyRecord,
-): Promise<void> {
-  const row = {
-    id: key.id,
-    created: key.created,
-    privateKey: sealer.seal(toJsonText(key.privateKey)),
-    publicKey: toJsonText(key.publicKey),
-  };
-  await db.insertInto('signingKeys').values(row).execute();
+class SigningKeyRows {
+  async insert({ db, sealer }: SealedDb, key: SigningKeyRecord): Promise<void> {
+    const row = {
+      id: key.id,
+      created: key.created,
+      privateKey: sealer.seal(toJsonText(key.privateKey)),
+      publicKey: toJsonText(key.publicKey),
+    };
+    await db.insertInto('signingKeys').values(row).execute();
+  }
+
+  /** Newest first. */
+  async list({ db, sealer }: SealedDb): Promise<SigningKeyRecord[]> {
+    const rows = await db
+      .selectFrom('signingKeys')
+      .selectAll()
+      .orderBy('created', 'desc')
+      .orderBy('id')
+      .execute();
+    return rows.map((row) => ({
+      ...row,
+      privateKey: fromJsonText<JsonObject>(sealer.open(row.privateKey)),
+      publicKey: fromJsonText<JsonObject>(row.publicKey),
+    }));
+  }
+
+  async remove(db: RecordsDb, id: string): Promise<void> {
+    await db.deleteFrom('signingKeys').where('id', '=', id).execute();
+  }
 }
 
-/** Newest first. */
-export async function listSigningKeys({ db, sealer }: SealedDb): Promise<SigningKeyRecord[]> {
-  const rows = await db
-    .selectFrom('signingKeys')
-    .selectAll()
-    .orderBy('created', 'desc')
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => ({
-    ...row,
-    privateKey: fromJsonText<JsonObject>(sealer.open(row.privateKey)),
-    publicKey: fromJsonText<JsonObject>(row.publicKey),
-  }));
-}
-
-export async function removeSigningKey(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('signingKeys').where('id', '=', id).execute();
-}
+export const signingKeyRows = new SigningKeyRows();

@@ -38,55 +38,6 @@ interface OnlineChange {
   readonly lastUplinkAt: EpochMs;
 }
 
-/**
- * Keeps the newest metrics of each device; older ones and repetitions change nothing. Returns the
- * devices of the watched workspaces that came online or are gone. The transaction is the caller's.
- */
-export async function saveUplinkMetrics(
-  step: RecordsDb,
-  metrics: readonly DeviceMetrics[],
-  isWatched: (workspaceId: string) => boolean = () => false,
-  fence?: StatusFence,
-): Promise<readonly OnlineChange[]> {
-  const changes: OnlineChange[] = [];
-  const newestOfEach = newestByDevice(metrics);
-  for (let from = 0; from < newestOfEach.length; from += idsPerStatement) {
-    const some = newestOfEach.slice(from, from + idsPerStatement);
-    // What a device reported earlier stays until it reports it again.
-    const earlier = await findStatuses(
-      step,
-      some.map(({ deviceId }) => deviceId),
-    );
-    const devices = await devicesOf(
-      step,
-      // The end of the online time of others follows from the one before.
-      some.filter(({ deviceId }) => isOfflineBefore(earlier.get(deviceId))),
-    );
-    for (const newest of some) {
-      const { deviceId } = newest;
-      const change = onlineChange(newest, earlier.get(deviceId), devices.get(deviceId));
-      if (change !== undefined && isWatched(change.workspaceId)) changes.push(change);
-    }
-    const rows = some
-      .map((newest) => withLastKnown(newest, metricsOfRow(earlier.get(newest.deviceId))))
-      .map((known) => ({
-        deviceId: known.deviceId,
-        lastUplinkAt: known.timestamp,
-        uplinkMetrics: toJsonText(known),
-        batteryLevel: known.batteryLevel ?? null,
-        ...onlineColumns(known, devices.get(known.deviceId)),
-        ...fence?.(known.deviceId),
-      }));
-    await insertRows(
-      step,
-      'deviceStatus',
-      rows,
-      fence === undefined ? newerStatus : newerFencedStatus,
-    );
-  }
-  return changes;
-}
-
 /** The time-out is the difference of both columns, unless the device is or was gone. */
 const onlineUntil = sql<number>`case
   when ${sql.ref('excluded.onlineUntil')} <= ${sql.ref('excluded.lastUplinkAt')} then ${sql.ref('excluded.onlineUntil')}
@@ -197,17 +148,6 @@ function onlineColumns(
   return { workspaceId, onlineUntil: timestamp + onlineMs };
 }
 
-/** The metrics of the devices' last uplinks; devices never heard are absent. */
-export async function findUplinkMetrics(
-  db: RecordsDb,
-  deviceIds: readonly string[],
-): Promise<Map<string, DeviceMetrics>> {
-  const rows = await findStatuses(db, deviceIds);
-  return new Map(
-    [...rows].map(([id, row]) => [id, fromJsonText<DeviceMetrics>(row.uplinkMetrics)]),
-  );
-}
-
 async function findStatuses(
   db: RecordsDb,
   deviceIds: readonly string[],
@@ -224,35 +164,37 @@ async function findStatuses(
   return statuses;
 }
 
-/**
- * The states that decoders emitted last, of at most `idsPerStatement` devices; those without one are
- * absent.
- */
-export async function findDeviceStates(
-  db: RecordsDb,
-  deviceIds: readonly string[],
-): Promise<Map<string, JsonObject>> {
-  const rows = await db
-    .selectFrom('deviceState')
-    .selectAll()
-    .where('deviceId', 'in', padded(deviceIds))
-    .execute();
-  return new Map(rows.map(({ deviceId, state }) => [deviceId, fromJsonText<JsonObject>(state)]));
+/** The states that decoders emitted last. */
+class DeviceStateRows {
+  /**
+   * The states that decoders emitted last, of at most `idsPerStatement` devices; those without one are
+   * absent.
+   */
+  async find(db: RecordsDb, deviceIds: readonly string[]): Promise<Map<string, JsonObject>> {
+    const rows = await db
+      .selectFrom('deviceState')
+      .selectAll()
+      .where('deviceId', 'in', padded(deviceIds))
+      .execute();
+    return new Map(rows.map(({ deviceId, state }) => [deviceId, fromJsonText<JsonObject>(state)]));
+  }
+
+  /** Replaces the decoders' states. The transaction is the caller's. */
+  async save(
+    step: RecordsDb,
+    states: ReadonlyMap<string, JsonObject>,
+    fence?: StatusFence,
+  ): Promise<void> {
+    const rows = [...states].map(([deviceId, state]) => ({
+      deviceId,
+      state: toJsonText(state),
+      ...fence?.(deviceId),
+    }));
+    await insertRows(step, 'deviceState', rows, fence === undefined ? newState : newerFencedState);
+  }
 }
 
-/** Replaces the decoders' states. The transaction is the caller's. */
-export async function saveDeviceStates(
-  step: RecordsDb,
-  states: ReadonlyMap<string, JsonObject>,
-  fence?: StatusFence,
-): Promise<void> {
-  const rows = [...states].map(([deviceId, state]) => ({
-    deviceId,
-    state: toJsonText(state),
-    ...fence?.(deviceId),
-  }));
-  await insertRows(step, 'deviceState', rows, fence === undefined ? newState : newerFencedState);
-}
+export const deviceStateRows = new DeviceStateRows();
 
 // Offline devices: those whose online time ended within a period, without reading the others.
 
@@ -266,39 +208,121 @@ export interface WentOffline extends OfflinePlace {
   readonly lastUplinkAt: EpochMs;
 }
 
-/** The next devices of the workspace that are offline by `to`, in the order of their times. */
-export async function devicesGoneOffline(
-  db: RecordsDb,
-  workspaceId: string,
-  { after, to, max }: { readonly after: OfflinePlace; readonly to: EpochMs; readonly max: number },
-): Promise<readonly WentOffline[]> {
-  const timeouts = db
-    .selectFrom('devices')
-    .select('onlineTimeoutSeconds as seconds')
-    .where('workspaceId', '=', workspaceId);
-  // One end of an index each, which a query for both would read as a whole.
-  const shortest = await timeouts.orderBy('seconds').limit(1).executeTakeFirst();
-  const longest = await timeouts.orderBy('seconds', 'desc').limit(1).executeTakeFirst();
-  if (shortest === undefined || longest === undefined) return [];
-  // The limits of the last uplink let the index skip nearly all other devices.
-  const rows = await db
-    .selectFrom('deviceStatus')
-    .select(['deviceId', 'onlineUntil', 'lastUplinkAt'])
-    .where('workspaceId', '=', workspaceId)
-    .where('lastUplinkAt', '>=', after.onlineUntil - longest.seconds * 1_000)
-    .where('lastUplinkAt', '<=', to - shortest.seconds * 1_000)
-    .where('onlineUntil', '<=', to)
-    // Those that said that they are gone were reported then.
-    .whereRef('onlineUntil', '>', 'lastUplinkAt')
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('onlineUntil', 'deviceId'), '>', tuple(after.onlineUntil, after.deviceId)),
-    )
-    .orderBy('onlineUntil')
-    .orderBy('deviceId')
-    .limit(max)
-    .execute();
-  return rows.map((row) => ({ ...row, onlineUntil: row.onlineUntil ?? to }));
+class DeviceStatusRows {
+  /**
+   * Keeps the newest metrics of each device; older ones and repetitions change nothing. Returns the
+   * devices of the watched workspaces that came online or are gone. The transaction is the caller's.
+   */
+  async saveMetrics(
+    step: RecordsDb,
+    metrics: readonly DeviceMetrics[],
+    isWatched: (workspaceId: string) => boolean = () => false,
+    fence?: StatusFence,
+  ): Promise<readonly OnlineChange[]> {
+    const changes: OnlineChange[] = [];
+    const newestOfEach = newestByDevice(metrics);
+    for (let from = 0; from < newestOfEach.length; from += idsPerStatement) {
+      const some = newestOfEach.slice(from, from + idsPerStatement);
+      // What a device reported earlier stays until it reports it again.
+      const earlier = await findStatuses(
+        step,
+        some.map(({ deviceId }) => deviceId),
+      );
+      const devices = await devicesOf(
+        step,
+        // The end of the online time of others follows from the one before.
+        some.filter(({ deviceId }) => isOfflineBefore(earlier.get(deviceId))),
+      );
+      for (const newest of some) {
+        const { deviceId } = newest;
+        const change = onlineChange(newest, earlier.get(deviceId), devices.get(deviceId));
+        if (change !== undefined && isWatched(change.workspaceId)) changes.push(change);
+      }
+      const rows = some
+        .map((newest) => withLastKnown(newest, metricsOfRow(earlier.get(newest.deviceId))))
+        .map((known) => ({
+          deviceId: known.deviceId,
+          lastUplinkAt: known.timestamp,
+          uplinkMetrics: toJsonText(known),
+          batteryLevel: known.batteryLevel ?? null,
+          ...onlineColumns(known, devices.get(known.deviceId)),
+          ...fence?.(known.deviceId),
+        }));
+      await insertRows(
+        step,
+        'deviceStatus',
+        rows,
+        fence === undefined ? newerStatus : newerFencedStatus,
+      );
+    }
+    return changes;
+  }
+
+  /** The metrics of the devices' last uplinks; devices never heard are absent. */
+  async metrics(db: RecordsDb, deviceIds: readonly string[]): Promise<Map<string, DeviceMetrics>> {
+    const rows = await findStatuses(db, deviceIds);
+    return new Map(
+      [...rows].map(([id, row]) => [id, fromJsonText<DeviceMetrics>(row.uplinkMetrics)]),
+    );
+  }
+
+  /** The next devices of the workspace that are offline by `to`, in the order of their times. */
+  async goneOffline(
+    db: RecordsDb,
+    workspaceId: string,
+    {
+      after,
+      to,
+      max,
+    }: { readonly after: OfflinePlace; readonly to: EpochMs; readonly max: number },
+  ): Promise<readonly WentOffline[]> {
+    const timeouts = db
+      .selectFrom('devices')
+      .select('onlineTimeoutSeconds as seconds')
+      .where('workspaceId', '=', workspaceId);
+    // One end of an index each, which a query for both would read as a whole.
+    const shortest = await timeouts.orderBy('seconds').limit(1).executeTakeFirst();
+    const longest = await timeouts.orderBy('seconds', 'desc').limit(1).executeTakeFirst();
+    if (shortest === undefined || longest === undefined) return [];
+    // The limits of the last uplink let the index skip nearly all other devices.
+    const rows = await db
+      .selectFrom('deviceStatus')
+      .select(['deviceId', 'onlineUntil', 'lastUplinkAt'])
+      .where('workspaceId', '=', workspaceId)
+      .where('lastUplinkAt', '>=', after.onlineUntil - longest.seconds * 1_000)
+      .where('lastUplinkAt', '<=', to - shortest.seconds * 1_000)
+      .where('onlineUntil', '<=', to)
+      // Those that said that they are gone were reported then.
+      .whereRef('onlineUntil', '>', 'lastUplinkAt')
+      .where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('onlineUntil', 'deviceId'), '>', tuple(after.onlineUntil, after.deviceId)),
+      )
+      .orderBy('onlineUntil')
+      .orderBy('deviceId')
+      .limit(max)
+      .execute();
+    return rows.map((row) => ({ ...row, onlineUntil: row.onlineUntil ?? to }));
+  }
+
+  /** The earliest last uplink of the workspace's devices behind the time; undefined without one. */
+  async firstHeardBehind(
+    db: RecordsDb,
+    workspaceId: string,
+    time: EpochMs,
+  ): Promise<EpochMs | undefined> {
+    const row = await db
+      .selectFrom('deviceStatus')
+      .select('lastUplinkAt')
+      .where('workspaceId', '=', workspaceId)
+      .where('lastUplinkAt', '>', time)
+      .orderBy('lastUplinkAt')
+      .limit(1)
+      .executeTakeFirst();
+    return row?.lastUplinkAt;
+  }
 }
+
+export const deviceStatusRows = new DeviceStatusRows();
 
 // When devices were last heard, for rules of silence: in the order of that time, so that the others are not read.
 
@@ -344,142 +368,124 @@ interface HeardPage {
   readonly next: TimedPlace | undefined;
 }
 
-/** Devices of the workspace that were heard last behind the place and by `to`. */
-export async function devicesHeardBy(
-  db: RecordsDb,
-  workspaceId: string,
-  { after, to, max }: { readonly after: TimedPlace; readonly to: EpochMs; readonly max: number },
-): Promise<HeardPage> {
-  const places = await db
-    .selectFrom('deviceStatus')
-    .select(['deviceId', 'lastUplinkAt'])
-    .where('workspaceId', '=', workspaceId)
-    .where(sql<boolean>`("lastUplinkAt", "deviceId") > (${after.at}, ${after.deviceId})`)
-    .where('lastUplinkAt', '<=', to)
-    .orderBy('lastUplinkAt')
-    .orderBy('deviceId')
-    .limit(max)
-    .execute();
-  const found = await devicesHeard(
-    db,
-    places.map(({ deviceId }) => deviceId),
-  );
-  const last = places.length === max ? places.at(-1) : undefined;
-  return { devices: found, next: last && { at: last.lastUplinkAt, deviceId: last.deviceId } };
+/** When devices were last heard, for rules of silence. */
+class HeardDeviceRows {
+  /** Devices of the workspace that were heard last behind the place and by `to`. */
+  async heardBy(
+    db: RecordsDb,
+    workspaceId: string,
+    { after, to, max }: { readonly after: TimedPlace; readonly to: EpochMs; readonly max: number },
+  ): Promise<HeardPage> {
+    const places = await db
+      .selectFrom('deviceStatus')
+      .select(['deviceId', 'lastUplinkAt'])
+      .where('workspaceId', '=', workspaceId)
+      .where(sql<boolean>`("lastUplinkAt", "deviceId") > (${after.at}, ${after.deviceId})`)
+      .where('lastUplinkAt', '<=', to)
+      .orderBy('lastUplinkAt')
+      .orderBy('deviceId')
+      .limit(max)
+      .execute();
+    const found = await this.find(
+      db,
+      places.map(({ deviceId }) => deviceId),
+    );
+    const last = places.length === max ? places.at(-1) : undefined;
+    return { devices: found, next: last && { at: last.lastUplinkAt, deviceId: last.deviceId } };
+  }
+
+  /** Devices of the workspace that were created behind the place and by `to`; the earliest first. */
+  async createdBy(
+    db: RecordsDb,
+    workspaceId: string,
+    { after, to, max }: { readonly after: TimedPlace; readonly to: EpochMs; readonly max: number },
+  ): Promise<HeardPage> {
+    const devices = await heardDevices(db)
+      .where('devices.workspaceId', '=', workspaceId)
+      .where(sql<boolean>`("devices"."created", "devices"."id") > (${after.at}, ${after.deviceId})`)
+      .where('devices.created', '<=', to)
+      .orderBy('devices.created')
+      .orderBy('devices.id')
+      .limit(max)
+      .execute();
+    const last = devices.length === max ? devices.at(-1) : undefined;
+    return { devices, next: last && { at: last.created, deviceId: last.deviceId } };
+  }
+
+  /** Those of the devices that exist. */
+  async find(db: RecordsDb, deviceIds: readonly string[]): Promise<readonly HeardDevice[]> {
+    if (deviceIds.length === 0) return [];
+    return heardDevices(db).where(isOneOf('devices.id', deviceIds)).execute();
+  }
+
+  /** Devices with one of the ids or tags, or below one of the places among the tags, behind an id, in the order of their ids. */
+  async among(
+    db: RecordsDb,
+    {
+      deviceIds,
+      tagIds,
+    }: { readonly deviceIds: readonly string[]; readonly tagIds: readonly string[] },
+    after: string,
+    max: number,
+  ): Promise<readonly HeardDevice[]> {
+    const tagged = await db
+      .selectFrom('deviceTags')
+      .select('deviceId')
+      .distinct()
+      .where(isOneOf('tagId', tagIds))
+      .where('deviceId', '>', after)
+      .orderBy('deviceId')
+      .limit(max)
+      .execute();
+    const placed = await db
+      .selectFrom('devices')
+      .select('devices.id as deviceId')
+      .where(isAtPlaces(tagIds))
+      .where('devices.id', '>', after)
+      .orderBy('devices.id')
+      .limit(max)
+      .execute();
+    // Behind the end of a full page there may be devices that it does not show.
+    const ends = [tagged, placed].flatMap((page) =>
+      page.length === max ? (page.at(-1)?.deviceId ?? []) : [],
+    );
+    const last = ends.length > 0 ? ends.reduce((a, b) => (a < b ? a : b)) : undefined;
+    const candidates = [...deviceIds, ...[...tagged, ...placed].map(({ deviceId }) => deviceId)];
+    const ids = [...new Set(candidates)]
+      .filter((id) => id > after && (last === undefined || id <= last))
+      .sort();
+    const found = await this.find(db, ids);
+    return found.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
+  }
+
+  /** The shortest online timeout of the workspace's devices; undefined without devices. */
+  async shortestTimeoutMs(db: RecordsDb, workspaceId: string): Promise<number | undefined> {
+    const row = await db
+      .selectFrom('devices')
+      .select((eb) => eb.fn.min('onlineTimeoutSeconds').as('seconds'))
+      .where('workspaceId', '=', workspaceId)
+      .executeTakeFirst();
+    return row?.seconds === null || row === undefined ? undefined : Number(row.seconds) * 1_000;
+  }
+
+  /** Ids of devices that the rule has found silent, behind an id. */
+  async silent(
+    db: RecordsDb,
+    ruleId: string,
+    after: string,
+    max: number,
+  ): Promise<readonly string[]> {
+    const rows = await db
+      .selectFrom('ruleDeviceStates')
+      .select('deviceId')
+      .where('ruleId', '=', ruleId)
+      .where('deviceId', '>', after)
+      .where('holds', '=', '1')
+      .orderBy('deviceId')
+      .limit(max)
+      .execute();
+    return rows.map(({ deviceId }) => deviceId);
+  }
 }
 
-/** Devices of the workspace that were created behind the place and by `to`; the earliest first. */
-export async function devicesCreatedBy(
-  db: RecordsDb,
-  workspaceId: string,
-  { after, to, max }: { readonly after: TimedPlace; readonly to: EpochMs; readonly max: number },
-): Promise<HeardPage> {
-  const devices = await heardDevices(db)
-    .where('devices.workspaceId', '=', workspaceId)
-    .where(sql<boolean>`("devices"."created", "devices"."id") > (${after.at}, ${after.deviceId})`)
-    .where('devices.created', '<=', to)
-    .orderBy('devices.created')
-    .orderBy('devices.id')
-    .limit(max)
-    .execute();
-  const last = devices.length === max ? devices.at(-1) : undefined;
-  return { devices, next: last && { at: last.created, deviceId: last.deviceId } };
-}
-
-/** Those of the devices that exist. */
-export async function devicesHeard(
-  db: RecordsDb,
-  deviceIds: readonly string[],
-): Promise<readonly HeardDevice[]> {
-  if (deviceIds.length === 0) return [];
-  return heardDevices(db).where(isOneOf('devices.id', deviceIds)).execute();
-}
-
-/** Devices with one of the ids or tags, or below one of the places among the tags, behind an id, in the order of their ids. */
-export async function devicesAmong(
-  db: RecordsDb,
-  {
-    deviceIds,
-    tagIds,
-  }: { readonly deviceIds: readonly string[]; readonly tagIds: readonly string[] },
-  after: string,
-  max: number,
-): Promise<readonly HeardDevice[]> {
-  const tagged = await db
-    .selectFrom('deviceTags')
-    .select('deviceId')
-    .distinct()
-    .where(isOneOf('tagId', tagIds))
-    .where('deviceId', '>', after)
-    .orderBy('deviceId')
-    .limit(max)
-    .execute();
-  const placed = await db
-    .selectFrom('devices')
-    .select('devices.id as deviceId')
-    .where(isAtPlaces(tagIds))
-    .where('devices.id', '>', after)
-    .orderBy('devices.id')
-    .limit(max)
-    .execute();
-  // Behind the end of a full page there may be devices that it does not show.
-  const ends = [tagged, placed].flatMap((page) =>
-    page.length === max ? (page.at(-1)?.deviceId ?? []) : [],
-  );
-  const last = ends.length > 0 ? ends.reduce((a, b) => (a < b ? a : b)) : undefined;
-  const candidates = [...deviceIds, ...[...tagged, ...placed].map(({ deviceId }) => deviceId)];
-  const ids = [...new Set(candidates)]
-    .filter((id) => id > after && (last === undefined || id <= last))
-    .sort();
-  const found = await devicesHeard(db, ids);
-  return found.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
-}
-
-/** The shortest online timeout of the workspace's devices; undefined without devices. */
-export async function shortestTimeoutMs(
-  db: RecordsDb,
-  workspaceId: string,
-): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('devices')
-    .select((eb) => eb.fn.min('onlineTimeoutSeconds').as('seconds'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirst();
-  return row?.seconds === null || row === undefined ? undefined : Number(row.seconds) * 1_000;
-}
-
-/** The earliest last uplink of the workspace's devices behind the time; undefined without one. */
-export async function firstHeardBehind(
-  db: RecordsDb,
-  workspaceId: string,
-  time: EpochMs,
-): Promise<EpochMs | undefined> {
-  const row = await db
-    .selectFrom('deviceStatus')
-    .select('lastUplinkAt')
-    .where('workspaceId', '=', workspaceId)
-    .where('lastUplinkAt', '>', time)
-    .orderBy('lastUplinkAt')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.lastUplinkAt;
-}
-
-/** Ids of devices that the rule has found silent, behind an id. */
-export async function silentDevices(
-  db: RecordsDb,
-  ruleId: string,
-  after: string,
-  max: number,
-): Promise<readonly string[]> {
-  const rows = await db
-    .selectFrom('ruleDeviceStates')
-    .select('deviceId')
-    .where('ruleId', '=', ruleId)
-    .where('deviceId', '>', after)
-    .where('holds', '=', '1')
-    .orderBy('deviceId')
-    .limit(max)
-    .execute();
-  return rows.map(({ deviceId }) => deviceId);
-}
+export const heardDeviceRows = new HeardDeviceRows();

@@ -8,7 +8,7 @@ import { type OpenRecords, openRecords } from '../records.ts';
 import { dropReferences, testEngine } from '../testing-engine.ts';
 import type { DeviceFilter } from './devices.ts';
 import { findDeviceIds, listDevices } from './device-lists.ts';
-import { saveUplinkMetrics } from './device-status.ts';
+import { deviceStatusRows } from './device-status.ts';
 import { knownTotal, onlineTotal, stateCounts, workspacesOf } from './device-totals.ts';
 import { placeRows } from './places.ts';
 import { tagRows } from './tags.ts';
@@ -110,7 +110,7 @@ async function changeSomething(random: (below: number) => number): Promise<void>
     default: {
       const timestamp = now - random(600) * 1_000 - random(2) * random(1_000);
       const told = random(2) === 0 ? { sqi: 1, batteryLevel: 1 } : {};
-      await saveUplinkMetrics(db, [
+      await deviceStatusRows.saveMetrics(db, [
         { uplinkId: 'u', deviceId: id, uplinkSize: 1, timestamp, ...told },
         { uplinkId: 'u', deviceId: `deleted ${id}`, uplinkSize: 1, timestamp },
       ]);
@@ -231,7 +231,7 @@ test('fleet 5: online totals are exact with more time-outs than are looked up', 
     return { ...source!, ...own, registered: null, onlineTimeoutSeconds: 1_000 + n };
   });
   await db.insertInto('devices').values(devices).execute();
-  await saveUplinkMetrics(
+  await deviceStatusRows.saveMetrics(
     db,
     devices.map(({ id }) => ({ uplinkId: 'u', deviceId: id, uplinkSize: 1, timestamp: now })),
   );
@@ -329,7 +329,7 @@ test('no state has fewer than no devices, while devices are heard for the first 
         .values({ ...source!, ...own })
         .execute();
       const heard = { uplinkId: 'u', deviceId: id, uplinkSize: 1, timestamp: now };
-      await saveUplinkMetrics(db, [heard]);
+      await deviceStatusRows.saveMetrics(db, [heard]);
     }
     isOver = true;
   })();

@@ -41,155 +41,140 @@ function fromRow({ sequence: _, ...row }: Selectable<Table>): Downlink {
   };
 }
 
-/** An existing downlink with the id stays unchanged. The transaction is the caller's. */
-export async function insertDownlinks(
-  step: RecordsDb,
-  records: readonly Downlink[],
-): Promise<void> {
-  const insertion = step.insertInto('downlinks').values(records.map(toRow));
-  await insertion.onConflict((conflict) => conflict.column('id').doNothing()).execute();
-}
+class DownlinkRows {
+  /** An existing downlink with the id stays unchanged. The transaction is the caller's. */
+  async insert(step: RecordsDb, records: readonly Downlink[]): Promise<void> {
+    const insertion = step.insertInto('downlinks').values(records.map(toRow));
+    await insertion.onConflict((conflict) => conflict.column('id').doNothing()).execute();
+  }
 
-export async function waitingDownlinks(
-  db: RecordsDb,
-  deviceId: string,
-  max: number,
-): Promise<Downlink[]> {
-  const query = db
-    .selectFrom('downlinks')
-    .selectAll()
-    .where('state', '=', 'QUEUED')
-    .where('deviceId', '=', deviceId);
-  return (await query.orderBy('sequence').limit(max).execute()).map(fromRow);
-}
+  async waiting(db: RecordsDb, deviceId: string, max: number): Promise<Downlink[]> {
+    const query = db
+      .selectFrom('downlinks')
+      .selectAll()
+      .where('state', '=', 'QUEUED')
+      .where('deviceId', '=', deviceId);
+    return (await query.orderBy('sequence').limit(max).execute()).map(fromRow);
+  }
 
-/** The device's oldest that waits. */
-export async function nextDownlink(db: RecordsDb, deviceId: string): Promise<Downlink | undefined> {
-  return (await waitingDownlinks(db, deviceId, 1))[0];
-}
+  /** The device's oldest that waits. */
+  async next(db: RecordsDb, deviceId: string): Promise<Downlink | undefined> {
+    return (await this.waiting(db, deviceId, 1))[0];
+  }
 
-/** Devices behind the given one that have downlinks waiting, in order of id. */
-export async function devicesWithDownlinks(
-  db: RecordsDb,
-  after: string,
-  max: number,
-): Promise<string[]> {
-  const query = db
-    .selectFrom('downlinks')
-    .select('deviceId')
-    .distinct()
-    .where('state', '=', 'QUEUED');
-  const rows = await query.where('deviceId', '>', after).orderBy('deviceId').limit(max).execute();
-  return rows.map((row) => row.deviceId);
-}
+  /** Devices behind the given one that have downlinks waiting, in order of id. */
+  async devicesWaiting(db: RecordsDb, after: string, max: number): Promise<string[]> {
+    const query = db
+      .selectFrom('downlinks')
+      .select('deviceId')
+      .distinct()
+      .where('state', '=', 'QUEUED');
+    const rows = await query.where('deviceId', '>', after).orderBy('deviceId').limit(max).execute();
+    return rows.map((row) => row.deviceId);
+  }
 
-/** Devices of the integration that have downlinks waiting. */
-export async function devicesOfIntegrationWithDownlinks(
-  db: RecordsDb,
-  integrationId: string,
-): Promise<string[]> {
-  const query = db.selectFrom('downlinks').innerJoin('devices', 'devices.id', 'downlinks.deviceId');
-  const waiting = query.select('devices.id').distinct().where('downlinks.state', '=', 'QUEUED');
-  return (await waiting.where('devices.integrationId', '=', integrationId).execute()).map(
-    (row) => row.id,
-  );
-}
+  /** Devices of the integration that have downlinks waiting. */
+  async devicesOfIntegrationWaiting(db: RecordsDb, integrationId: string): Promise<string[]> {
+    const query = db
+      .selectFrom('downlinks')
+      .innerJoin('devices', 'devices.id', 'downlinks.deviceId');
+    const waiting = query.select('devices.id').distinct().where('downlinks.state', '=', 'QUEUED');
+    return (await waiting.where('devices.integrationId', '=', integrationId).execute()).map(
+      (row) => row.id,
+    );
+  }
 
-/** Those that wait although their time is over. */
-export async function expiredDownlinks(
-  db: RecordsDb,
-  now: EpochMs,
-  max: number,
-): Promise<Downlink[]> {
-  const query = db
-    .selectFrom('downlinks')
-    .selectAll()
-    .where('state', '=', 'QUEUED')
-    .where('expiresAt', '<=', now);
-  return (await query.orderBy('sequence').limit(max).execute()).map(fromRow);
-}
+  /** Those that wait although their time is over. */
+  async expired(db: RecordsDb, now: EpochMs, max: number): Promise<Downlink[]> {
+    const query = db
+      .selectFrom('downlinks')
+      .selectAll()
+      .where('state', '=', 'QUEUED')
+      .where('expiresAt', '<=', now);
+    return (await query.orderBy('sequence').limit(max).execute()).map(fromRow);
+  }
 
-/**
- * The downlink that a network server reports of: by our id, by the server's, else the oldest that
- * was sent and may still be acknowledged.
- */
-export async function reportedDownlink(
-  db: RecordsDb,
-  deviceId: string,
-  named: { readonly downlinkId?: string; readonly serverReference?: string },
-  unnamed: { readonly state: DownlinkState; readonly confirmedOnly: boolean },
-): Promise<Downlink | undefined> {
-  let query = db.selectFrom('downlinks').selectAll().where('deviceId', '=', deviceId);
-  if (named.downlinkId !== undefined) query = query.where('id', '=', named.downlinkId);
-  else if (named.serverReference !== undefined)
-    query = query.where('serverReference', '=', named.serverReference);
-  else {
-    query = query.where('state', '=', unnamed.state);
-    if (unnamed.confirmedOnly) query = query.where('confirmed', '=', 1);
-    const row = await query.orderBy('sequence').executeTakeFirst();
+  /**
+   * The downlink that a network server reports of: by our id, by the server's, else the oldest that
+   * was sent and may still be acknowledged.
+   */
+  async reported(
+    db: RecordsDb,
+    deviceId: string,
+    named: { readonly downlinkId?: string; readonly serverReference?: string },
+    unnamed: { readonly state: DownlinkState; readonly confirmedOnly: boolean },
+  ): Promise<Downlink | undefined> {
+    let query = db.selectFrom('downlinks').selectAll().where('deviceId', '=', deviceId);
+    if (named.downlinkId !== undefined) query = query.where('id', '=', named.downlinkId);
+    else if (named.serverReference !== undefined)
+      query = query.where('serverReference', '=', named.serverReference);
+    else {
+      query = query.where('state', '=', unnamed.state);
+      if (unnamed.confirmedOnly) query = query.where('confirmed', '=', 1);
+      const row = await query.orderBy('sequence').executeTakeFirst();
+      return row && fromRow(row);
+    }
+    const row = await query.orderBy('sequence', 'desc').executeTakeFirst();
     return row && fromRow(row);
   }
-  const row = await query.orderBy('sequence', 'desc').executeTakeFirst();
-  return row && fromRow(row);
-}
 
-/** Only while it is in that state, so that of two reports one wins; whether it was. */
-export async function saveDownlink(
-  db: RecordsDb,
-  record: Downlink,
-  whileIn: DownlinkState,
-): Promise<boolean> {
-  const query = db.updateTable('downlinks').set(toRow(record)).where('id', '=', record.id);
-  const { numUpdatedRows } = await query.where('state', '=', whileIn).executeTakeFirst();
-  return numUpdatedRows > 0n;
-}
+  /** Only while it is in that state, so that of two reports one wins; whether it was. */
+  async save(db: RecordsDb, record: Downlink, whileIn: DownlinkState): Promise<boolean> {
+    const query = db.updateTable('downlinks').set(toRow(record)).where('id', '=', record.id);
+    const { numUpdatedRows } = await query.where('state', '=', whileIn).executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
 
-/** Deletes ended ones that are old, and the oldest of each device beyond the limit. */
-export async function dropOldDownlinks(
-  db: RecordsDb,
-  createdBefore: EpochMs,
-  keptPerDeviceMax: number,
-): Promise<void> {
-  await db
-    .deleteFrom('downlinks')
-    .where('state', '!=', 'QUEUED')
-    .where('created', '<', createdBefore)
-    .execute();
-  const crowded = await db
-    .selectFrom('downlinks')
-    .select('deviceId')
-    .groupBy('deviceId')
-    .having(sql`count(*)`, '>', keptPerDeviceMax)
-    .execute();
-  for (const { deviceId } of crowded) {
-    const own = db.selectFrom('downlinks').select('sequence').where('deviceId', '=', deviceId);
-    const last = await own
-      .orderBy('sequence', 'desc')
-      .limit(1)
-      .offset(keptPerDeviceMax)
-      .executeTakeFirst();
-    if (last === undefined) continue;
-    const old = db
+  /** Deletes ended ones that are old, and the oldest of each device beyond the limit. */
+  async dropOld(db: RecordsDb, createdBefore: EpochMs, keptPerDeviceMax: number): Promise<void> {
+    await db
       .deleteFrom('downlinks')
-      .where('deviceId', '=', deviceId)
-      .where('state', '!=', 'QUEUED');
-    await old.where('sequence', '<=', last.sequence).execute();
+      .where('state', '!=', 'QUEUED')
+      .where('created', '<', createdBefore)
+      .execute();
+    const crowded = await db
+      .selectFrom('downlinks')
+      .select('deviceId')
+      .groupBy('deviceId')
+      .having(sql`count(*)`, '>', keptPerDeviceMax)
+      .execute();
+    for (const { deviceId } of crowded) {
+      const own = db.selectFrom('downlinks').select('sequence').where('deviceId', '=', deviceId);
+      const last = await own
+        .orderBy('sequence', 'desc')
+        .limit(1)
+        .offset(keptPerDeviceMax)
+        .executeTakeFirst();
+      if (last === undefined) continue;
+      const old = db
+        .deleteFrom('downlinks')
+        .where('deviceId', '=', deviceId)
+        .where('state', '!=', 'QUEUED');
+      await old.where('sequence', '<=', last.sequence).execute();
+    }
+  }
+
+  /** Newest first unless the page asks for another order. */
+  async list(
+    db: RecordsDb,
+    filter: { readonly deviceId: string; readonly state?: DownlinkState | undefined },
+    page: PageRequest,
+  ): Promise<Rows<Downlink>> {
+    let query = db.selectFrom('downlinks').selectAll().where('deviceId', '=', filter.deviceId);
+    if (filter.state !== undefined) query = query.where('state', '=', filter.state);
+    const columns = {
+      created: 'created',
+      updated: 'updated',
+      state: 'state',
+      sequence: 'sequence',
+    };
+    const defaultSort = [{ field: 'sequence', direction: 'desc' }] as const;
+    const { rows, total } = await pageOfRows(query, page, { columns, defaultSort });
+    return { rows: rows.map(fromRow), total };
   }
 }
 
-/** Newest first unless the page asks for another order. */
-export async function listDownlinks(
-  db: RecordsDb,
-  filter: { readonly deviceId: string; readonly state?: DownlinkState | undefined },
-  page: PageRequest,
-): Promise<Rows<Downlink>> {
-  let query = db.selectFrom('downlinks').selectAll().where('deviceId', '=', filter.deviceId);
-  if (filter.state !== undefined) query = query.where('state', '=', filter.state);
-  const columns = { created: 'created', updated: 'updated', state: 'state', sequence: 'sequence' };
-  const defaultSort = [{ field: 'sequence', direction: 'desc' }] as const;
-  const { rows, total } = await pageOfRows(query, page, { columns, defaultSort });
-  return { rows: rows.map(fromRow), total };
-}
+export const downlinkRows = new DownlinkRows();
 
 // Device configurations in the records store: every version of a device's configuration that was not deleted.
 
@@ -217,36 +202,6 @@ export function configurationId({
   return `${deviceId}/${version}`;
 }
 
-/** The version of such a name, unless it was deleted. */
-export async function findDeviceConfigurationNamed(
-  db: RecordsDb,
-  name: string,
-): Promise<DeviceConfiguration | undefined> {
-  const [deviceId = '', version] = name.split('/');
-  return findDeviceConfiguration(db, deviceId, Number(version));
-}
-
-/** The next version's number, counting deleted ones. */
-export async function nextConfigurationVersion(step: RecordsDb, deviceId: string): Promise<number> {
-  const { latest } = await step
-    .selectFrom('deviceConfigurations')
-    .select((eb) => eb.fn.max('version').as('latest'))
-    .where('deviceId', '=', deviceId)
-    .executeTakeFirstOrThrow();
-  return Number(latest ?? 0) + 1;
-}
-
-export async function insertDeviceConfiguration(
-  db: RecordsDb,
-  record: DeviceConfiguration,
-): Promise<void> {
-  const configuration = toJsonText(record.configuration);
-  await db
-    .insertInto('deviceConfigurations')
-    .values({ ...record, configuration })
-    .execute();
-}
-
 function keptConfigurations(db: RecordsDb, deviceId: string) {
   const query = db.selectFrom('deviceConfigurations').selectAll().where('deviceId', '=', deviceId);
   return query.where('configuration', 'is not', null);
@@ -260,44 +215,68 @@ function configurationFromRow(row: ConfigurationRow): DeviceConfiguration {
   return { ...row, configuration: fromJsonText<JsonObject>(row.configuration ?? '{}') };
 }
 
-/** That version, or the latest. */
-export async function findDeviceConfiguration(
-  db: RecordsDb,
-  deviceId: string,
-  version: number | 'latest',
-): Promise<DeviceConfiguration | undefined> {
-  let query = keptConfigurations(db, deviceId);
-  if (version !== 'latest') query = query.where('version', '=', version);
-  const row = await query.orderBy('version', 'desc').limit(1).executeTakeFirst();
-  return row && configurationFromRow(row);
+class DeviceConfigurationRows {
+  /** The version of such a name, unless it was deleted. */
+  async findNamed(db: RecordsDb, name: string): Promise<DeviceConfiguration | undefined> {
+    const [deviceId = '', version] = name.split('/');
+    return this.find(db, deviceId, Number(version));
+  }
+
+  /** The next version's number, counting deleted ones. */
+  async nextVersion(step: RecordsDb, deviceId: string): Promise<number> {
+    const { latest } = await step
+      .selectFrom('deviceConfigurations')
+      .select((eb) => eb.fn.max('version').as('latest'))
+      .where('deviceId', '=', deviceId)
+      .executeTakeFirstOrThrow();
+    return Number(latest ?? 0) + 1;
+  }
+
+  async insert(db: RecordsDb, record: DeviceConfiguration): Promise<void> {
+    const configuration = toJsonText(record.configuration);
+    await db
+      .insertInto('deviceConfigurations')
+      .values({ ...record, configuration })
+      .execute();
+  }
+
+  /** That version, or the latest. */
+  async find(
+    db: RecordsDb,
+    deviceId: string,
+    version: number | 'latest',
+  ): Promise<DeviceConfiguration | undefined> {
+    let query = keptConfigurations(db, deviceId);
+    if (version !== 'latest') query = query.where('version', '=', version);
+    const row = await query.orderBy('version', 'desc').limit(1).executeTakeFirst();
+    return row && configurationFromRow(row);
+  }
+
+  /** Newest first unless the page asks for another order. */
+  async list(
+    db: RecordsDb,
+    deviceId: string,
+    page: PageRequest,
+  ): Promise<Rows<DeviceConfiguration>> {
+    const columns = { id: 'version', name: 'version', version: 'version', created: 'created' };
+    const defaultSort = [{ field: 'version', direction: 'desc' }] as const;
+    const { rows, total } = await pageOfRows(keptConfigurations(db, deviceId), page, {
+      columns,
+      defaultSort,
+      idColumn: 'version',
+    });
+    return { rows: rows.map(configurationFromRow), total };
+  }
+
+  /** The content goes, the number stays taken. */
+  async remove(db: RecordsDb, deviceId: string, version: number): Promise<void> {
+    await db
+      .updateTable('deviceConfigurations')
+      .set({ configuration: null })
+      .where('deviceId', '=', deviceId)
+      .where('version', '=', version)
+      .execute();
+  }
 }
 
-/** Newest first unless the page asks for another order. */
-export async function listDeviceConfigurations(
-  db: RecordsDb,
-  deviceId: string,
-  page: PageRequest,
-): Promise<Rows<DeviceConfiguration>> {
-  const columns = { id: 'version', name: 'version', version: 'version', created: 'created' };
-  const defaultSort = [{ field: 'version', direction: 'desc' }] as const;
-  const { rows, total } = await pageOfRows(keptConfigurations(db, deviceId), page, {
-    columns,
-    defaultSort,
-    idColumn: 'version',
-  });
-  return { rows: rows.map(configurationFromRow), total };
-}
-
-/** The content goes, the number stays taken. */
-export async function removeDeviceConfiguration(
-  db: RecordsDb,
-  deviceId: string,
-  version: number,
-): Promise<void> {
-  await db
-    .updateTable('deviceConfigurations')
-    .set({ configuration: null })
-    .where('deviceId', '=', deviceId)
-    .where('version', '=', version)
-    .execute();
-}
+export const deviceConfigurationRows = new DeviceConfigurationRows();

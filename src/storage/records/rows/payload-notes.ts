@@ -57,41 +57,6 @@ export async function connectorsOfDevices(
   return found;
 }
 
-/** Adds to what was counted, and drops the oldest beyond the limits. The transaction is the caller's. */
-export async function addRefusals(
-  step: RecordsDb,
-  refusals: readonly Refusal[],
-  limits: Limits = refusalLimits,
-): Promise<void> {
-  // In one order, so that nodes do not wait for each other in a circle.
-  const rows = refusals
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    .map((refusal) => ({ ...refusal, sent: toJsonTextOrNull(refusal.sent) }));
-  for (let from = 0; from < rows.length; from += rowsPerStatement)
-    await step
-      .insertInto('refusals')
-      .values(rows.slice(from, from + rowsPerStatement))
-      .onConflict((conflict) =>
-        conflict.column('id').doUpdateSet(({ eb, ref }) => ({
-          workspaceId: ref('excluded.workspaceId'),
-          transport: ref('excluded.transport'),
-          status: ref('excluded.status'),
-          message: ref('excluded.message'),
-          last: ref('excluded.last'),
-          count: eb(ref('refusals.count'), '+', ref('excluded.count')),
-          bytes: ref('excluded.bytes'),
-          payload: ref('excluded.payload'),
-          payloadForm: ref('excluded.payloadForm'),
-          sent: ref('excluded.sent'),
-        })),
-      )
-      .execute();
-  for (const connectorId of new Set(rows.map((row) => row.connectorId)))
-    await dropOldest(step, { connectorId }, limits.perConnectorMax);
-  for (const workspaceId of new Set(rows.map((row) => row.workspaceId)))
-    await dropOldest(step, { workspaceId }, limits.perWorkspaceMax);
-}
-
 async function dropOldest(step: RecordsDb, of: RefusalsOf, max: number): Promise<void> {
   const newest = idsOf(step, of).orderBy('last', 'desc').orderBy('id');
   // A batch adds at most as many as it has rows.
@@ -107,45 +72,6 @@ function idsOf(db: RecordsDb, of: RefusalsOf) {
   return query.where('workspaceId', '=', of.workspaceId);
 }
 
-/** Those since the time; the last ones first unless the page asks for another order. */
-export async function listRefusals(
-  db: RecordsDb,
-  of: RefusalsOf,
-  since: EpochMs,
-  page: PageRequest,
-): Promise<Rows<Refusal>> {
-  const query = idsOf(db, of).clearSelect().selectAll().where('last', '>=', since);
-  const { rows, total } = await pageOfRows(query, page, {
-    columns: refusalSortColumns,
-    defaultSort: [{ field: 'last', direction: 'desc' }],
-  });
-  return { rows: rows.map(fromRow), total };
-}
-
-/** Without payloads: those of a workspace since the time, the last ones first. */
-export async function refusalsSince(db: RecordsDb, workspaceId: string, since: EpochMs) {
-  const rows = await db
-    .selectFrom('refusals')
-    .select(['id', 'connectorId', 'deviceId', 'transport', 'reason', 'message', 'last', 'count'])
-    .where('workspaceId', '=', workspaceId)
-    .where('last', '>=', since)
-    .orderBy('last', 'desc')
-    .orderBy('id')
-    .limit(refusalLimits.perWorkspaceMax)
-    .execute();
-  return rows as Pick<Refusal, keyof (typeof rows)[number]>[];
-}
-
-/** Undefined when it is gone. */
-export async function findRefusal(
-  db: RecordsDb,
-  of: RefusalsOf,
-  id: string,
-): Promise<Refusal | undefined> {
-  const row = await idsOf(db, of).clearSelect().selectAll().where('id', '=', id).executeTakeFirst();
-  return row === undefined ? undefined : fromRow(row);
-}
-
 const refusalSortColumns = {
   last: 'last',
   first: 'first',
@@ -155,19 +81,97 @@ const refusalSortColumns = {
   id: 'id',
 } as const;
 
-/** One of them, or all. */
-export async function removeRefusals(db: RecordsDb, of: RefusalsOf, id?: string): Promise<void> {
-  let query = db.deleteFrom('refusals');
-  if ('connectorId' in of) query = query.where('connectorId', '=', of.connectorId);
-  else query = query.where('workspaceId', '=', of.workspaceId);
-  if (id !== undefined) query = query.where('id', '=', id);
-  await query.execute();
+class RefusalRows {
+  /** Adds to what was counted, and drops the oldest beyond the limits. The transaction is the caller's. */
+  async add(
+    step: RecordsDb,
+    refusals: readonly Refusal[],
+    limits: Limits = refusalLimits,
+  ): Promise<void> {
+    // In one order, so that nodes do not wait for each other in a circle.
+    const rows = refusals
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map((refusal) => ({ ...refusal, sent: toJsonTextOrNull(refusal.sent) }));
+    for (let from = 0; from < rows.length; from += rowsPerStatement)
+      await step
+        .insertInto('refusals')
+        .values(rows.slice(from, from + rowsPerStatement))
+        .onConflict((conflict) =>
+          conflict.column('id').doUpdateSet(({ eb, ref }) => ({
+            workspaceId: ref('excluded.workspaceId'),
+            transport: ref('excluded.transport'),
+            status: ref('excluded.status'),
+            message: ref('excluded.message'),
+            last: ref('excluded.last'),
+            count: eb(ref('refusals.count'), '+', ref('excluded.count')),
+            bytes: ref('excluded.bytes'),
+            payload: ref('excluded.payload'),
+            payloadForm: ref('excluded.payloadForm'),
+            sent: ref('excluded.sent'),
+          })),
+        )
+        .execute();
+    for (const connectorId of new Set(rows.map((row) => row.connectorId)))
+      await dropOldest(step, { connectorId }, limits.perConnectorMax);
+    for (const workspaceId of new Set(rows.map((row) => row.workspaceId)))
+      await dropOldest(step, { workspaceId }, limits.perWorkspaceMax);
+  }
+
+  /** Those since the time; the last ones first unless the page asks for another order. */
+  async list(
+    db: RecordsDb,
+    of: RefusalsOf,
+    since: EpochMs,
+    page: PageRequest,
+  ): Promise<Rows<Refusal>> {
+    const query = idsOf(db, of).clearSelect().selectAll().where('last', '>=', since);
+    const { rows, total } = await pageOfRows(query, page, {
+      columns: refusalSortColumns,
+      defaultSort: [{ field: 'last', direction: 'desc' }],
+    });
+    return { rows: rows.map(fromRow), total };
+  }
+
+  /** Without payloads: those of a workspace since the time, the last ones first. */
+  async since(db: RecordsDb, workspaceId: string, since: EpochMs) {
+    const rows = await db
+      .selectFrom('refusals')
+      .select(['id', 'connectorId', 'deviceId', 'transport', 'reason', 'message', 'last', 'count'])
+      .where('workspaceId', '=', workspaceId)
+      .where('last', '>=', since)
+      .orderBy('last', 'desc')
+      .orderBy('id')
+      .limit(refusalLimits.perWorkspaceMax)
+      .execute();
+    return rows as Pick<Refusal, keyof (typeof rows)[number]>[];
+  }
+
+  /** Undefined when it is gone. */
+  async find(db: RecordsDb, of: RefusalsOf, id: string): Promise<Refusal | undefined> {
+    const row = await idsOf(db, of)
+      .clearSelect()
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row === undefined ? undefined : fromRow(row);
+  }
+
+  /** One of them, or all. */
+  async remove(db: RecordsDb, of: RefusalsOf, id?: string): Promise<void> {
+    let query = db.deleteFrom('refusals');
+    if ('connectorId' in of) query = query.where('connectorId', '=', of.connectorId);
+    else query = query.where('workspaceId', '=', of.workspaceId);
+    if (id !== undefined) query = query.where('id', '=', id);
+    await query.execute();
+  }
+
+  /** Drops those that came last before the time. */
+  async dropOld(db: RecordsDb, before: EpochMs): Promise<void> {
+    await db.deleteFrom('refusals').where('last', '<', before).execute();
+  }
 }
 
-/** Drops those that came last before the time. */
-export async function dropOldRefusals(db: RecordsDb, before: EpochMs): Promise<void> {
-  await db.deleteFrom('refusals').where('last', '<', before).execute();
-}
+export const refusalRows = new RefusalRows();
 
 // The processing log: what happened to the payloads of each device, bounded by count and age (contract 27).
 
@@ -180,84 +184,88 @@ export const processingLogLimits = {
 // to be quick.
 const notesPerStatement = 100;
 
-/**
- * Adds the entries and drops the oldest of each device beyond the limit; the transaction is the
- * caller's. An entry whose id is known already changes nothing, so that a follower may repeat
- * itself.
- */
-export async function appendProcessingLog(
-  step: RecordsDb,
-  entries: readonly ProcessingLogEntry[],
-  entriesPerDeviceMax: number = processingLogLimits.entriesPerDeviceMax,
-): Promise<void> {
-  for (let from = 0; from < entries.length; from += notesPerStatement) {
-    const rows = entries
-      .slice(from, from + notesPerStatement)
-      .map(({ details, ...entry }) => ({ ...entry, details: toJsonTextOrNull(details) }));
-    await step
-      .insertInto('processingLog')
-      .values(rows)
-      .onConflict((conflict) => conflict.column('id').doNothing())
+class ProcessingLogRows {
+  /**
+   * Adds the entries and drops the oldest of each device beyond the limit; the transaction is the
+   * caller's. An entry whose id is known already changes nothing, so that a follower may repeat
+   * itself.
+   */
+  async append(
+    step: RecordsDb,
+    entries: readonly ProcessingLogEntry[],
+    entriesPerDeviceMax: number = processingLogLimits.entriesPerDeviceMax,
+  ): Promise<void> {
+    for (let from = 0; from < entries.length; from += notesPerStatement) {
+      const rows = entries
+        .slice(from, from + notesPerStatement)
+        .map(({ details, ...entry }) => ({ ...entry, details: toJsonTextOrNull(details) }));
+      await step
+        .insertInto('processingLog')
+        .values(rows)
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute();
+    }
+    for (const deviceId of new Set(entries.map((entry) => entry.deviceId))) {
+      const firstTooMany = await step
+        .selectFrom('processingLog')
+        .select('sequence')
+        .where('deviceId', '=', deviceId)
+        .orderBy('sequence', 'desc')
+        .limit(1)
+        .offset(entriesPerDeviceMax)
+        .executeTakeFirst();
+      if (firstTooMany === undefined) continue;
+      const tooMany = step.deleteFrom('processingLog').where('deviceId', '=', deviceId);
+      await tooMany.where('sequence', '<=', firstTooMany.sequence).execute();
+    }
+  }
+
+  /** Drops what is older than the age limit. */
+  async dropOld(db: RecordsDb, now: EpochMs): Promise<void> {
+    await db
+      .deleteFrom('processingLog')
+      .where('timestamp', '<', now - processingLogLimits.ageMsMax)
       .execute();
   }
-  for (const deviceId of new Set(entries.map((entry) => entry.deviceId))) {
-    const firstTooMany = await step
-      .selectFrom('processingLog')
-      .select('sequence')
-      .where('deviceId', '=', deviceId)
-      .orderBy('sequence', 'desc')
-      .limit(1)
-      .offset(entriesPerDeviceMax)
-      .executeTakeFirst();
-    if (firstTooMany === undefined) continue;
-    const tooMany = step.deleteFrom('processingLog').where('deviceId', '=', deviceId);
-    await tooMany.where('sequence', '<=', firstTooMany.sequence).execute();
+
+  /** Newest first unless the page asks for another order. */
+  async list(
+    db: RecordsDb,
+    filter: {
+      readonly deviceId: string;
+      /** Inclusive. */
+      readonly from?: EpochMs | undefined;
+      /** Exclusive. */
+      readonly to?: EpochMs | undefined;
+      readonly level?: NoteLevel | undefined;
+      readonly source?: NoteSource | undefined;
+      readonly correlationId?: string | undefined;
+    },
+    page: PageRequest,
+  ): Promise<Rows<ProcessingLogEntry>> {
+    let query = db.selectFrom('processingLog').selectAll().where('deviceId', '=', filter.deviceId);
+    if (filter.from !== undefined) query = query.where('timestamp', '>=', filter.from);
+    if (filter.to !== undefined) query = query.where('timestamp', '<', filter.to);
+    if (filter.level !== undefined) query = query.where('level', '=', filter.level);
+    if (filter.source !== undefined) query = query.where('source', '=', filter.source);
+    if (filter.correlationId !== undefined)
+      query = query.where('correlationId', '=', filter.correlationId);
+    const newestFirst = [
+      { field: 'timestamp', direction: 'desc' },
+      { field: 'sequence', direction: 'desc' },
+    ] as const;
+    const columns = {
+      timestamp: 'timestamp',
+      sequence: 'sequence',
+      level: 'level',
+      source: 'source',
+    };
+    const { rows, total } = await pageOfRows(query, page, { columns, defaultSort: newestFirst });
+    return { rows: rows.map(noteFromRow), total };
   }
 }
 
-/** Drops what is older than the age limit. */
-export async function dropOldProcessingLog(db: RecordsDb, now: EpochMs): Promise<void> {
-  await db
-    .deleteFrom('processingLog')
-    .where('timestamp', '<', now - processingLogLimits.ageMsMax)
-    .execute();
-}
-
-/** Newest first unless the page asks for another order. */
-export async function listProcessingLog(
-  db: RecordsDb,
-  filter: {
-    readonly deviceId: string;
-    /** Inclusive. */
-    readonly from?: EpochMs | undefined;
-    /** Exclusive. */
-    readonly to?: EpochMs | undefined;
-    readonly level?: NoteLevel | undefined;
-    readonly source?: NoteSource | undefined;
-    readonly correlationId?: string | undefined;
-  },
-  page: PageRequest,
-): Promise<Rows<ProcessingLogEntry>> {
-  let query = db.selectFrom('processingLog').selectAll().where('deviceId', '=', filter.deviceId);
-  if (filter.from !== undefined) query = query.where('timestamp', '>=', filter.from);
-  if (filter.to !== undefined) query = query.where('timestamp', '<', filter.to);
-  if (filter.level !== undefined) query = query.where('level', '=', filter.level);
-  if (filter.source !== undefined) query = query.where('source', '=', filter.source);
-  if (filter.correlationId !== undefined)
-    query = query.where('correlationId', '=', filter.correlationId);
-  const newestFirst = [
-    { field: 'timestamp', direction: 'desc' },
-    { field: 'sequence', direction: 'desc' },
-  ] as const;
-  const columns = {
-    timestamp: 'timestamp',
-    sequence: 'sequence',
-    level: 'level',
-    source: 'source',
-  };
-  const { rows, total } = await pageOfRows(query, page, { columns, defaultSort: newestFirst });
-  return { rows: rows.map(noteFromRow), total };
-}
+export const processingLogRows = new ProcessingLogRows();
 
 function noteFromRow({
   sequence: _,

@@ -2,53 +2,50 @@
 import { nameOfNode, nodeOf, rowsOfNode } from './shared-records.ts';
 import type { RecordsDb } from '../records.ts';
 
-/** The position saved last; undefined for a follower that is new. */
-export async function findFollowerPosition(
-  db: RecordsDb,
-  follower: string,
-): Promise<number | undefined> {
-  const query = db
-    .selectFrom('followerPositions')
-    .select('position')
-    .where('follower', '=', nameOfNode(nodeOf(db), follower));
-  const row = await query.executeTakeFirst();
-  return row && Number(row.position);
-}
+class FollowerPositionRows {
+  /** The position saved last; undefined for a follower that is new. */
+  async find(db: RecordsDb, follower: string): Promise<number | undefined> {
+    const query = db
+      .selectFrom('followerPositions')
+      .select('position')
+      .where('follower', '=', nameOfNode(nodeOf(db), follower));
+    const row = await query.executeTakeFirst();
+    return row && Number(row.position);
+  }
 
-export async function saveFollowerPosition(
-  db: RecordsDb,
-  follower: string,
-  position: number,
-): Promise<void> {
-  await db
-    .insertInto('followerPositions')
-    .values({ follower: nameOfNode(nodeOf(db), follower), position })
-    .onConflict((conflict) => conflict.column('follower').doUpdateSet({ position }))
-    .execute();
-}
-
-/**
- * Gives the node the positions of the same data folder from when its platform was the only one, or the
- * other way around, when it has none.
- */
-export async function adoptFollowerPositions(
-  db: RecordsDb,
-  { from, to }: { readonly from: string; readonly to: string },
-): Promise<void> {
-  const rows = await db.selectFrom('followerPositions').selectAll().execute();
-  const saved = rows.map(({ follower, position }) => [follower, Number(position)] as const);
-  if (rowsOfNode(to, saved).length > 0) return;
-  for (const [name, position] of rowsOfNode(from, saved)) {
+  async save(db: RecordsDb, follower: string, position: number): Promise<void> {
     await db
       .insertInto('followerPositions')
-      .values({ follower: nameOfNode(to, name), position })
-      .execute();
-    await db
-      .deleteFrom('followerPositions')
-      .where('follower', '=', nameOfNode(from, name))
+      .values({ follower: nameOfNode(nodeOf(db), follower), position })
+      .onConflict((conflict) => conflict.column('follower').doUpdateSet({ position }))
       .execute();
   }
+
+  /**
+   * Gives the node the positions of the same data folder from when its platform was the only one, or the
+   * other way around, when it has none.
+   */
+  async adopt(
+    db: RecordsDb,
+    { from, to }: { readonly from: string; readonly to: string },
+  ): Promise<void> {
+    const rows = await db.selectFrom('followerPositions').selectAll().execute();
+    const saved = rows.map(({ follower, position }) => [follower, Number(position)] as const);
+    if (rowsOfNode(to, saved).length > 0) return;
+    for (const [name, position] of rowsOfNode(from, saved)) {
+      await db
+        .insertInto('followerPositions')
+        .values({ follower: nameOfNode(to, name), position })
+        .execute();
+      await db
+        .deleteFrom('followerPositions')
+        .where('follower', '=', nameOfNode(from, name))
+        .execute();
+    }
+  }
 }
+
+export const followerPositionRows = new FollowerPositionRows();
 
 // Recorded positions: the journal's end according to the positions that followers saved in the records.
 
@@ -117,48 +114,52 @@ export function positionsAfter({ evaluated, behind }: RulePositions, next: numbe
   return { evaluated: Math.max(evaluated, next - 1), behind: new Map(done) };
 }
 
-/** What was saved last. */
-export async function findRulePositions(db: RecordsDb): Promise<RulePositions> {
-  const node = nodeOf(db);
-  const rows = await db
-    .selectFrom('followerPositions')
-    .selectAll()
-    .where('follower', '>=', nameOfNode(node, rulesFollower))
-    .where('follower', '<', nameOfNode(node, rowsTo))
-    .execute();
-  const saved = new Map(
-    rowsOfNode(
-      node,
-      rows.map(({ follower, position }) => [follower, Number(position)]),
-    ),
-  );
-  const byAll = saved.get(rulesFollower);
-  if (byAll === undefined) return { evaluated: -1, behind: new Map() };
-  const behind = [...saved].flatMap(([follower, position]): [string, number][] =>
-    follower.startsWith(behindRow) ? [[follower.slice(behindRow.length), position]] : [],
-  );
-  return { evaluated: saved.get(evaluatedRow) ?? byAll, behind: new Map(behind) };
+class RulePositionRows {
+  /** What was saved last. */
+  async find(db: RecordsDb): Promise<RulePositions> {
+    const node = nodeOf(db);
+    const rows = await db
+      .selectFrom('followerPositions')
+      .selectAll()
+      .where('follower', '>=', nameOfNode(node, rulesFollower))
+      .where('follower', '<', nameOfNode(node, rowsTo))
+      .execute();
+    const saved = new Map(
+      rowsOfNode(
+        node,
+        rows.map(({ follower, position }) => [follower, Number(position)]),
+      ),
+    );
+    const byAll = saved.get(rulesFollower);
+    if (byAll === undefined) return { evaluated: -1, behind: new Map() };
+    const behind = [...saved].flatMap(([follower, position]): [string, number][] =>
+      follower.startsWith(behindRow) ? [[follower.slice(behindRow.length), position]] : [],
+    );
+    return { evaluated: saved.get(evaluatedRow) ?? byAll, behind: new Map(behind) };
+  }
+
+  /** Within the transaction that writes the effects. */
+  async save(step: RecordsDb, positions: RulePositions): Promise<void> {
+    const { evaluated, behind } = positions;
+    const node = nodeOf(step);
+    await followerPositionRows.save(step, rulesFollower, evaluatedByAll(positions));
+    await step
+      .deleteFrom('followerPositions')
+      .where('follower', '>=', nameOfNode(node, rowsFrom))
+      .where('follower', '<', nameOfNode(node, rowsTo))
+      .execute();
+    if (behind.size === 0) return;
+    const rows = [...behind].map(([id, position]) => ({ name: behindRow + id, position }));
+    await step
+      .insertInto('followerPositions')
+      .values(
+        [{ name: evaluatedRow, position: evaluated }, ...rows].map(({ name, position }) => ({
+          follower: nameOfNode(node, name),
+          position,
+        })),
+      )
+      .execute();
+  }
 }
 
-/** Within the transaction that writes the effects. */
-export async function saveRulePositions(step: RecordsDb, positions: RulePositions): Promise<void> {
-  const { evaluated, behind } = positions;
-  const node = nodeOf(step);
-  await saveFollowerPosition(step, rulesFollower, evaluatedByAll(positions));
-  await step
-    .deleteFrom('followerPositions')
-    .where('follower', '>=', nameOfNode(node, rowsFrom))
-    .where('follower', '<', nameOfNode(node, rowsTo))
-    .execute();
-  if (behind.size === 0) return;
-  const rows = [...behind].map(([id, position]) => ({ name: behindRow + id, position }));
-  await step
-    .insertInto('followerPositions')
-    .values(
-      [{ name: evaluatedRow, position: evaluated }, ...rows].map(({ name, position }) => ({
-        follower: nameOfNode(node, name),
-        position,
-      })),
-    )
-    .execute();
-}
+export const rulePositionRows = new RulePositionRows();

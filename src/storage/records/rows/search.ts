@@ -60,41 +60,6 @@ const tables = {
   >
 >;
 
-/** The record with the id, of any of the kinds. */
-export function findById(
-  db: RecordsDb,
-  places: readonly SearchedPlace[],
-  id: string,
-): Promise<FoundRow[]> {
-  return findInAll(db, places, () => sql<SqlBool>`"id" = ${id}`, 1);
-}
-
-/** Records whose name begins with the words, read from an index in order of name. */
-export function findByNameStart(
-  db: RecordsDb,
-  places: readonly SearchedPlace[],
-  start: string,
-  max: number,
-): Promise<FoundRow[]> {
-  // No name has a character after the last one of Unicode.
-  const condition = sql<SqlBool>`"searchText" >= ${start} and "searchText" < ${`${start}\u{10ffff}`}`;
-  return findInAll(db, places, () => condition, max);
-}
-
-/** Records that contain every word. Reads until `max` of a kind are found. */
-export function findByWords(
-  db: RecordsDb,
-  places: readonly SearchedPlace[],
-  words: readonly string[],
-  max: number,
-): Promise<FoundRow[]> {
-  const all = sql.join(
-    words.map((word) => contains('searchText', word)),
-    sql` and `,
-  );
-  return findInAll(db, places, () => sql<SqlBool>`${all}`, max);
-}
-
 async function findInAll(
   db: RecordsDb,
   places: readonly SearchedPlace[],
@@ -135,64 +100,100 @@ export interface FoundDevice extends FoundRow {
   readonly deviceEui: string | null;
 }
 
-/** Devices with the physical id, or with the EUI among their LoRa properties, in any case. */
-export async function findDevicesByPhysicalId(
-  db: RecordsDb,
-  place: SearchedPlace,
-  { physicalId, eui }: { readonly physicalId: string; readonly eui: string },
-  max: number,
-): Promise<FoundDevice[]> {
-  const ownEui = engineSql(db).text(sql.ref('loraKeys'), 'deviceEui');
-  const columns = sql`'DEVICE' as "kind", "id", "name", "workspaceId", "searchText", "deviceId",
-    ${ownEui} as "deviceEui"`;
-  // By workspace an engine may walk all devices there instead of the index of the id.
-  const within = isWithin({ ...place, workspaceIds: undefined });
-  const query = sql<FoundDevice>`
-    select * from (select ${columns} from "devices"
-      where ${within} and "deviceIdKey" = ${keyOf(physicalId)} limit ${max}) as "byId"
-    union select * from (select ${columns} from "devices"
-      where ${within} and "loraKeys" is not null and ${ownEui} = ${keyOf(eui)} limit ${max}) as "byEui"`;
-  const { rows } = await query.execute(db);
-  if (place.workspaceIds === undefined) return rows;
-  const reached = new Set(place.workspaceIds);
-  return rows.filter(({ workspaceId }) => workspaceId !== null && reached.has(workspaceId));
+/** Searches named records of many kinds. */
+class RecordSearch {
+  /** The record with the id, of any of the kinds. */
+  byId(db: RecordsDb, places: readonly SearchedPlace[], id: string): Promise<FoundRow[]> {
+    return findInAll(db, places, () => sql<SqlBool>`"id" = ${id}`, 1);
+  }
+
+  /** Records whose name begins with the words, read from an index in order of name. */
+  byNameStart(
+    db: RecordsDb,
+    places: readonly SearchedPlace[],
+    start: string,
+    max: number,
+  ): Promise<FoundRow[]> {
+    // No name has a character after the last one of Unicode.
+    const condition = sql<SqlBool>`"searchText" >= ${start} and "searchText" < ${`${start}\u{10ffff}`}`;
+    return findInAll(db, places, () => condition, max);
+  }
+
+  /** Records that contain every word. Reads until `max` of a kind are found. */
+  byWords(
+    db: RecordsDb,
+    places: readonly SearchedPlace[],
+    words: readonly string[],
+    max: number,
+  ): Promise<FoundRow[]> {
+    const all = sql.join(
+      words.map((word) => contains('searchText', word)),
+      sql` and `,
+    );
+    return findInAll(db, places, () => sql<SqlBool>`${all}`, max);
+  }
+
+  /** Devices with the physical id, or with the EUI among their LoRa properties, in any case. */
+  async devicesByPhysicalId(
+    db: RecordsDb,
+    place: SearchedPlace,
+    { physicalId, eui }: { readonly physicalId: string; readonly eui: string },
+    max: number,
+  ): Promise<FoundDevice[]> {
+    const ownEui = engineSql(db).text(sql.ref('loraKeys'), 'deviceEui');
+    const columns = sql`'DEVICE' as "kind", "id", "name", "workspaceId", "searchText", "deviceId",
+      ${ownEui} as "deviceEui"`;
+    // By workspace an engine may walk all devices there instead of the index of the id.
+    const within = isWithin({ ...place, workspaceIds: undefined });
+    const query = sql<FoundDevice>`
+      select * from (select ${columns} from "devices"
+        where ${within} and "deviceIdKey" = ${keyOf(physicalId)} limit ${max}) as "byId"
+      union select * from (select ${columns} from "devices"
+        where ${within} and "loraKeys" is not null and ${ownEui} = ${keyOf(eui)} limit ${max}) as "byEui"`;
+    const { rows } = await query.execute(db);
+    if (place.workspaceIds === undefined) return rows;
+    const reached = new Set(place.workspaceIds);
+    return rows.filter(({ workspaceId }) => workspaceId !== null && reached.has(workspaceId));
+  }
+
+  /** Devices of the tags, with the tag; those of one tag in order of id. */
+  async devicesOfTags(
+    db: RecordsDb,
+    place: SearchedPlace,
+    tagIds: readonly string[],
+    max: number,
+  ): Promise<(FoundRow & { readonly tagId: string })[]> {
+    if (tagIds.length === 0) return [];
+    const query = sql<FoundRow & { tagId: string }>`
+      select 'DEVICE' as "kind", "id", "name", "workspaceId", "searchText", "tagId"
+      from "deviceTags" join "devices" on "devices"."id" = "deviceTags"."deviceId"
+      where ${isOneOf('deviceTags.tagId', tagIds)} and ${isWithin(place)} limit ${max}`;
+    return (await query.execute(db)).rows;
+  }
+
+  /** Members of the organization by words of their name or e-mail address, or by id. */
+  async members(
+    db: RecordsDb,
+    organizationId: string,
+    sought: { readonly id: string; readonly words: readonly string[] },
+    max: number,
+  ): Promise<FoundRow[]> {
+    const { lineBreak, placeIn } = engineSql(db);
+    const searched = sql`lower("users"."name" || ${lineBreak} || "users"."email")`;
+    const contained = sought.words.map((word) => sql<SqlBool>`${placeIn(searched, word)} > 0`);
+    const matches = sql.join(contained, sql` and `);
+    const query = sql<FoundRow>`
+      select 'MEMBER' as "kind", "users"."id" as "id", "users"."name" as "name",
+        null as "workspaceId", ${searched} as "searchText"
+      from "organizationMembers" join "users" on "users"."id" = "organizationMembers"."userId"
+      where "organizationMembers"."organizationId" = ${organizationId}
+        and ("users"."id" = ${sought.id} or (${matches}))
+      order by "users"."name" limit ${max}`;
+    return (await query.execute(db)).rows;
+  }
 }
 
-/** Devices of the tags, with the tag; those of one tag in order of id. */
-export async function findDevicesOfTags(
-  db: RecordsDb,
-  place: SearchedPlace,
-  tagIds: readonly string[],
-  max: number,
-): Promise<(FoundRow & { readonly tagId: string })[]> {
-  if (tagIds.length === 0) return [];
-  const query = sql<FoundRow & { tagId: string }>`
-    select 'DEVICE' as "kind", "id", "name", "workspaceId", "searchText", "tagId"
-    from "deviceTags" join "devices" on "devices"."id" = "deviceTags"."deviceId"
-    where ${isOneOf('deviceTags.tagId', tagIds)} and ${isWithin(place)} limit ${max}`;
-  return (await query.execute(db)).rows;
-}
-
-/** Members of the organization by words of their name or e-mail address, or by id. */
-export async function findMembers(
-  db: RecordsDb,
-  organizationId: string,
-  sought: { readonly id: string; readonly words: readonly string[] },
-  max: number,
-): Promise<FoundRow[]> {
-  const { lineBreak, placeIn } = engineSql(db);
-  const searched = sql`lower("users"."name" || ${lineBreak} || "users"."email")`;
-  const contained = sought.words.map((word) => sql<SqlBool>`${placeIn(searched, word)} > 0`);
-  const matches = sql.join(contained, sql` and `);
-  const query = sql<FoundRow>`
-    select 'MEMBER' as "kind", "users"."id" as "id", "users"."name" as "name",
-      null as "workspaceId", ${searched} as "searchText"
-    from "organizationMembers" join "users" on "users"."id" = "organizationMembers"."userId"
-    where "organizationMembers"."organizationId" = ${organizationId}
-      and ("users"."id" = ${sought.id} or (${matches}))
-    order by "users"."name" limit ${max}`;
-  return (await query.execute(db)).rows;
-}
+export const recordSearch = new RecordSearch();
 
 // Resource references: organization and workspace of a record, for authorization, without reading the whole record.
 

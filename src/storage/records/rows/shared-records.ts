@@ -16,48 +16,52 @@ export interface PublishedChanges {
   readonly lists: readonly string[];
 }
 
-/**
- * What was committed behind the row with this sequence; at most `max` rows. Undefined when that row
- * has been removed: then others behind it may be missing too.
- */
-export async function findRecordChanges(
-  db: RecordsDb,
-  sequence: number,
-  max: number,
-): Promise<readonly PublishedChanges[] | undefined> {
-  const [own, ...behind] = await db
-    .selectFrom('recordChanges')
-    .select(['sequence', 'node', 'changes', 'lists'])
-    .where('sequence', '>=', sequence)
-    .orderBy('sequence')
-    .limit(max + 1)
-    .execute();
-  if (own?.sequence !== sequence) return undefined;
-  return behind.map(({ changes, lists, ...row }) => ({
-    ...row,
-    changes: fromJsonText(changes),
-    lists: fromJsonText(lists),
-  }));
+class RecordChangeRows {
+  /**
+   * What was committed behind the row with this sequence; at most `max` rows. Undefined when that row
+   * has been removed: then others behind it may be missing too.
+   */
+  async behind(
+    db: RecordsDb,
+    sequence: number,
+    max: number,
+  ): Promise<readonly PublishedChanges[] | undefined> {
+    const [own, ...behind] = await db
+      .selectFrom('recordChanges')
+      .select(['sequence', 'node', 'changes', 'lists'])
+      .where('sequence', '>=', sequence)
+      .orderBy('sequence')
+      .limit(max + 1)
+      .execute();
+    if (own?.sequence !== sequence) return undefined;
+    return behind.map(({ changes, lists, ...row }) => ({
+      ...row,
+      changes: fromJsonText(changes),
+      lists: fromJsonText(lists),
+    }));
+  }
+
+  /** The sequence of the newest row; the table is never empty. */
+  async newest(db: RecordsDb): Promise<number> {
+    const query = db.selectFrom('recordChanges').select('sequence').orderBy('sequence', 'desc');
+    return (await query.limit(1).executeTakeFirstOrThrow()).sequence;
+  }
+
+  /**
+   * Removes what is older, except for the newest of these rows: a node that has read up to it has
+   * missed nothing.
+   */
+  async dropOld(db: RecordsDb, keptMs: number): Promise<void> {
+    await sql`
+      delete from "recordChanges" where "sequence" < (
+        select max("sequence") from "recordChanges"
+        where "created" < (extract(epoch from clock_timestamp()) * 1000)::bigint - ${keptMs}::bigint)`.execute(
+      db,
+    );
+  }
 }
 
-/** The sequence of the newest row; the table is never empty. */
-export async function newestRecordChange(db: RecordsDb): Promise<number> {
-  const query = db.selectFrom('recordChanges').select('sequence').orderBy('sequence', 'desc');
-  return (await query.limit(1).executeTakeFirstOrThrow()).sequence;
-}
-
-/**
- * Removes what is older, except for the newest of these rows: a node that has read up to it has
- * missed nothing.
- */
-export async function dropOldRecordChanges(db: RecordsDb, keptMs: number): Promise<void> {
-  await sql`
-    delete from "recordChanges" where "sequence" < (
-      select max("sequence") from "recordChanges"
-      where "created" < (extract(epoch from clock_timestamp()) * 1000)::bigint - ${keptMs}::bigint)`.execute(
-    db,
-  );
-}
+export const recordChangeRows = new RecordChangeRows();
 
 // Journal copies: which node holds the copy of the journal of another one. Only in PostgreSQL.
 
@@ -70,21 +74,25 @@ export interface JournalCopyRow {
   readonly adopted: string | null;
 }
 
-export async function noteJournalCopy(
-  db: RecordsDb,
-  { node, holder, copy }: Omit<JournalCopyRow, 'adopted'>,
-): Promise<void> {
-  await sql`
-    insert into "journalCopies" ("node", "holder", "copy") values (${node}, ${holder}, ${copy})
-    on conflict ("node") do update set "holder" = excluded."holder", "copy" = excluded."copy"`.execute(
-    db,
-  );
+class JournalCopyRows {
+  async note(
+    db: RecordsDb,
+    { node, holder, copy }: Omit<JournalCopyRow, 'adopted'>,
+  ): Promise<void> {
+    await sql`
+      insert into "journalCopies" ("node", "holder", "copy") values (${node}, ${holder}, ${copy})
+      on conflict ("node") do update set "holder" = excluded."holder", "copy" = excluded."copy"`.execute(
+      db,
+    );
+  }
+
+  async all(db: RecordsDb): Promise<readonly JournalCopyRow[]> {
+    const query = sql<JournalCopyRow>`select "node", "holder", "copy", "adopted" from "journalCopies"`;
+    return (await query.execute(db)).rows;
+  }
 }
 
-export async function journalCopies(db: RecordsDb): Promise<readonly JournalCopyRow[]> {
-  const query = sql<JournalCopyRow>`select "node", "holder", "copy", "adopted" from "journalCopies"`;
-  return (await query.execute(db)).rows;
-}
+export const journalCopyRows = new JournalCopyRows();
 
 // Leases of a node, as the table of all nodes has them. Only in PostgreSQL.
 

@@ -106,28 +106,30 @@ export const invitationRows = new InvitationRows(
 /** Links of one user that are valid at once: one that a stranger asks for ends no other. */
 const passwordResetsMax = 5;
 
-export async function addPasswordReset(db: RecordsDb, reset: PasswordReset): Promise<void> {
-  const { userId, created } = reset;
-  const of = db.selectFrom('passwordResets').where('userId', '=', userId);
-  const known = await of.select(['tokenHash', 'expiresAt']).orderBy('created', 'desc').execute();
-  const ended = known.filter((one, at) => one.expiresAt <= created || at >= passwordResetsMax - 1);
-  for (const { tokenHash } of ended)
-    await db.deleteFrom('passwordResets').where('tokenHash', '=', tokenHash).execute();
-  await db.insertInto('passwordResets').values(reset).execute();
+class PasswordResetRows {
+  async add(db: RecordsDb, reset: PasswordReset): Promise<void> {
+    const { userId, created } = reset;
+    const of = db.selectFrom('passwordResets').where('userId', '=', userId);
+    const known = await of.select(['tokenHash', 'expiresAt']).orderBy('created', 'desc').execute();
+    const ended = known.filter(
+      (one, at) => one.expiresAt <= created || at >= passwordResetsMax - 1,
+    );
+    for (const { tokenHash } of ended)
+      await db.deleteFrom('passwordResets').where('tokenHash', '=', tokenHash).execute();
+    await db.insertInto('passwordResets').values(reset).execute();
+  }
+
+  async find(db: RecordsDb, tokenHash: string, now: EpochMs): Promise<PasswordReset | undefined> {
+    const query = db.selectFrom('passwordResets').selectAll().where('tokenHash', '=', tokenHash);
+    return query.where('expiresAt', '>', now).executeTakeFirst();
+  }
+
+  async removeOf(db: RecordsDb, userId: string): Promise<void> {
+    await db.deleteFrom('passwordResets').where('userId', '=', userId).execute();
+  }
 }
 
-export async function findPasswordReset(
-  db: RecordsDb,
-  tokenHash: string,
-  now: EpochMs,
-): Promise<PasswordReset | undefined> {
-  const query = db.selectFrom('passwordResets').selectAll().where('tokenHash', '=', tokenHash);
-  return query.where('expiresAt', '>', now).executeTakeFirst();
-}
-
-export async function removePasswordResetsOf(db: RecordsDb, userId: string): Promise<void> {
-  await db.deleteFrom('passwordResets').where('userId', '=', userId).execute();
-}
+export const passwordResetRows = new PasswordResetRows();
 
 // Second factors in the records store: authenticator apps and recovery codes of users.
 
@@ -141,103 +143,96 @@ interface AuthenticatorApp {
   readonly created: EpochMs;
 }
 
-export async function findAuthenticatorApp(
-  db: RecordsDb,
-  userId: string,
-): Promise<AuthenticatorApp | undefined> {
-  const query = db.selectFrom('authenticatorApps').selectAll().where('userId', '=', userId);
-  return query.executeTakeFirst();
+class AuthenticatorAppRows {
+  async find(db: RecordsDb, userId: string): Promise<AuthenticatorApp | undefined> {
+    const query = db.selectFrom('authenticatorApps').selectAll().where('userId', '=', userId);
+    return query.executeTakeFirst();
+  }
+
+  /** Replaces one that was not confirmed. */
+  async replace(db: RecordsDb, app: AuthenticatorApp): Promise<void> {
+    const { userId } = app;
+    await db
+      .deleteFrom('authenticatorApps')
+      .where('userId', '=', userId)
+      .where('confirmed', 'is', null)
+      .execute();
+    await db.insertInto('authenticatorApps').values(app).execute();
+  }
+
+  async confirm(db: RecordsDb, userId: string, confirmed: EpochMs): Promise<void> {
+    await db
+      .updateTable('authenticatorApps')
+      .set({ confirmed })
+      .where('userId', '=', userId)
+      .execute();
+  }
+
+  /**
+   * Uses up the codes until this interval. False when another request was first, so that of two with
+   * the same code one is refused.
+   */
+  async useStep(db: RecordsDb, userId: string, step: number): Promise<boolean> {
+    const query = db.updateTable('authenticatorApps').set({ lastStep: step });
+    const { numUpdatedRows } = await query
+      .where('userId', '=', userId)
+      .where('lastStep', '<', step)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  async remove(db: RecordsDb, userId: string): Promise<void> {
+    await db.deleteFrom('authenticatorApps').where('userId', '=', userId).execute();
+  }
 }
 
-/** Replaces one that was not confirmed. */
-export async function replaceAuthenticatorApp(db: RecordsDb, app: AuthenticatorApp): Promise<void> {
-  const { userId } = app;
-  await db
-    .deleteFrom('authenticatorApps')
-    .where('userId', '=', userId)
-    .where('confirmed', 'is', null)
-    .execute();
-  await db.insertInto('authenticatorApps').values(app).execute();
-}
-
-export async function confirmAuthenticatorApp(
-  db: RecordsDb,
-  userId: string,
-  confirmed: EpochMs,
-): Promise<void> {
-  await db
-    .updateTable('authenticatorApps')
-    .set({ confirmed })
-    .where('userId', '=', userId)
-    .execute();
-}
-
-/**
- * Uses up the codes until this interval. False when another request was first, so that of two with
- * the same code one is refused.
- */
-export async function useStep(db: RecordsDb, userId: string, step: number): Promise<boolean> {
-  const query = db.updateTable('authenticatorApps').set({ lastStep: step });
-  const { numUpdatedRows } = await query
-    .where('userId', '=', userId)
-    .where('lastStep', '<', step)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-}
-
-export async function removeAuthenticatorApp(db: RecordsDb, userId: string): Promise<void> {
-  await db.deleteFrom('authenticatorApps').where('userId', '=', userId).execute();
-}
+export const authenticatorAppRows = new AuthenticatorAppRows();
 
 /** Whether the user has an app that counts, or a passkey. */
 export async function hasSecondFactor(db: RecordsDb, userId: string): Promise<boolean> {
-  const app = await findAuthenticatorApp(db, userId);
+  const app = await authenticatorAppRows.find(db, userId);
   if (app !== undefined && app.confirmed !== null) return true;
-  return (await passkeysOf(db, userId)).length > 0;
+  return (await passkeyRows.ofUser(db, userId)).length > 0;
 }
 
-export async function countRecoveryCodes(db: RecordsDb, userId: string): Promise<number> {
-  const query = db.selectFrom('recoveryCodes').where('userId', '=', userId);
-  const { count } = await query
-    .select(({ fn }) => fn.countAll().as('count'))
-    .executeTakeFirstOrThrow();
-  return Number(count);
+class RecoveryCodeRows {
+  async count(db: RecordsDb, userId: string): Promise<number> {
+    const query = db.selectFrom('recoveryCodes').where('userId', '=', userId);
+    const { count } = await query
+      .select(({ fn }) => fn.countAll().as('count'))
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /** The older ones stop working. */
+  async replace(db: RecordsDb, userId: string, hashes: readonly string[]): Promise<void> {
+    await this.removeOf(db, userId);
+    const rows = hashes.map((codeHash) => ({ userId, codeHash }));
+    await db.insertInto('recoveryCodes').values(rows).execute();
+  }
+
+  /** False for a code that is unknown or was used. */
+  async use(db: RecordsDb, userId: string, codeHash: string): Promise<boolean> {
+    const { numDeletedRows } = await db
+      .deleteFrom('recoveryCodes')
+      .where('userId', '=', userId)
+      .where('codeHash', '=', codeHash)
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  async removeOf(db: RecordsDb, userId: string): Promise<void> {
+    await db.deleteFrom('recoveryCodes').where('userId', '=', userId).execute();
+  }
 }
 
-/** The older ones stop working. */
-export async function replaceRecoveryCodes(
-  db: RecordsDb,
-  userId: string,
-  hashes: readonly string[],
-): Promise<void> {
-  await removeRecoveryCodes(db, userId);
-  const rows = hashes.map((codeHash) => ({ userId, codeHash }));
-  await db.insertInto('recoveryCodes').values(rows).execute();
-}
-
-/** False for a code that is unknown or was used. */
-export async function useRecoveryCode(
-  db: RecordsDb,
-  userId: string,
-  codeHash: string,
-): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('recoveryCodes')
-    .where('userId', '=', userId)
-    .where('codeHash', '=', codeHash)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
-}
-
-export async function removeRecoveryCodes(db: RecordsDb, userId: string): Promise<void> {
-  await db.deleteFrom('recoveryCodes').where('userId', '=', userId).execute();
-}
+export const recoveryCodeRows = new RecoveryCodeRows();
 
 /** Removes everything that the user proves more than a password with. */
 export async function removeSecondFactorsOf(db: RecordsDb, userId: string): Promise<void> {
-  await removeAuthenticatorApp(db, userId);
-  await removeRecoveryCodes(db, userId);
-  await removePasskeysOf(db, userId);
+  await authenticatorAppRows.remove(db, userId);
+  await recoveryCodeRows.removeOf(db, userId);
+  await passkeyRows.removeOf(db, userId);
 }
 
 // Passkeys in the records store: public keys whose private parts never leave the devices of users.
@@ -248,113 +243,111 @@ function fromRow(row: Row): Passkey {
   return { ...row, transports: fromJsonText<readonly string[]>(row.transports) };
 }
 
-export async function insertPasskey(db: RecordsDb, passkey: Passkey): Promise<void> {
-  const row = { ...passkey, transports: toJsonText(passkey.transports) };
-  await db.insertInto('passkeys').values(row).execute();
+class PasskeyRows {
+  async insert(db: RecordsDb, passkey: Passkey): Promise<void> {
+    const row = { ...passkey, transports: toJsonText(passkey.transports) };
+    await db.insertInto('passkeys').values(row).execute();
+  }
+
+  /** The oldest first. */
+  async ofUser(db: RecordsDb, userId: string): Promise<Passkey[]> {
+    const query = db.selectFrom('passkeys').selectAll().where('userId', '=', userId);
+    return (await query.orderBy('created').orderBy('id').execute()).map(fromRow);
+  }
+
+  /** `credentialId` as the browser names it. */
+  async find(db: RecordsDb, credentialId: string): Promise<Passkey | undefined> {
+    const query = db.selectFrom('passkeys').selectAll().where('credentialId', '=', credentialId);
+    const row = await query.executeTakeFirst();
+    return row && fromRow(row);
+  }
+
+  /** False for one that is gone or belongs to another user. */
+  async rename(
+    db: RecordsDb,
+    { id, userId, name }: { readonly id: string; readonly userId: string; readonly name: string },
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await db
+      .updateTable('passkeys')
+      .set({ name })
+      .where('id', '=', id)
+      .where('userId', '=', userId)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  /**
+   * Uses up the challenges until this one. False when another request was first, or the passkey is
+   * gone.
+   */
+  async useChallenge(
+    db: RecordsDb,
+    {
+      id,
+      counter,
+      lastChallenge,
+    }: { readonly id: string; readonly counter: number; readonly lastChallenge: EpochMs },
+    lastUsed: number,
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await db
+      .updateTable('passkeys')
+      .set({ counter, lastChallenge, lastUsed })
+      .where('id', '=', id)
+      .where('lastChallenge', '<', lastChallenge)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  /** False for one that is gone or belongs to another user. */
+  async remove(
+    db: RecordsDb,
+    { id, userId }: { readonly id: string; readonly userId: string },
+  ): Promise<boolean> {
+    const { numDeletedRows } = await db
+      .deleteFrom('passkeys')
+      .where('id', '=', id)
+      .where('userId', '=', userId)
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  async removeOf(db: RecordsDb, userId: string): Promise<void> {
+    await db.deleteFrom('passkeys').where('userId', '=', userId).execute();
+  }
 }
 
-/** The oldest first. */
-export async function passkeysOf(db: RecordsDb, userId: string): Promise<Passkey[]> {
-  const query = db.selectFrom('passkeys').selectAll().where('userId', '=', userId);
-  return (await query.orderBy('created').orderBy('id').execute()).map(fromRow);
-}
-
-/** `credentialId` as the browser names it. */
-export async function findPasskey(
-  db: RecordsDb,
-  credentialId: string,
-): Promise<Passkey | undefined> {
-  const query = db.selectFrom('passkeys').selectAll().where('credentialId', '=', credentialId);
-  const row = await query.executeTakeFirst();
-  return row && fromRow(row);
-}
-
-/** False for one that is gone or belongs to another user. */
-export async function renamePasskey(
-  db: RecordsDb,
-  { id, userId, name }: { readonly id: string; readonly userId: string; readonly name: string },
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('passkeys')
-    .set({ name })
-    .where('id', '=', id)
-    .where('userId', '=', userId)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-}
-
-/**
- * Uses up the challenges until this one. False when another request was first, or the passkey is
- * gone.
- */
-export async function useChallenge(
-  db: RecordsDb,
-  {
-    id,
-    counter,
-    lastChallenge,
-  }: { readonly id: string; readonly counter: number; readonly lastChallenge: EpochMs },
-  lastUsed: number,
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('passkeys')
-    .set({ counter, lastChallenge, lastUsed })
-    .where('id', '=', id)
-    .where('lastChallenge', '<', lastChallenge)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-}
-
-/** False for one that is gone or belongs to another user. */
-export async function removePasskey(
-  db: RecordsDb,
-  { id, userId }: { readonly id: string; readonly userId: string },
-): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('passkeys')
-    .where('id', '=', id)
-    .where('userId', '=', userId)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
-}
-
-async function removePasskeysOf(db: RecordsDb, userId: string): Promise<void> {
-  await db.deleteFrom('passkeys').where('userId', '=', userId).execute();
-}
+export const passkeyRows = new PasskeyRows();
 
 // Second factor demands in the records store: organizations whose members must have a second factor.
 
-/** Those of the organizations that demand a second factor. */
-export async function organizationsDemanding(
-  db: RecordsDb,
-  organizationIds: readonly string[],
-): Promise<Set<string>> {
-  if (organizationIds.length === 0) return new Set();
-  const query = db.selectFrom('secondFactorDemands').select('organizationId');
-  const rows = await query.where(isOneOf('organizationId', organizationIds)).execute();
-  return new Set(rows.map(({ organizationId }) => organizationId));
-}
-
-export async function demandsSecondFactor(db: RecordsDb, organizationId: string): Promise<boolean> {
-  return (await organizationsDemanding(db, [organizationId])).size > 0;
-}
-
-/** Calling it twice changes nothing more. */
-export async function saveSecondFactorDemand(
-  db: RecordsDb,
-  organizationId: string,
-  required: boolean,
-): Promise<void> {
-  if (!required) {
-    await db
-      .deleteFrom('secondFactorDemands')
-      .where('organizationId', '=', organizationId)
-      .execute();
-    return;
+class SecondFactorDemandRows {
+  /** Those of the organizations that demand a second factor. */
+  async among(db: RecordsDb, organizationIds: readonly string[]): Promise<Set<string>> {
+    if (organizationIds.length === 0) return new Set();
+    const query = db.selectFrom('secondFactorDemands').select('organizationId');
+    const rows = await query.where(isOneOf('organizationId', organizationIds)).execute();
+    return new Set(rows.map(({ organizationId }) => organizationId));
   }
-  await db
-    .insertInto('secondFactorDemands')
-    .values({ organizationId })
-    .onConflict((conflict) => conflict.column('organizationId').doNothing())
-    .execute();
+
+  async has(db: RecordsDb, organizationId: string): Promise<boolean> {
+    return (await this.among(db, [organizationId])).size > 0;
+  }
+
+  /** Calling it twice changes nothing more. */
+  async save(db: RecordsDb, organizationId: string, required: boolean): Promise<void> {
+    if (!required) {
+      await db
+        .deleteFrom('secondFactorDemands')
+        .where('organizationId', '=', organizationId)
+        .execute();
+      return;
+    }
+    await db
+      .insertInto('secondFactorDemands')
+      .values({ organizationId })
+      .onConflict((conflict) => conflict.column('organizationId').doNothing())
+      .execute();
+  }
 }
+
+export const secondFactorDemandRows = new SecondFactorDemandRows();

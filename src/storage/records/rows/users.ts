@@ -7,7 +7,7 @@ import type { RecordsDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import { RecordRows } from './record-rows.ts';
 import { removeSecondFactorsOf } from './sign-in.ts';
-import { removePreferencesOf, viewRows } from './views.ts';
+import { viewRows, preferenceRows } from './views.ts';
 import type { PageRequest } from '../../../model/page.ts';
 import { pageOfRows, type Rows } from '../list.ts';
 
@@ -32,7 +32,7 @@ class UserRows extends RecordRows<'users', User> {
     await removeSecondFactorsOf(db, id);
     await userRows.forgetFirstPassword(db, id);
     await removeIdentitiesOf(db, id);
-    await removePreferencesOf(db, id);
+    await preferenceRows.removeOf(db, id);
     await viewRows.removePrivateOf(db, id);
     await super.remove(db, id);
   }
@@ -109,40 +109,6 @@ export interface NamedMember extends Member<OrganizationRole | WorkspaceRole> {
 /** Where a membership is: in an organization, or in a workspace. */
 export type MembersOf = { readonly organizationId: string } | { readonly workspaceId: string };
 
-export async function insertOrganizationMember(
-  db: RecordsDb,
-  member: OrganizationMember,
-): Promise<void> {
-  await db.insertInto('organizationMembers').values(member).execute();
-}
-
-export async function insertWorkspaceMember(db: RecordsDb, member: WorkspaceMember): Promise<void> {
-  const { acceptedAt: _, ...row } = member;
-  await db.insertInto('workspaceMembers').values(row).execute();
-}
-
-export async function organizationMembershipsOf(
-  db: RecordsDb,
-  userId: string,
-): Promise<OrganizationMember[]> {
-  const query = db.selectFrom('organizationMembers').selectAll().where('userId', '=', userId);
-  return (await query.orderBy('created').orderBy('id').execute()) as OrganizationMember[];
-}
-
-export async function findOrganizationMember(
-  db: RecordsDb,
-  organizationId: string,
-  userId: string,
-): Promise<OrganizationMember | undefined> {
-  const query = db
-    .selectFrom('organizationMembers')
-    .selectAll()
-    .where('organizationId', '=', organizationId);
-  return (await query.where('userId', '=', userId).executeTakeFirst()) as
-    | OrganizationMember
-    | undefined;
-}
-
 /** The role counts when the user accepted the membership of the organization. */
 function workspaceMembers(db: RecordsDb) {
   return db
@@ -153,33 +119,6 @@ function workspaceMembers(db: RecordsDb) {
         .onRef('organizationMembers.userId', '=', 'workspaceMembers.userId')
         .onRef('organizationMembers.organizationId', '=', 'workspaces.organizationId'),
     );
-}
-
-/** Roles in single workspaces of the organization. */
-export async function workspaceMembershipsOf(
-  db: RecordsDb,
-  organizationId: string,
-  userId: string,
-): Promise<WorkspaceMember[]> {
-  const query = workspaceMembers(db)
-    .selectAll('workspaceMembers')
-    .select('organizationMembers.acceptedAt')
-    .where('workspaces.organizationId', '=', organizationId);
-  return (await query.where('workspaceMembers.userId', '=', userId).execute()) as WorkspaceMember[];
-}
-
-export async function findWorkspaceMember(
-  db: RecordsDb,
-  workspaceId: string,
-  userId: string,
-): Promise<WorkspaceMember | undefined> {
-  const query = workspaceMembers(db)
-    .selectAll('workspaceMembers')
-    .select('organizationMembers.acceptedAt')
-    .where('workspaceMembers.workspaceId', '=', workspaceId);
-  return (await query.where('workspaceMembers.userId', '=', userId).executeTakeFirst()) as
-    | WorkspaceMember
-    | undefined;
 }
 
 const organizationColumns = {
@@ -222,105 +161,152 @@ export async function listMembers(
   });
 }
 
-export async function saveOrganizationMember(
-  db: RecordsDb,
-  { id, role, acceptedAt }: Pick<OrganizationMember, 'id' | 'role' | 'acceptedAt'>,
-): Promise<void> {
-  await db
-    .updateTable('organizationMembers')
-    .set({ role, acceptedAt })
-    .where('id', '=', id)
-    .execute();
+class WorkspaceMemberRows {
+  async insert(db: RecordsDb, member: WorkspaceMember): Promise<void> {
+    const { acceptedAt: _, ...row } = member;
+    await db.insertInto('workspaceMembers').values(row).execute();
+  }
+
+  /** Roles in single workspaces of the organization. */
+  async ofUser(db: RecordsDb, organizationId: string, userId: string): Promise<WorkspaceMember[]> {
+    const query = workspaceMembers(db)
+      .selectAll('workspaceMembers')
+      .select('organizationMembers.acceptedAt')
+      .where('workspaces.organizationId', '=', organizationId);
+    return (await query
+      .where('workspaceMembers.userId', '=', userId)
+      .execute()) as WorkspaceMember[];
+  }
+
+  async find(
+    db: RecordsDb,
+    workspaceId: string,
+    userId: string,
+  ): Promise<WorkspaceMember | undefined> {
+    const query = workspaceMembers(db)
+      .selectAll('workspaceMembers')
+      .select('organizationMembers.acceptedAt')
+      .where('workspaceMembers.workspaceId', '=', workspaceId);
+    return (await query.where('workspaceMembers.userId', '=', userId).executeTakeFirst()) as
+      | WorkspaceMember
+      | undefined;
+  }
+
+  async saveRole(db: RecordsDb, id: string, role: WorkspaceRole): Promise<void> {
+    await db.updateTable('workspaceMembers').set({ role }).where('id', '=', id).execute();
+  }
+
+  async remove(db: RecordsDb, id: string): Promise<void> {
+    await db.deleteFrom('workspaceMembers').where('id', '=', id).execute();
+  }
 }
 
-export async function saveWorkspaceRole(
-  db: RecordsDb,
-  id: string,
-  role: WorkspaceRole,
-): Promise<void> {
-  await db.updateTable('workspaceMembers').set({ role }).where('id', '=', id).execute();
-}
-
-/** With the roles in the organization's workspaces. */
-export async function removeOrganizationMember(
-  db: RecordsDb,
-  member: OrganizationMember,
-): Promise<void> {
-  const { organizationId, userId } = member;
-  const workspaces = db
-    .selectFrom('workspaces')
-    .select('id')
-    .where('organizationId', '=', organizationId);
-  await db
-    .deleteFrom('workspaceMembers')
-    .where('userId', '=', userId)
-    .where('workspaceId', 'in', workspaces)
-    .execute();
-  for (const table of ['sessions', 'invitations'] as const)
-    await db
-      .deleteFrom(table)
-      .where('userId', '=', userId)
-      .where('organizationId', '=', organizationId)
-      .execute();
-  await viewRows.removePrivateOf(db, userId, organizationId);
-  await db.deleteFrom('organizationMembers').where('id', '=', member.id).execute();
-}
-
-export async function removeWorkspaceMember(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('workspaceMembers').where('id', '=', id).execute();
-}
-
-/** Owners who accepted, the longest standing first. */
-export async function ownersOf(
-  db: RecordsDb,
-  organizationId: string,
-): Promise<OrganizationMember[]> {
-  const query = db
-    .selectFrom('organizationMembers')
-    .selectAll()
-    .where('organizationId', '=', organizationId);
-  const owners = query.where('role', '=', 'OWNER').where('acceptedAt', 'is not', null);
-  return (await owners.orderBy('created').orderBy('id').execute()) as OrganizationMember[];
-}
+export const workspaceMemberRows = new WorkspaceMemberRows();
 
 const emailsPerStatement = 500;
 
-/** Those of the addresses that belong to members of the organization, in the form in which they are stored. */
-export async function memberEmailsAmong(
-  db: RecordsDb,
-  organizationId: string,
-  emails: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for (let from = 0; from < emails.length; from += emailsPerStatement) {
+class OrganizationMemberRows {
+  async insert(db: RecordsDb, member: OrganizationMember): Promise<void> {
+    await db.insertInto('organizationMembers').values(member).execute();
+  }
+
+  async ofUser(db: RecordsDb, userId: string): Promise<OrganizationMember[]> {
+    const query = db.selectFrom('organizationMembers').selectAll().where('userId', '=', userId);
+    return (await query.orderBy('created').orderBy('id').execute()) as OrganizationMember[];
+  }
+
+  async find(
+    db: RecordsDb,
+    organizationId: string,
+    userId: string,
+  ): Promise<OrganizationMember | undefined> {
+    const query = db
+      .selectFrom('organizationMembers')
+      .selectAll()
+      .where('organizationId', '=', organizationId);
+    return (await query.where('userId', '=', userId).executeTakeFirst()) as
+      | OrganizationMember
+      | undefined;
+  }
+
+  async save(
+    db: RecordsDb,
+    { id, role, acceptedAt }: Pick<OrganizationMember, 'id' | 'role' | 'acceptedAt'>,
+  ): Promise<void> {
+    await db
+      .updateTable('organizationMembers')
+      .set({ role, acceptedAt })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  /** With the roles in the organization's workspaces. */
+  async remove(db: RecordsDb, member: OrganizationMember): Promise<void> {
+    const { organizationId, userId } = member;
+    const workspaces = db
+      .selectFrom('workspaces')
+      .select('id')
+      .where('organizationId', '=', organizationId);
+    await db
+      .deleteFrom('workspaceMembers')
+      .where('userId', '=', userId)
+      .where('workspaceId', 'in', workspaces)
+      .execute();
+    for (const table of ['sessions', 'invitations'] as const)
+      await db
+        .deleteFrom(table)
+        .where('userId', '=', userId)
+        .where('organizationId', '=', organizationId)
+        .execute();
+    await viewRows.removePrivateOf(db, userId, organizationId);
+    await db.deleteFrom('organizationMembers').where('id', '=', member.id).execute();
+  }
+
+  /** Owners who accepted, the longest standing first. */
+  async owners(db: RecordsDb, organizationId: string): Promise<OrganizationMember[]> {
+    const query = db
+      .selectFrom('organizationMembers')
+      .selectAll()
+      .where('organizationId', '=', organizationId);
+    const owners = query.where('role', '=', 'OWNER').where('acceptedAt', 'is not', null);
+    return (await owners.orderBy('created').orderBy('id').execute()) as OrganizationMember[];
+  }
+
+  /** Those of the addresses that belong to members of the organization, in the form in which they are stored. */
+  async emailsAmong(
+    db: RecordsDb,
+    organizationId: string,
+    emails: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (let from = 0; from < emails.length; from += emailsPerStatement) {
+      const rows = await db
+        .selectFrom('organizationMembers')
+        .innerJoin('users', 'users.id', 'organizationMembers.userId')
+        .select('users.email')
+        .where('organizationMembers.organizationId', '=', organizationId)
+        .where(isOneOf('users.email', emails.slice(from, from + emailsPerStatement)))
+        .execute();
+      for (const { email } of rows) found.add(email);
+    }
+    return found;
+  }
+
+  /** Addresses of the owners of the organization who have accepted, the longest standing first. */
+  async ownerEmails(db: RecordsDb, organizationId: string, max: number): Promise<string[]> {
     const rows = await db
       .selectFrom('organizationMembers')
       .innerJoin('users', 'users.id', 'organizationMembers.userId')
       .select('users.email')
       .where('organizationMembers.organizationId', '=', organizationId)
-      .where(isOneOf('users.email', emails.slice(from, from + emailsPerStatement)))
+      .where('organizationMembers.role', '=', 'OWNER')
+      .where('organizationMembers.acceptedAt', 'is not', null)
+      .orderBy('organizationMembers.created')
+      .orderBy('organizationMembers.id')
+      .limit(max)
       .execute();
-    for (const { email } of rows) found.add(email);
+    return rows.map(({ email }) => email);
   }
-  return found;
 }
 
-/** Addresses of the owners of the organization who have accepted, the longest standing first. */
-export async function ownerEmails(
-  db: RecordsDb,
-  organizationId: string,
-  max: number,
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('organizationMembers')
-    .innerJoin('users', 'users.id', 'organizationMembers.userId')
-    .select('users.email')
-    .where('organizationMembers.organizationId', '=', organizationId)
-    .where('organizationMembers.role', '=', 'OWNER')
-    .where('organizationMembers.acceptedAt', 'is not', null)
-    .orderBy('organizationMembers.created')
-    .orderBy('organizationMembers.id')
-    .limit(max)
-    .execute();
-  return rows.map(({ email }) => email);
-}
+export const organizationMemberRows = new OrganizationMemberRows();
