@@ -170,10 +170,11 @@ async function settle(page: Page): Promise<void> {
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     await frame();
     await frame();
-    const ending = document
-      .getAnimations()
-      .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY);
-    await Promise.allSettled(ending.map(({ finished }) => finished));
+    const isEnding = ({ effect, pending, playState }: Animation) =>
+      effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY &&
+      (pending || playState === 'running');
+    // Chromium may never say that one has `finished` when it draws no frame after its end.
+    while (document.getAnimations().some(isEnding)) await frame();
   });
 }
 
