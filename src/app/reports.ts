@@ -17,7 +17,7 @@ import { DocumentSlots } from '../dashboards/documents/document-slots.ts';
 import { DocumentThread } from '../dashboards/documents/document-thread.ts';
 import { wantsVendorNames } from '../http/routes/connector-view-options.ts';
 import { DashboardReader } from '../http/routes/dashboard-reader.ts';
-import type { DeviceAccess } from '../http/routes/device-access.ts';
+import type { DeviceAccess, Queries } from '../http/routes/device-access.ts';
 import type { RecordRoutes } from '../http/routes/record-routes.ts';
 import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
 import { openTimeZones } from '../model/time-zone.ts';
@@ -114,16 +114,16 @@ export function deviceAccess({ config, directory, records }: Parts): DeviceAcces
 }
 
 /** What the routes of queries share with documents. */
-export function composeQueries(parts: Parts, publicHolidays: PublicHolidays) {
-  const { store, now, records } = parts;
+export function composeQueries(parts: Parts, publicHolidays: PublicHolidays): Queries {
+  const { store, now, records, directory } = parts;
   const calendars = new WorkspaceCalendars(records.db);
   const { calendarOf } = calendars;
   parts.followChanges(calendars);
   const openZone = openTimeZones();
-  return { ...deviceAccess(parts), store, now, openZone, publicHolidays, calendarOf };
+  const typeOfDevice = async (id: string) => (await directory.byDevice(id)).type;
+  const shared = { records, store, now, openZone, publicHolidays, calendarOf, typeOfDevice };
+  return { ...deviceAccess(parts), ...shared };
 }
-
-export type Queries = ReturnType<typeof composeQueries>;
 
 export interface Documents {
   readonly reader: DashboardReader;
@@ -132,10 +132,10 @@ export interface Documents {
   readonly close: () => Promise<void>;
 }
 
-export function composeDocuments({ config, records }: Parts, queries: Queries): Documents {
+export function composeDocuments({ config }: Parts, queries: Queries): Documents {
   const thread = new DocumentThread(join(config.dataDirectory, 'fonts'));
   return {
-    reader: new DashboardReader({ ...queries, records }),
+    reader: new DashboardReader(queries),
     slots: new DocumentSlots(),
     thread,
     close: thread.close,

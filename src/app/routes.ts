@@ -4,30 +4,23 @@ import { isIdentified } from '../access/authenticators.ts';
 import { relyingPartyOf } from '../access/passkey-proof.ts';
 import type { Config } from './config/config.ts';
 import { type Route, settledRoute } from '../http/edge/route.ts';
-import { alarmRoutes, muteRoutes, onCallRoutes } from '../http/routes/alarms.ts';
+import { alarmRoutes } from '../http/routes/alarms.ts';
 import { annotationRoutes } from '../http/routes/annotations.ts';
 import { askRoute, searchRoute } from '../http/routes/search.ts';
 import { assetRoutes } from '../http/routes/assets.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { blobRoutes } from '../http/routes/blobs.ts';
 import { captureRoute } from '../http/routes/capture.ts';
-import { withVendorEncodings } from '../http/routes/connector-view-options.ts';
 import { calculationRoutes } from '../http/routes/calculations.ts';
 import { mapRoutes, StreetMaps } from '../http/routes/maps.ts';
-import { customFieldRoutes, tagRoutes } from '../http/routes/tags.ts';
-import {
-  dashboardGroupRoutes,
-  dashboardRoutes,
-  typeDashboardRoutes,
-} from '../http/routes/dashboards.ts';
+import { tagRoutes } from '../http/routes/tags.ts';
+import { dashboardRoutes, typeDashboardRoutes } from '../http/routes/dashboards.ts';
 import { dashboardRenderRoute } from '../http/routes/dashboard-render.ts';
-import { dataFlowRoutes, deviceConnectorRoutes } from '../http/routes/data-flows.ts';
+import { dataFlowRoutes } from '../http/routes/data-flows.ts';
 import {
   demoWorkspaceRoute,
-  organizationRoutes,
   retentionEffectRoute,
   usageRoute,
-  workspaceConfigurationRoutes,
   workspaceOverviewRoute,
   workspaceRoutes,
 } from '../http/routes/workspaces.ts';
@@ -38,25 +31,16 @@ import {
   deviceRoutes,
 } from '../http/routes/devices.ts';
 import { refusalRoutes } from '../http/routes/refusals.ts';
-import {
-  deviceTypeImportRoute,
-  deviceTypeRoutes,
-  runScriptRoute,
-} from '../http/routes/device-types.ts';
+import { deviceTypeRoutes, runScriptRoute } from '../http/routes/device-types.ts';
 import { expressionRoutes } from '../http/routes/expressions.ts';
-import {
-  type AboutParts,
-  aboutRoute,
-  healthRoutes,
-  withMetricsToken,
-} from '../http/routes/health.ts';
-import { expectedRangeRoutes, kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
-import { latestSamplesRoute, sampleQueryRoutes } from '../http/routes/sample-queries.ts';
+import { type AboutParts, aboutRoute, healthRoutes } from '../http/routes/health.ts';
+import { kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
+import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
 import { lineProtocolRoutes } from '../http/routes/line-protocol.ts';
 import { operationRoutes } from '../http/routes/operations.ts';
 import { outputConnectorRoutes } from '../http/routes/output-connectors.ts';
 import { deviceTraceOf, rawUplinkRoutes } from '../http/routes/raw-uplinks.ts';
-import { customLogicRoutes, ruleRoutes, ruleRunRoutes } from '../http/routes/rules.ts';
+import { ruleRoutes, ruleRunRoutes } from '../http/routes/rules.ts';
 import { seriesQueryRoutes } from '../http/routes/series-queries.ts';
 import { placeRoutes } from '../http/routes/places.ts';
 import type { RecordRoutes } from '../http/routes/record-routes.ts';
@@ -74,14 +58,15 @@ import type { Alarms } from './alarms.ts';
 import type { Calculations, Rules } from './rules.ts';
 import { everywhere } from './shared-work.ts';
 import type { Deliveries } from './deliveries.ts';
-import { deviceAccess, type Documents, type Queries, type Reports } from './reports.ts';
+import { deviceAccess, type Documents, type Reports } from './reports.ts';
+import type { Queries } from '../http/routes/device-access.ts';
 import type { Lora } from './lorawan.ts';
 import { createDeviceNotes } from '../uplinks/device-events.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { ProviderClient } from '../access/provider.ts';
-import { apiKeyRoutes, oauthClientRoutes, tokenRoutes } from '../http/routes/tokens.ts';
-import { activityRoute, auditLogRoutes } from '../http/routes/audit-logs.ts';
+import { machineCredentialRoutes, tokenRoutes } from '../http/routes/tokens.ts';
+import { auditLogRoutes } from '../http/routes/audit-logs.ts';
 import { invitationRoutes, memberRoutes } from '../http/routes/members.ts';
 import {
   ownSessionRoutes,
@@ -126,14 +111,11 @@ export function composeRoutes(
   const { queries } = extras;
   const device = deviceAccess(parts);
   const settled = settledEverywhere(parts, uplinks, extras.deliveries);
-  const typeOfDevice = async (id: string) => (await directory.byDevice(id)).type;
   return [
-    ...withMetricsToken(
-      healthRoutes({
-        notReadyBecause: readiness.notReadyBecause,
-        notes: telemetry.notesOnDamage,
-        metrics: () => telemetry.metrics(),
-      }),
+    ...healthRoutes(
+      readiness.notReadyBecause,
+      telemetry.notesOnDamage,
+      () => telemetry.metrics(),
       parts.config.metricsToken,
     ),
     captureRoute({
@@ -175,23 +157,17 @@ export function composeRoutes(
     }),
     aboutRoute(aboutParts(parts)),
     ...accessRoutes(parts, extras, common),
-    ...sampleQueryRoutes({ ...queries, typeOfDevice }),
-    askRoute({
-      ...queries,
-      records: parts.records,
-      typesOfWorkspace: (workspaceId, max) =>
-        deviceTypeRows.ofWorkspace(parts.records.db, workspaceId, max),
-      typeOfDevice,
-    }),
-    ...typeDashboardRoutes(common, store, typeOfDevice),
+    ...sampleQueryRoutes(queries),
+    askRoute(queries, (workspaceId, max) =>
+      deviceTypeRows.ofWorkspace(parts.records.db, workspaceId, max),
+    ),
+    ...typeDashboardRoutes(common, queries),
     dashboardRenderRoute(common, queries.openZone, extras.documents),
     ...extras.reports.routes,
     ...extras.exports.routes,
     ...extras.sampleChanges.routes,
-    latestSamplesRoute({ ...queries, records: parts.records }),
     ...kpiQueryRoutes(queries),
     ...seriesQueryRoutes(queries),
-    ...expectedRangeRoutes(queries),
   ];
 }
 
@@ -284,11 +260,9 @@ function recordRoutes(
   const streetMaps = new StreetMaps(config.mapTiles, config.mapOrigins, mapFiles);
   const dropSamples = (deviceId: string) => dropSamplesOf(deviceId, { store, telemetry });
   return [
-    ...organizationRoutes(common),
-    ...workspaceRoutes(common, streetMaps, dropSamples),
+    ...workspaceRoutes(common, streetMaps, availableOutputs, dropSamples),
     ...mapRoutes(common, streetMaps),
     demoWorkspaceRoute(common, startDemo),
-    ...workspaceConfigurationRoutes(common, availableOutputs, streetMaps),
     usageRoute(common, { usage: () => store.usage(), quotas: quotaUse.of }),
     retentionEffectRoute(common, {
       now: common.now,
@@ -299,26 +273,17 @@ function recordRoutes(
     ...placeRoutes(common),
     ...operationRoutes(common, operations.start),
     ...deviceFileRoutes(common, operations.start),
-    ...customFieldRoutes(common),
     ...deviceCredentialRoutes(common),
     ...deviceConfigurationRoutes(common, push),
     ...blobRoutes(common),
     ...dashboardRoutes(common, address.url),
-    ...dashboardGroupRoutes(common),
     ...viewRoutes(common),
     ...annotationRoutes(common),
     searchRoute(common),
-    deviceTypeImportRoute(common),
-    ...withVendorEncodings(common.aliased, [
-      ...deviceTypeRoutes(common, { settled: all.devices }),
-      ...deviceConnectorRoutes(common),
-      ...dataFlowRoutes(common, { settled: all.devices }),
-    ]),
+    ...deviceTypeRoutes(common, { settled: all.devices }),
+    ...dataFlowRoutes(common, { settled: all.devices }),
     ...outputConnectorRoutes(common, availableOutputs, { waitingOf, counted: all.outputs }),
-    ...customLogicRoutes(common),
     ...calculationRoutes(common, previewCalculation),
-    ...muteRoutes(common),
-    ...onCallRoutes(common),
     ...ruleRoutes(common, availableOutputs, { lastRunsOf, settledFor }),
     // These answers contain what the followers of the journal write; one device is with its owner.
     ...[...deviceRoutes(common, dropSamples, networkServers), ...assetRoutes(common)].map((route) =>
@@ -356,8 +321,7 @@ function accessRoutes(
     actAs,
   };
   return [
-    ...apiKeyRoutes(common),
-    ...oauthClientRoutes(common, () => publicUrl() + tokenPaths.token),
+    ...machineCredentialRoutes(common, () => publicUrl() + tokenPaths.token),
     ...tokenRoutes({
       tokens,
       keys,
@@ -383,7 +347,6 @@ function accessRoutes(
     ...invitationRoutes(parts),
     ...memberRoutes(common, publicUrl, localSignIn, sendMail),
     ...auditLogRoutes(common),
-    activityRoute(common),
   ];
 }
 

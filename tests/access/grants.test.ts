@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { composeAccess, guardOf } from '../../src/app/access.ts';
 import { readConfig } from '../../src/app/config/config.ts';
 import { createServer } from '../../src/http/edge/server.ts';
-import { apiKeyRoutes, oauthClientRoutes } from '../../src/http/routes/tokens.ts';
+import { machineCredentialRoutes } from '../../src/http/routes/tokens.ts';
 import { RecordRoutes } from '../../src/http/routes/record-routes.ts';
 import { memberRoutes } from '../../src/http/routes/members.ts';
 import type { RecordChange } from '../../src/model/record.ts';
@@ -43,8 +43,7 @@ beforeAll(async () => {
   failures = [];
   const app = await createServer({
     routes: [
-      ...apiKeyRoutes(common),
-      ...oauthClientRoutes(common, () => ''),
+      ...machineCredentialRoutes(common, () => ''),
       ...memberRoutes(common, () => 'http://localhost', true, undefined),
     ],
     guard: guardOf(access, config, Date.now),

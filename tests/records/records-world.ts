@@ -11,29 +11,25 @@ import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
 import type { Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
-import { apiKeyRoutes } from '../../src/http/routes/tokens.ts';
+import { machineCredentialRoutes } from '../../src/http/routes/tokens.ts';
 import { assetRoutes } from '../../src/http/routes/assets.ts';
 import { blobRoutes } from '../../src/http/routes/blobs.ts';
-import { customFieldRoutes, tagRoutes } from '../../src/http/routes/tags.ts';
-import { dashboardGroupRoutes, dashboardRoutes } from '../../src/http/routes/dashboards.ts';
-import { dataFlowRoutes, deviceConnectorRoutes } from '../../src/http/routes/data-flows.ts';
+import { tagRoutes } from '../../src/http/routes/tags.ts';
+import { dashboardRoutes } from '../../src/http/routes/dashboards.ts';
+import { dataFlowRoutes } from '../../src/http/routes/data-flows.ts';
 import {
   deviceConfigurationRoutes,
   deviceCredentialRoutes,
   deviceFileRoutes,
   deviceRoutes,
 } from '../../src/http/routes/devices.ts';
-import { deviceTypeImportRoute, deviceTypeRoutes } from '../../src/http/routes/device-types.ts';
+import { deviceTypeRoutes } from '../../src/http/routes/device-types.ts';
 import { StreetMaps } from '../../src/http/routes/maps.ts';
 import { RecordRoutes } from '../../src/http/routes/record-routes.ts';
 import { operationRoutes } from '../../src/http/routes/operations.ts';
-import {
-  organizationRoutes,
-  workspaceConfigurationRoutes,
-  workspaceRoutes,
-} from '../../src/http/routes/workspaces.ts';
+import { workspaceRoutes } from '../../src/http/routes/workspaces.ts';
 import { outputConnectorRoutes } from '../../src/http/routes/output-connectors.ts';
-import { customLogicRoutes, ruleRoutes } from '../../src/http/routes/rules.ts';
+import { ruleRoutes } from '../../src/http/routes/rules.ts';
 import type { TellNetworkServer } from '../../src/inventory/devices/registration.ts';
 import { createApiKey } from '../../src/inventory/members/machine-credentials.ts';
 import { runOperationChunk } from '../../src/inventory/operations/operations.ts';
@@ -206,29 +202,22 @@ function routesOf(
   const streetMaps = new StreetMaps(undefined, [], new MapFiles(join(tmpdir(), 'no-maps'), now));
   const availableOutputs = { types: available, missingSetting: noMail, check: () => {} };
   const plain = [
-    organizationRoutes,
     tagRoutes,
-    customFieldRoutes,
     blobRoutes,
-    dashboardGroupRoutes,
     deviceCredentialRoutes,
     deviceConfigurationRoutes,
-    deviceConnectorRoutes,
-    customLogicRoutes,
     assetRoutes,
-    apiKeyRoutes,
   ];
   return [
     ...plain.flatMap((of) => of(common)),
-    ...workspaceRoutes(common, streetMaps, nothing),
+    ...workspaceRoutes(common, streetMaps, availableOutputs, nothing),
     ...deviceTypeRoutes(common, { settled: nothing }),
     ...ruleRoutes(common, availableOutputs, { lastRunsOf: none, settledFor: nothing }),
     ...deviceRoutes(common, nothing, networkServers),
     ...dashboardRoutes(common, () => 'http://localhost'),
     ...operationRoutes(common, startOperation),
     ...deviceFileRoutes(common, startOperation),
-    deviceTypeImportRoute(common),
-    ...workspaceConfigurationRoutes(common, availableOutputs, streetMaps),
+    ...machineCredentialRoutes(common, () => ''),
     ...outputConnectorRoutes(common, availableOutputs, { waitingOf: none, counted: nothing }),
     ...dataFlowRoutes(common, { settled: nothing }),
   ];

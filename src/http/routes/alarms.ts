@@ -85,6 +85,8 @@ export function alarmRoutes(
         (known) => readAlarm(records, known),
       );
     }),
+    ...muteRoutes(common),
+    ...onCallRoutes(common),
   ];
 }
 
@@ -142,7 +144,7 @@ function unknownAlarm(id: string) {
 
 // Routes of mutes (contract 39.4).
 
-export function muteRoutes(common: RecordRoutes): Route[] {
+function muteRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
   return common.crud(mutes, {
     kind: 'mute',
@@ -157,7 +159,7 @@ export function muteRoutes(common: RecordRoutes): Route[] {
 
 // Routes of on-call orders (contract 39.4).
 
-export function onCallRoutes(common: RecordRoutes): Route[] {
+function onCallRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
   return [
     ...common.crud(onCalls, {

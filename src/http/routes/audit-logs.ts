@@ -20,13 +20,8 @@ export function auditLogRoutes({ records }: RecordRoutes): Route[] {
         'content-disposition': `attachment; filename="audit-log.${format}"`,
       });
     }),
+    route(activity.list, ({ query }, principal) =>
+      readActivity(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+    ),
   ];
-}
-
-// Route of the activity of workspaces (contract 37).
-
-export function activityRoute({ records }: RecordRoutes): Route {
-  return route(activity.list, ({ query }, principal) =>
-    readActivity(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
-  );
 }

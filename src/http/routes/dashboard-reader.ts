@@ -48,12 +48,10 @@ import { problem, Problem } from '../../model/problem.ts';
 import { offsetAt } from '../../model/time-zone.ts';
 import { type SampleQueryBody, sampleScan } from '../../query/sample-query.ts';
 import { Completeness } from '../edge/exchange.ts';
-import { latestSamples, type LatestSamplesParts } from './sample-queries.ts';
-import type { KpiQueryParts } from './kpi-queries.ts';
+import { latestSamples } from './sample-queries.ts';
+import type { Queries } from './device-access.ts';
 import { manySeries } from './series-queries.ts';
 import type { JsonObject } from '../../model/json.ts';
-
-type DashboardReaderParts = KpiQueryParts & Pick<LatestSamplesParts, 'records'>;
 
 /** As the parameters of a request, or the members of a report, say it. */
 interface AskedRange {
@@ -119,9 +117,9 @@ const seriesOfTileMax = 1_000;
 const lastDefault = 'PT24H';
 
 export class DashboardReader {
-  readonly #parts: DashboardReaderParts;
+  readonly #parts: Queries;
 
-  constructor(parts: DashboardReaderParts) {
+  constructor(parts: Queries) {
     this.#parts = parts;
   }
 

@@ -35,6 +35,7 @@ import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
 import type { RecordRoutes } from './record-routes.ts';
+import type { Queries } from './device-access.ts';
 
 export function dashboardRoutes(common: RecordRoutes, publicUrl: () => string): Route[] {
   return [
@@ -42,21 +43,15 @@ export function dashboardRoutes(common: RecordRoutes, publicUrl: () => string): 
     ...versionRoutes(common),
     importRoute(common),
     ...shareRoutes(common, publicUrl),
+    ...dashboardGroupRoutes(common),
   ];
 }
 
 // Dashboards of device types and kinds of places: the stored one of the workspace, else one made from schemas (contract 39).
 
-type Store = Parameters<typeof inferSchema>[2];
-/** The type of a device; null without one. */
-type TypeOfDevice = (deviceId: string) => Promise<DeviceType | null>;
-
-export function typeDashboardRoutes(
-  common: RecordRoutes,
-  store: Store,
-  typeOfDevice: TypeOfDevice,
-): Route[] {
+export function typeDashboardRoutes(common: RecordRoutes, queries: Queries): Route[] {
   const { records, now } = common;
+  const { store, typeOfDevice } = queries;
   return [
     resourceRoute(dashboards.ofDevice, common.byId('device'), async ({ params: { id } }) => {
       const type = await typeOfDevice(id);
@@ -75,7 +70,7 @@ export function typeDashboardRoutes(
       const type = await findDeviceType(records, id, organizationId);
       return shownDashboard(records, type, workspaceId);
     }),
-    placeDashboardRoute(common, store, typeOfDevice),
+    placeDashboardRoute(common, queries),
   ];
 }
 
@@ -83,11 +78,7 @@ export function typeDashboardRoutes(
 const placeDevicesMax = 1_000;
 const placeTypesMax = 20;
 
-function placeDashboardRoute(
-  common: RecordRoutes,
-  store: Store,
-  typeOfDevice: TypeOfDevice,
-): Route {
+function placeDashboardRoute(common: RecordRoutes, { store, typeOfDevice }: Queries): Route {
   const { records, now } = common;
   return resourceRoute(
     dashboards.ofPlace,
@@ -234,7 +225,7 @@ function crudRoutes(common: RecordRoutes): Route[] {
 
 // Routes of dashboard groups (contract 32).
 
-export function dashboardGroupRoutes(common: RecordRoutes): Route[] {
+function dashboardGroupRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
   return common.crud(dashboardGroups, {
     kind: 'dashboardGroup',

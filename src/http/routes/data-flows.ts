@@ -12,6 +12,7 @@ import { type FlowHealthParts, healthOfFlows } from '../../inventory/health/heal
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
+import { withVendorEncodings } from './connector-view-options.ts';
 import { type RecordRoutes, withHealth } from './record-routes.ts';
 import { deviceConnectors, integrations } from '../../contract/device-connectors.ts';
 import {
@@ -31,7 +32,15 @@ import {
   updateIntegration,
 } from '../../inventory/data-flows/integrations.ts';
 
+/** Of data flows and of device connectors. */
 export function dataFlowRoutes(common: RecordRoutes, health: FlowHealthParts): Route[] {
+  return withVendorEncodings(common.aliased, [
+    ...flowRoutes(common, health),
+    ...deviceConnectorRoutes(common),
+  ]);
+}
+
+function flowRoutes(common: RecordRoutes, health: FlowHealthParts): Route[] {
   const { records } = common;
   const viewer = (headers: IncomingHttpHeaders, principal: Principal) => ({
     principal,
@@ -56,7 +65,7 @@ export function dataFlowRoutes(common: RecordRoutes, health: FlowHealthParts): R
 
 // Routes of device connectors (contract 8).
 
-export function deviceConnectorRoutes(common: RecordRoutes): Route[] {
+function deviceConnectorRoutes(common: RecordRoutes): Route[] {
   const { records, aliased } = common;
   return common.crud(deviceConnectors, {
     kind: 'deviceConnector',

@@ -6,7 +6,11 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Principal, Scope, Verb } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
-import type { QueriedDevice } from '../../query/accumulation.ts';
+import type { QueriedDevice, ReadingStore } from '../../query/accumulation.ts';
+import type { QueryParts } from '../../query/kpi.ts';
+import type { Inventory } from '../../inventory/record-crud.ts';
+import type { DeviceType } from '../../model/device-type.ts';
+import type { EpochMs } from '../../model/instant.ts';
 
 /** A message names ids up to this length. */
 const shownIdsMax = 200;
@@ -42,6 +46,15 @@ export interface DeviceAccess {
   readonly authorize: (principal: Principal, scope: Scope, verb: Verb, place: Place) => void;
   /** Whether an answer to these headers carries the names that older clients read (contract 34). */
   readonly aliased: (headers: IncomingHttpHeaders) => boolean;
+}
+
+/** What routes of queries read with. */
+export interface Queries extends QueryParts, DeviceAccess {
+  readonly records: Inventory;
+  readonly store: ReadingStore;
+  readonly now: () => EpochMs;
+  /** Null for a device without a type. Throws Problem `notFound`. */
+  readonly typeOfDevice: (deviceId: string) => Promise<DeviceType | null>;
 }
 
 /** Finds the device of the path. */

@@ -18,6 +18,7 @@ import { importLibrary } from '../../inventory/imports/library-import.ts';
 import { type DeviceTypeKind, deviceTypeKinds } from '../../model/device-type.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
+import { withVendorEncodings } from './connector-view-options.ts';
 import { byOrganization, type RecordRoutes, withHealth } from './record-routes.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -26,7 +27,7 @@ import { readPayload } from '../../transports/payload-reader.ts';
 
 export function deviceTypeRoutes(common: RecordRoutes, health: FlowHealthParts): Route[] {
   const { records, now, aliased } = common;
-  return common.crud(deviceTypes, {
+  const crud = common.crud(deviceTypes, {
     kind: 'deviceType',
     createIn: byOrganization,
     list: async ({ query }, principal) => {
@@ -39,6 +40,7 @@ export function deviceTypeRoutes(common: RecordRoutes, health: FlowHealthParts):
     update: (id, { body, headers }) => updateDeviceType(records, id, body, now(), aliased(headers)),
     remove: (id) => deleteDeviceType(records, id),
   });
+  return [...withVendorEncodings(aliased, crud), libraryRoute(common)];
 }
 
 function kindsOf(query: object): DeviceTypeKind[] | undefined {
@@ -48,7 +50,7 @@ function kindsOf(query: object): DeviceTypeKind[] | undefined {
 
 // Route of the device type library (contract 7).
 
-export function deviceTypeImportRoute({ records }: RecordRoutes): Route {
+function libraryRoute({ records }: RecordRoutes): Route {
   return resourceRoute(
     deviceTypeLibrary.import,
     byOrganization,

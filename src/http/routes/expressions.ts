@@ -9,11 +9,11 @@ import {
 import type { JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { type QueriedDevice, type ReadingStore, zoneOf } from '../../query/accumulation.ts';
+import { type QueriedDevice, zoneOf } from '../../query/accumulation.ts';
 import { ExpressionReads, offsetsOf, readExpression } from '../../query/expression-reads.ts';
 import type { QueryParts } from '../../query/kpi.ts';
 import { type Route, route } from '../edge/route.ts';
-import type { DeviceAccess } from './device-access.ts';
+import type { DeviceAccess, Queries } from './device-access.ts';
 
 /** Other devices that the expressions of one request read. */
 const otherDevicesMax = 10;
@@ -44,10 +44,6 @@ interface AskedValues {
   readonly expression?: string | null;
 }
 
-export interface AskedParts extends QueryParts, DeviceAccess {
-  readonly store: ReadingStore;
-}
-
 /**
  * The body with the data key that it names, or that stands for its expression, and a store that
  * computes it. Throws Problem 400 `invalidExpression`, and 403 or 404 for another device that the
@@ -57,7 +53,7 @@ export async function askedValues<B extends AskedValues & { readonly timeZone?: 
   body: B,
   devices: readonly QueriedDevice[],
   principal: Principal,
-  parts: AskedParts,
+  parts: Queries,
 ): Promise<{ readonly body: B & { readonly dataKey: string }; readonly parts: QueryParts }> {
   const { expression, dataKey } = body;
   const wanted = askedKey(body, 'body');
@@ -84,7 +80,7 @@ export async function expressionReads(
   timeZone: string | null | undefined,
   devices: readonly QueriedDevice[],
   principal: Principal,
-  parts: AskedParts,
+  parts: Queries,
 ): Promise<ExpressionReads> {
   const wanted = [...texts.values()];
   await permitOthers(wanted, devices, principal, parts);

@@ -21,28 +21,26 @@ import { resourceRoute, route, type Route } from '../edge/route.ts';
 import {
   deviceInPath,
   placeInPath,
+  type Queries,
   queriedDevice,
   readableDevices,
   tagInPath,
 } from './device-access.ts';
-import { type AskedParts, askedValues } from './expressions.ts';
+import { askedValues } from './expressions.ts';
 import { expectedRange } from '../../query/expected-range.ts';
 import { forecasts } from '../../query/forecast.ts';
 
-export interface KpiQueryParts extends AskedParts {
-  readonly now: () => number;
-}
-
 /**
  * KPI of a device, of each device of a tag, of all of them together, and the same for lists of
- * devices.
+ * devices; expected ranges and forecasts.
  */
-export function kpiQueryRoutes(parts: KpiQueryParts): Route[] {
+export function kpiQueryRoutes(parts: Queries): Route[] {
   return [
     ...sourceRoutes(sampleKpis, 'raw', parts),
     ...sourceRoutes(hourlyKpis, 'hours', parts),
     batchRoute(batchKpi, 'raw', parts),
     placeValuesRoute(parts),
+    ...expectationRoutes(parts),
   ];
 }
 
@@ -50,7 +48,7 @@ export function kpiQueryRoutes(parts: KpiQueryParts): Route[] {
 const rawMax = 25 * hourMs;
 
 /** One number per place; each device is computed once, however many places it is below. */
-function placeValuesRoute(parts: KpiQueryParts): Route {
+function placeValuesRoute(parts: Queries): Route {
   const owner = ({ workspaceId }: { readonly workspaceId: string }) =>
     parts.ownerOfWorkspace(workspaceId);
   return resourceRoute(placeValues, owner, async ({ body }, principal) => {
@@ -87,7 +85,7 @@ const combinations = {
   MAX: (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b)),
 } as const;
 
-function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: KpiQueryParts): Route[] {
+function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: Queries): Route[] {
   const tagged = tagInPath(parts);
   const placed = placeInPath(parts);
   return [
@@ -134,7 +132,7 @@ function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: KpiQueryPa
   ];
 }
 
-function batchRoute(endpoint: KpiEndpoints['batch'], source: Source, parts: KpiQueryParts): Route {
+function batchRoute(endpoint: KpiEndpoints['batch'], source: Source, parts: Queries): Route {
   return route(endpoint, async ({ query, body }, principal) =>
     devicePage(await readableDevices(body.deviceIds, principal, parts), query, (shown) =>
       kpisOf(shown, source, body, principal, parts),
@@ -147,7 +145,7 @@ async function kpisOf(
   source: Source,
   body: Static<typeof kpiBody>,
   principal: Principal,
-  parts: KpiQueryParts,
+  parts: Queries,
 ): Promise<DeviceKpi[]> {
   const asked = await askedValues(body, devices, principal, parts);
   return deviceKpis({ devices, source, body: asked.body, now: parts.now() }, asked.parts);
@@ -158,7 +156,7 @@ async function totalOf(
   source: Source,
   body: Static<typeof kpiBody>,
   principal: Principal,
-  parts: KpiQueryParts,
+  parts: Queries,
 ): ReturnType<typeof accumulatedKpi> {
   const asked = await askedValues(body, devices, principal, parts);
   return accumulatedKpi({ devices, source, body: asked.body, now: parts.now() }, asked.parts);
@@ -178,7 +176,7 @@ export async function devicePage<T>(
 
 // Routes of expected ranges and forecasts (contract 38).
 
-export function expectedRangeRoutes(parts: KpiQueryParts): Route[] {
+function expectationRoutes(parts: Queries): Route[] {
   return [
     resourceRoute(
       expectations.expected,
@@ -198,7 +196,7 @@ async function devicesOf(
   deviceIds: readonly string[] | undefined,
   tagId: string | undefined,
   principal: Principal,
-  parts: KpiQueryParts,
+  parts: Queries,
 ): Promise<readonly QueriedDevice[]> {
   if ((deviceIds === undefined) === (tagId === undefined))
     throw problem('invalidRequest', {

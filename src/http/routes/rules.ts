@@ -37,6 +37,7 @@ import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, resourceRoute, type Route } from '../edge/route.ts';
 import { byOrganization, type RecordRoutes, withHealth } from './record-routes.ts';
 
+/** Of rules and of custom logic blocks. */
 export function ruleRoutes(
   common: RecordRoutes,
   availableOutputs: AvailableOutputs,
@@ -44,7 +45,7 @@ export function ruleRoutes(
 ): Route[] {
   const { records } = common;
   const findRule = common.byId('rule');
-  return common.crud(rules, {
+  const crud = common.crud(rules, {
     kind: 'rule',
     list: async ({ query, headers }, principal) => {
       const ids = [
@@ -74,6 +75,7 @@ export function ruleRoutes(
     },
     remove: (id) => deleteRule(records, id),
   });
+  return [...crud, ...customLogicRoutes(common)];
 }
 
 /**
@@ -100,7 +102,7 @@ function checkActions(
 
 // Routes of custom logic blocks (contract 14).
 
-export function customLogicRoutes(common: RecordRoutes): Route[] {
+function customLogicRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
   return common.crud(customLogic, {
     kind: 'customLogic',

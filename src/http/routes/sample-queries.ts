@@ -2,15 +2,13 @@
 import { Readable } from 'node:stream';
 import type { Static } from 'typebox';
 import { type latestSamplesBody, samples } from '../../contract/sample-queries.ts';
-import { type EpochMs, newestUntil, restorePlus } from '../../model/instant.ts';
+import { newestUntil, restorePlus } from '../../model/instant.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type SharedDashboard, sharedTopics } from '../../model/dashboard.ts';
-import type { DeviceType } from '../../model/device-type.ts';
 import { openTimeZone } from '../../model/time-zone.ts';
-import type { ReadingStore } from '../../query/accumulation.ts';
-import { type DeclaredSchemas, inferSchema, withCalculated } from '../../query/inferred-schema.ts';
+import { inferSchema, withCalculated } from '../../query/inferred-schema.ts';
 import { latestOfDevices, type Moment, samplesOfShare } from '../../query/latest-samples.ts';
 import {
   everyTopic,
@@ -25,25 +23,13 @@ import {
 import { SamplesAnswer } from '../../query/unwritten-json.ts';
 import { Completeness, incompleteHeader } from '../edge/exchange.ts';
 import { Answer, resourceRoute, route, type Route, unwrittenAnswer } from '../edge/route.ts';
-import { type DeviceAccess, deviceInPath, readableDevices } from './device-access.ts';
+import { deviceInPath, type Queries, readableDevices } from './device-access.ts';
 import { listDevicePage } from '../../inventory/devices/assets.ts';
 import { fixedDurationMs } from '../../model/iso-duration.ts';
 import { pageOf, type PageRequest, pageSizeDefault, pageSizeMax } from '../../model/page.ts';
-import type { Inventory } from '../../inventory/record-crud.ts';
-
-interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | 'aliased'> {
-  readonly store: ReadingStore;
-  readonly now: () => EpochMs;
-  /** What the device's type says of its data; null without a type. */
-  readonly typeOfDevice: (deviceId: string) => Promise<{
-    /** By topic. */
-    readonly schemas: DeclaredSchemas;
-    readonly calculatedKeys: DeviceType['calculatedKeys'];
-  } | null>;
-}
 
 /** Samples by POST and GET, topics, latest sample, inferred schema, export. */
-export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
+export function sampleQueryRoutes(parts: Queries): Route[] {
   const inPath = deviceInPath(parts);
   const answered = async (
     deviceId: string,
@@ -79,6 +65,7 @@ export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
     latestSampleRoute(parts),
     inferSchemaRoute(parts),
     exportRoute(parts),
+    latestOfManyRoute(parts),
   ];
 }
 
@@ -86,7 +73,7 @@ function timeOf(parameter: string | undefined): string | null {
   return parameter === undefined ? null : restorePlus(parameter);
 }
 
-function topicsRoute(parts: SampleQueryParts): Route {
+function topicsRoute(parts: Queries): Route {
   return resourceRoute(
     samples.topics,
     deviceInPath(parts),
@@ -98,7 +85,7 @@ function topicsRoute(parts: SampleQueryParts): Route {
   );
 }
 
-function latestSampleRoute(parts: SampleQueryParts): Route {
+function latestSampleRoute(parts: Queries): Route {
   return resourceRoute(
     samples.latest,
     deviceInPath(parts),
@@ -126,7 +113,7 @@ function latestSampleRoute(parts: SampleQueryParts): Route {
   );
 }
 
-function inferSchemaRoute(parts: SampleQueryParts): Route {
+function inferSchemaRoute(parts: Queries): Route {
   return resourceRoute(
     samples.inferSchema,
     deviceInPath(parts),
@@ -138,7 +125,7 @@ function inferSchemaRoute(parts: SampleQueryParts): Route {
   );
 }
 
-function exportRoute(parts: SampleQueryParts): Route {
+function exportRoute(parts: Queries): Route {
   return resourceRoute(
     samples.export,
     deviceInPath(parts),
@@ -166,12 +153,6 @@ function exportRoute(parts: SampleQueryParts): Route {
 
 // Route of the latest samples of many devices (contract 37).
 
-export interface LatestSamplesParts extends DeviceAccess {
-  readonly records: Inventory;
-  readonly store: ReadingStore;
-  readonly now: () => EpochMs;
-}
-
 type Body = Static<typeof latestSamplesBody>;
 
 /** The ids of one page of devices, and the number of devices on all pages. */
@@ -181,7 +162,7 @@ interface DevicePage {
 }
 
 /** The newest sample of each topic, for named devices or a page of a workspace's, tag's or place's. */
-export function latestSamplesRoute(parts: LatestSamplesParts): Route {
+function latestOfManyRoute(parts: Queries): Route {
   return route(samples.latestOfMany, async ({ body }, principal) => {
     const completeness = new Completeness();
     const page = await latestSamples(body, principal, completeness, parts);
@@ -197,7 +178,7 @@ export async function latestSamples(
   body: Body,
   principal: Principal,
   { unreadable }: Completeness,
-  parts: LatestSamplesParts,
+  parts: Queries,
 ) {
   const request = pageOfBody(body);
   const moment = momentOf(body);
@@ -238,7 +219,7 @@ async function devicesOf(
   body: Body,
   request: PageRequest,
   principal: Principal,
-  parts: LatestSamplesParts,
+  parts: Queries,
 ): Promise<DevicePage> {
   const { deviceIds, workspaceId, tagId, placeId, expression } = body;
   const named = [deviceIds, workspaceId, tagId, placeId].filter(
@@ -275,7 +256,7 @@ async function sharedDevices(
   { page, size }: PageRequest,
   { series }: SharedDashboard,
   principal: Principal,
-  { authorize, ownerOfPlace, devicesOfPlace }: LatestSamplesParts,
+  { authorize, ownerOfPlace, devicesOfPlace }: Queries,
 ): Promise<DevicePage> {
   authorize(principal, 'asset', 'read', await ownerOfPlace(placeId));
   const ids = (await devicesOfPlace(placeId)).map(({ id }) => id).filter((id) => series.has(id));
@@ -286,7 +267,7 @@ async function sharedDevices(
 async function placeOf(
   { workspaceId, tagId, placeId }: Body,
   principal: Principal,
-  { placeOfTag, ownerOfPlace, authorize }: LatestSamplesParts,
+  { placeOfTag, ownerOfPlace, authorize }: Queries,
 ): Promise<{
   readonly workspaceIds: readonly string[];
   readonly tagIds?: readonly string[];

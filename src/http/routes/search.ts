@@ -5,16 +5,12 @@ import { problem } from '../../model/problem.ts';
 import { type SearchKind, searchKinds } from '../../model/search.ts';
 import { listOf, listScopeOf } from '../edge/list-query.ts';
 import { route, type Route } from '../edge/route.ts';
+import type { Queries } from './device-access.ts';
 import type { RecordRoutes } from './record-routes.ts';
 import { ask, type AskedKey, type AskParts } from '../../inventory/search/ask.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import type { JsonObject } from '../../model/json.ts';
-import {
-  type CalendarOf,
-  type OpenZone,
-  type ReadingStore,
-  zoneOf,
-} from '../../query/accumulation.ts';
+import { zoneOf } from '../../query/accumulation.ts';
 import {
   declaredSchemas,
   inferSchema,
@@ -52,16 +48,10 @@ const typesMax = 200;
 const typesKept = 1_000;
 
 export function askRoute(
-  common: Pick<AskParts, 'records' | 'now'> & {
-    readonly store: ReadingStore;
-    /** The device types that devices of the workspace have. */
-    readonly typesOfWorkspace: (workspaceId: string, max: number) => Promise<readonly DeviceType[]>;
-    readonly typeOfDevice: (deviceId: string) => Promise<DeviceType | null>;
-    readonly calendarOf: CalendarOf;
-    readonly openZone: OpenZone;
-  },
+  { records, store, now, typeOfDevice, calendarOf, openZone }: Queries,
+  /** The device types that devices of the workspace have. */
+  typesOfWorkspace: (workspaceId: string, max: number) => Promise<readonly DeviceType[]>,
 ): Route {
-  const { records, store, now, typesOfWorkspace, typeOfDevice } = common;
   /** By type and version, because schemas are large. */
   const known = createBoundedMap<string, readonly AskedKey[]>(typesKept);
   const keysOfType = (type: DeviceType): readonly AskedKey[] => {
@@ -87,8 +77,7 @@ export function askRoute(
     },
   };
   return route(asking.ask, ({ query: { q, workspaceId, timeZone } }, principal) => {
-    const zone = () =>
-      zoneOf(timeZone, { id: '', workspaceId }, common.calendarOf, common.openZone);
+    const zone = () => zoneOf(timeZone, { id: '', workspaceId }, calendarOf, openZone);
     return ask(askParts, principal, { q, workspaceId, zone });
   });
 }

@@ -29,17 +29,18 @@ import {
 import {
   deviceInPath,
   placeInPath,
+  type Queries,
   queriedDevice,
   readableDevices,
   tagInPath,
 } from './device-access.ts';
 import { askedKey, askedValues, expressionReads } from './expressions.ts';
-import { devicePage, type KpiQueryParts } from './kpi-queries.ts';
+import { devicePage } from './kpi-queries.ts';
 
 const jsonAnswer = { 'content-type': 'application/json; charset=utf-8' };
 
 /** Raw and hourly series, and the older forms. */
-export function seriesQueryRoutes(parts: KpiQueryParts): Route[] {
+export function seriesQueryRoutes(parts: Queries): Route[] {
   const inPath = deviceInPath(parts);
   return [
     ...sourceRoutes(sampleSeries, 'raw', parts),
@@ -63,7 +64,7 @@ export function seriesQueryRoutes(parts: KpiQueryParts): Route[] {
 export async function manySeries(
   body: Static<typeof manySeriesBody>,
   principal: Principal,
-  parts: KpiQueryParts,
+  parts: Queries,
 ): Promise<string> {
   const ids = body.series.map(({ deviceId }) => deviceId);
   const devices = await readableDevices(ids, principal, parts);
@@ -84,7 +85,7 @@ export async function manySeries(
   return manySeriesJson(query, { ...parts, store: reads });
 }
 
-function sourceRoutes(endpoints: SeriesEndpoints, source: Source, parts: KpiQueryParts): Route[] {
+function sourceRoutes(endpoints: SeriesEndpoints, source: Source, parts: Queries): Route[] {
   return [
     resourceRoute(
       endpoints.device,
@@ -133,7 +134,7 @@ async function seriesOf(
   source: Source,
   body: Static<typeof seriesBody>,
   principal: Principal,
-  parts: KpiQueryParts,
+  parts: Queries,
 ): Promise<TimeSeries[]> {
   const asked = await askedValues(body, devices, principal, parts);
   return seriesOfDevices({ devices, source, body: asked.body, now: parts.now() }, asked.parts);

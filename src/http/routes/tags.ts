@@ -18,7 +18,12 @@ import {
   updateCustomField,
 } from '../../inventory/devices/device-field-values.ts';
 
+/** Of tags and custom fields. */
 export function tagRoutes(common: RecordRoutes): Route[] {
+  return [...plainTagRoutes(common), ...customFieldRoutes(common)];
+}
+
+function plainTagRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
   return common.crud(tags, {
     kind: 'tag',
@@ -38,7 +43,7 @@ export function tagRoutes(common: RecordRoutes): Route[] {
 
 // Routes of custom fields (contract 5).
 
-export function customFieldRoutes(common: RecordRoutes): Route[] {
+function customFieldRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
   return common.crud(customFields, {
     kind: 'customFieldMeta',

@@ -92,7 +92,12 @@ function keysRoute({ keys }: TokenRouteParts): Route {
 
 // Routes of API keys and OAuth clients (interface 4.9, contract 23, 24, 35).
 
-export function apiKeyRoutes(common: RecordRoutes): Route[] {
+/** Of API keys and OAuth clients. `tokenUrl`: where clients get their tokens. */
+export function machineCredentialRoutes(common: RecordRoutes, tokenUrl: () => string): Route[] {
+  return [...apiKeyRoutes(common), ...oauthClientRoutes(common, tokenUrl)];
+}
+
+function apiKeyRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
   return [
     route(apiKeys.list, ({ query }, principal) =>
@@ -112,7 +117,7 @@ export function apiKeyRoutes(common: RecordRoutes): Route[] {
 
 // Routes of OAuth clients (interface 4.9, contract 24, 35).
 
-export function oauthClientRoutes(common: RecordRoutes, tokenUrl: () => string): Route[] {
+function oauthClientRoutes(common: RecordRoutes, tokenUrl: () => string): Route[] {
   const { records } = common;
   const place = common.byId('oauthClient');
   return [

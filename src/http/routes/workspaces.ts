@@ -41,9 +41,11 @@ import type { StreetMaps } from './maps.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
 import type { WantedDemo } from '../../operations/demo-workspaces.ts';
 
+/** Of organizations and workspaces, and of the configuration of a workspace. */
 export function workspaceRoutes(
   common: RecordRoutes,
   streetMaps: StreetMaps,
+  availableOutputs: AvailableOutputs,
   /** Deletes the samples of a deleted device. */
   dropSamples: (deviceId: string) => Promise<void>,
 ): Route[] {
@@ -74,6 +76,8 @@ export function workspaceRoutes(
       ownOrganization(principal, query.organizationId);
       return workspaceAccess(principal, scopeNamed(query.scope), verbNamed(query.verb));
     }),
+    ...organizationRoutes(common),
+    ...configurationRoutes(common, availableOutputs, streetMaps),
   ];
 }
 
@@ -133,7 +137,7 @@ export function workspaceOverviewRoute(common: RecordRoutes, sources: OverviewSo
 
 // Routes of the configuration of a workspace as one document.
 
-export function workspaceConfigurationRoutes(
+function configurationRoutes(
   common: RecordRoutes,
   availableOutputs: AvailableOutputs,
   streetMaps: StreetMaps,
@@ -157,7 +161,7 @@ export function workspaceConfigurationRoutes(
 
 // Routes of organizations (contract 1).
 
-export function organizationRoutes(common: RecordRoutes): Route[] {
+function organizationRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
   return [
     route(organizations.list, ({ query }, principal) =>
