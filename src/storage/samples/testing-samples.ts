@@ -1,11 +1,8 @@
 // Samples over the embedded store in one folder, with all that tests and measurements read.
 import { join } from 'node:path';
 import type { EntryLog } from '../log/entry-log.ts';
-import {
-  type EmbeddedStore,
-  type EmbeddedStoreOptions,
-  openEmbeddedStore,
-} from './embedded/embedded-store.ts';
+import { type EmbeddedStore, openEmbeddedStore } from './embedded/embedded-store.ts';
+import type { EmbeddedStoreOptions } from './embedded/store-loader.ts';
 import type { StoreLimits } from './embedded/store-limits.ts';
 import { type OpenSamples, openSamples, type SamplesOptions } from './samples.ts';
 

@@ -1,9 +1,10 @@
 // From memory to disk in the background: closed rows become chunks in small slices, chunks become segments, the journal is let go.
 import type { ClosedRows, Series, SeriesRegistry } from './rows/series.ts';
-import type { ChunkMakers } from './chunks/chunk-builders.ts';
+import { ChunkMakers } from './chunks/chunk-builders.ts';
 import type { StoreLimits } from './store-limits.ts';
 import type { Slices } from './queries/bucket-query.ts';
-import type { Member, SegmentSet } from './segments/segment-set.ts';
+import type { Member } from './segments/segment-set.ts';
+import type { StoreContents } from './store-loader.ts';
 import type { Chunk } from './chunks/chunk.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { missing } from '../../../structures/missing.ts';
@@ -19,31 +20,14 @@ interface WaitingChunk extends Member {
   readonly from: { readonly firstPosition: number; readonly firstBytes: number };
 }
 
-interface ChunkSealerParts {
-  readonly registry: SeriesRegistry;
-  readonly makers: ChunkMakers;
-  readonly segments: SegmentSet;
-  readonly slices: Slices;
-  /** The position behind the newest entry whose rows are in the registry. */
-  readonly visiblePosition: () => number;
-  /** The oldest position that the tables need. */
-  readonly tablesFrom: () => number;
-  /** Called after a commit, which may have freed some of the journal. */
-  readonly committed: () => Promise<unknown>;
-  /** Called after commits: merges segments when there are enough, beside sealing. */
-  readonly merge: () => Promise<void>;
-  /** Background work failed; what it works on stays where it is and is tried again later. */
-  readonly failed: (error: unknown) => void;
-  readonly limits: StoreLimits;
-}
-
 export class ChunkSealer {
-  readonly #parts: ChunkSealerParts;
+  readonly makers: ChunkMakers;
+  readonly #contents: StoreContents;
   readonly #registry: SeriesRegistry;
-  readonly #segments: SegmentSet;
-  readonly #makers: ChunkMakers;
   readonly #slices: Slices;
   readonly #limits: StoreLimits;
+  readonly #visiblePosition: () => number;
+  readonly #mergeSegments: () => Promise<void>;
   #waiting: WaitingChunk[] = [];
   #waitingBytes = 0;
   #lookedAt = 0;
@@ -86,24 +70,31 @@ export class ChunkSealer {
   /** Chunks that are in no segment yet. */
   readonly waiting = (): readonly Member[] => this.#waiting;
 
-  constructor(parts: ChunkSealerParts) {
-    this.#parts = parts;
-    const { registry, segments, makers, slices, limits } = parts;
+  constructor(
+    contents: StoreContents,
+    /** The position behind the newest entry whose rows are in the registry. */
+    visiblePosition: () => number,
+    /** Called after commits: merges segments when there are enough, beside sealing. */
+    mergeSegments: () => Promise<void>,
+  ) {
+    const { registry, slices, limits, interners, failed } = contents;
+    this.#contents = contents;
     this.#registry = registry;
-    this.#segments = segments;
-    this.#makers = makers;
     this.#slices = slices;
     this.#limits = limits;
+    this.#visiblePosition = visiblePosition;
+    this.#mergeSegments = mergeSegments;
+    this.makers = new ChunkMakers(interners.schemas, limits, failed);
     this.#sealing = new SealingWork(
       () => slices.pause().then(this.#work),
       registry,
       limits,
-      parts.failed,
+      failed,
     );
   }
 
   #oldestUnsealed(committed: readonly WaitingChunk[] = []): number {
-    let oldest = this.#parts.visiblePosition();
+    let oldest = this.#visiblePosition();
     for (const { open, closing } of this.#registry.unsealed) {
       if (open !== undefined) oldest = Math.min(oldest, open.firstPosition);
       for (const rows of closing) oldest = Math.min(oldest, rows.firstPosition);
@@ -159,7 +150,7 @@ export class ChunkSealer {
       sealedNewest.set(series, Math.max(newest, rows.newest));
       return { sorted: rows.sorted(), sealedNewest: newest };
     });
-    const made = this.#makers.make(toChunk);
+    const made = this.makers.make(toChunk);
     const chunks = made instanceof Promise ? await made : made;
     for (const [i, closed] of next.entries()) {
       // Dropped meanwhile with its device.
@@ -190,9 +181,8 @@ export class ChunkSealer {
   }
 
   #merge(): void {
-    this.#merging ??= this.#parts
-      .merge()
-      .catch(this.#parts.failed)
+    this.#merging ??= this.#mergeSegments()
+      .catch(this.#contents.failed)
       .finally(() => {
         this.#merging = undefined;
         this.wake();
@@ -200,28 +190,34 @@ export class ChunkSealer {
   }
 
   #commit(): Promise<void> {
-    return this.#segments.exclusive(async () => {
+    const { segments, tables, committed } = this.#contents;
+    return segments.exclusive(async () => {
       // A copy: chunks sealed while the segment is written wait for the next one. So do chunks
       // of a device that is being dropped, because earlier segments count no more for it.
       const committing = this.#waiting.filter(
         ({ series }) => !this.#registry.isDropping(series.device.id),
       );
       if (committing.length === 0) return;
-      await this.#segments.commit({
+      await segments.commit({
         add: committing,
         remove: [],
-        replayFrom: () => Math.min(this.#oldestUnsealed(committing), this.#parts.tablesFrom()),
+        replayFrom: () => Math.min(this.#oldestUnsealed(committing), tables.replayFrom()),
       });
       const done = new Set(committing);
       this.#waiting = this.#waiting.filter((chunk) => !done.has(chunk));
       this.#waitingBytes = this.#waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
-      await this.#parts.committed();
+      await committed();
     });
   }
 
   /** The oldest position that a row not yet committed came from, except those of tables. */
   oldestUnsealed(): number {
     return this.#oldestUnsealed();
+  }
+
+  /** Entries before this position need not be written again after a restart. */
+  replayFrom(): number {
+    return Math.min(this.#oldestUnsealed(), this.#contents.tables.replayFrom());
   }
 
   /** A chunk made of other rows waits for its segment; `firstPosition` is that of its oldest row. */

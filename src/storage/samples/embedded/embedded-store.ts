@@ -1,7 +1,6 @@
 // Embedded store: samples as columns, in memory and in the files of one folder of one process.
-import { join } from 'node:path';
 import type { DataShape } from '../../log/data-shape.ts';
-import { isDiskFull, makeFolder } from '../../log/durable-file.ts';
+import { isDiskFull } from '../../log/durable-file.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import { problem } from '../../../model/problem.ts';
 import { isInRange, type RemovedRange } from '../../../model/sample-changes.ts';
@@ -22,17 +21,14 @@ import type {
   ValuesRequest,
 } from '../sample-store.ts';
 import type { ValueBatch } from '../../../query/summaries/ordered-values.ts';
-import type { StoreSurroundings } from '../samples.ts';
 import { refuseUnreadable } from '../reported-reads.ts';
 import { ChunkSealer } from './chunk-sealer.ts';
-import { ChunkMakers } from './chunks/chunk-builders.ts';
-import { DecodedChunks } from './queries/sealed-rows.ts';
+import type { DecodedChunks } from './queries/sealed-rows.ts';
 import { EntryWriter } from './entry-writer.ts';
 import type { DeviceNumbers } from './memtables/device-numbers.ts';
 import type { ShapeTables } from './memtables/shape-tables.ts';
 import { TableMerger, TableSealer } from './memtables/table-sealer.ts';
-import { deadRowsOf } from './memtables/table-runs.ts';
-import { ActiveReads } from './segments/segment-file.ts';
+import type { ActiveReads } from './segments/segment-file.ts';
 import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
 import {
   keptTopicsMax,
@@ -48,30 +44,14 @@ import {
   type SampleWalk,
   walkSamples,
 } from './queries/row-scan.ts';
-import {
-  dropDevice,
-  dropExpired,
-  mergeSome,
-  previewExpiry,
-  type RetentionParts,
-} from './retention/retention.ts';
+import { Retention } from './retention/retention.ts';
 import { RemovalWork } from './retention/removing.ts';
 import { guarded, type Removals, withoutRemoved } from './rows/removals.ts';
 import { keysOfTopics, measuredKeys, topicsOf, usage } from './rows/key-statistics.ts';
 import { type Origin, placeOf, rowAt, type RowGroup } from './rows/open-rows.ts';
-import { type Device, SeriesRegistry, unreadableSamples } from './rows/series.ts';
-import { RunMakers } from './runs/run-makers.ts';
-import { LostSegments, type ReportedRange, SegmentSet } from './segments/segment-set.ts';
-import { storeLimits, type StoreLimits } from './store-limits.ts';
-import { createInterners, openSegments, openTables } from './store-loader.ts';
-
-export interface EmbeddedStoreOptions extends StoreSurroundings {
-  /** Where the segments are; made when it does not exist. */
-  readonly directory: string;
-  readonly limits?: Partial<StoreLimits>;
-  /** When long work pauses; tests let it pause at every look. */
-  readonly slices?: Slices;
-}
+import { type Device, type SeriesRegistry, unreadableSamples } from './rows/series.ts';
+import { LostSegments, type ReportedRange } from './segments/segment-set.ts';
+import { type EmbeddedStoreOptions, StoreContents } from './store-loader.ts';
 
 export interface EmbeddedStore extends SampleStore {
   /** Seals and commits all rows, as closing does. */
@@ -84,104 +64,34 @@ export interface EmbeddedStore extends SampleStore {
   readonly exportMoved: (deviceId: string) => AsyncIterable<MovedBatch>;
 }
 
-const turns: Slices = {
-  clock: () => performance.now(),
-  pause: () => new Promise((resolve) => setImmediate(resolve)),
-};
-
 /** Opens or creates the store of the folder: reads what is sealed. The log has the rest. */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
-  const { directory, damaged, failed, slices = turns } = options;
-  await makeFolder(directory);
-  const limits = { ...storeLimits, ...options.limits };
-  const registry = new SeriesRegistry(limits);
-  const interners = createInterners(registry, options.shapes);
-  const { logStart } = options;
-  const opened = await openSegments(registry, { directory, interners, logStart, repair: true });
-  for (const place of opened.damage) damaged(place);
-  const readers = new ActiveReads();
-  const { whenUnread } = readers;
-  const { tables, tableRuns } = openTables(
-    { directory, interners, limits, damaged, whenUnread },
-    opened,
-  );
-  const decoded = new DecodedChunks((chunk, reason) => {
-    damaged({ kind: 'chunk', path: join(directory, chunk.file.name), reason });
-  }, limits);
-  const segments = new SegmentSet(
-    directory,
-    opened,
-    registry.removals,
-    (added) => deadRowsOf(tables, added),
-    whenUnread,
-  );
-  const { schemas } = interners;
-  const committed = () => options.committed(segments.manifest.replayFrom);
+  const contents = await StoreContents.open(options);
+  const { limits, registry, tables, segments, readers, failed } = contents;
+  // As the start leaves it.
+  const { manifest } = segments;
   const state = { closed: false, isRemovalNew: registry.removals.count > 0 };
-  const writer = new EntryWriter({
-    registry,
-    tables,
-    decoded,
-    limits,
-    manifest: opened.manifest,
-    afterWrite: () => {
+  const writer = new EntryWriter(
+    contents,
+    () => {
       sealer.wake();
       tableSealer.wake();
       if (state.isRemovalNew) removing.wake();
       state.isRemovalNew = false;
     },
-    removed: (deviceId) => {
+    (deviceId) => {
       newest.forget(deviceId);
       state.isRemovalNew = true;
     },
-    room: () => sealer.roomForRows() ?? tableSealer.room(),
+    () => sealer.roomForRows() ?? tableSealer.room(),
+  );
+  const sealer: ChunkSealer = new ChunkSealer(contents, writer.visiblePosition, async () => {
+    while (!state.closed && (await segments.exclusive(() => retention.mergeSome())));
   });
-  const chunkMakers = new ChunkMakers({ schemas, limits, failed });
-  const sealer: ChunkSealer = new ChunkSealer({
-    registry,
-    makers: chunkMakers,
-    segments,
-    slices,
-    limits,
-    visiblePosition: writer.visiblePosition,
-    tablesFrom: () => tables.replayFrom(),
-    committed,
-    failed,
-    merge: async () => {
-      while (!state.closed && (await segments.exclusive(() => mergeSome(changing))));
-    },
-  });
-  const makers = new RunMakers(options.shapes.fromText, limits);
-  const onTables = {
-    tables,
-    tableRuns,
-    registry,
-    segments,
-    chunks: sealer,
-    chunkMakers,
-    makers,
-    slices,
-    limits,
-    committed,
-    failed,
-  };
-  const merger = new TableMerger({
-    ...onTables,
-    damaged: (path, reason) => damaged({ kind: 'page', path, reason }),
-  });
-  const tableSealer: TableSealer = new TableSealer({ ...onTables, sealed: merger.wake });
-  const changing: RetentionParts = {
-    segments,
-    registry,
-    decoded,
-    slices,
-    limits,
-    schemas,
-    sealer,
-    ofTables: { tables, sealer: tableSealer, merger },
-    replayFrom: () => Math.min(sealer.oldestUnsealed(), tables.replayFrom()),
-  };
-  const removing = new RemovalWork(changing, failed);
+  const merger = new TableMerger(contents, sealer);
+  const tableSealer = new TableSealer(contents, sealer, merger);
+  const retention = new Retention(contents, sealer, tableSealer, merger);
+  const removing = new RemovalWork(contents, sealer, tableSealer, merger);
 
   function deviceOf(id: string): Device | undefined {
     if (state.closed) throw problem('stopping');
@@ -196,12 +106,12 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const reads = createStoreReads({
     deviceOf,
     tables,
-    decoded,
+    decoded: contents.decoded,
     removals: registry.removals,
     newest,
-    lost: new LostSegments(opened.manifest),
+    lost: new LostSegments(manifest),
     readers,
-    slices,
+    slices: contents.slices,
   });
 
   async function idle(): Promise<void> {
@@ -221,7 +131,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     sealAll,
     idle,
     deviceIds: () => deviceIdsOf(registry, tables.numbers),
-    replayFrom: async () => opened.manifest.replayFrom,
+    replayFrom: async () => manifest.replayFrom,
     write: writer.write,
     compare: writer.compare,
     numbered: writer.numbered,
@@ -230,17 +140,16 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     mayHold: async (deviceId) =>
       registry.notDropped.has(deviceId) || (await reads.topics(deviceId)).length > 0,
     usage: async () => usage(registry, tables),
-    previewExpiry: (workspaceId, rules) =>
-      previewExpiry({ registry, tables, sealer, segments, slices }, workspaceId, rules),
+    previewExpiry: (workspaceId, rules) => retention.previewExpiry(workspaceId, rules),
     retain: (rules) => {
       removing.wake();
-      const dropped = dropExpired(changing, rules);
+      const dropped = retention.dropExpired(rules);
       // The rules count from now on, and those that keep more than before show rows that were hidden.
       newest.clear();
       return dropped;
     },
     dropDevice: (deviceId, before) => {
-      const dropped = dropDevice(changing, deviceId, before);
+      const dropped = retention.dropDevice(deviceId, before);
       // Its rows are gone from memory by now, and maybe not yet from the disk.
       newest.forget(deviceId);
       return dropped;
@@ -265,9 +174,9 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
         await sealAtEnd(sealAll, failed);
         await merger.idle();
       } finally {
-        whenUnread(() => segments.close());
-        await makers.close();
-        await chunkMakers.close();
+        readers.whenUnread(() => segments.close());
+        await merger.makers.close();
+        await sealer.makers.close();
       }
     },
   };

@@ -17,23 +17,13 @@ import type {
   NumberedDevices,
   SampleStore,
 } from '../sample-store.ts';
-import type { DecodedChunks } from './queries/sealed-rows.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
-import type { ShapeTables, TableRow } from './memtables/shape-tables.ts';
-import type { Series, SeriesRegistry } from './rows/series.ts';
+import type { DeviceNumbers } from './memtables/device-numbers.ts';
+import type { TableRow } from './memtables/shape-tables.ts';
+import type { Series } from './rows/series.ts';
 import { isRemoved, type Removal } from './rows/removals.ts';
-import type { Manifest } from './segments/segment-set.ts';
+import type { StoreContents } from './store-loader.ts';
 import type { StoreLimits } from './store-limits.ts';
-
-// Row placing: decides whether a row goes to a table or to the series of its device, and adds it.
-
-interface RowPlacing {
-  readonly registry: SeriesRegistry;
-  readonly tables: ShapeTables;
-  readonly decoded: DecodedChunks;
-  readonly limits: StoreLimits;
-  readonly isReplayed?: boolean;
-}
 
 /** A row with what decides where it goes. */
 interface PlacedRow extends TableRow {
@@ -48,108 +38,6 @@ interface PlacedRow extends TableRow {
 /** The device has no number yet. */
 const noNumber = -1;
 
-/** Adds the row, and notes the number of its device. */
-function addRow(row: PlacedRow, placing: RowPlacing): void {
-  const { registry, tables, isReplayed } = placing;
-  const { devices } = registry;
-  const series =
-    devices.size() === 0 ? undefined : devices.get(row.deviceId)?.topics.get(row.topic);
-  if (isReplayed === true && isSealed(row, series, placing)) return;
-  const table = row.isLong || series?.isBusy === true ? undefined : tableFor(row, placing);
-  if (table === undefined) {
-    addToSeries(series ?? registry.deviceOf(row.deviceId).seriesOf(row.topic), row, placing);
-    return;
-  }
-  if (row.device === noNumber) row.device = tables.numbers.assign(row.deviceId);
-  tables.add(table, row);
-}
-
-/** Whether a row that comes again after a crash is in a file. */
-function isSealed(
-  row: PlacedRow,
-  series: Series | undefined,
-  { tables, decoded }: RowPlacing,
-): boolean {
-  if (series !== undefined && series.isInChunks(row.order, decoded)) return true;
-  const table = tables.find(row);
-  const sealed = table?.isSealed(row.position) ?? 'no';
-  if (table === undefined || sealed !== 'maybe') return sealed === 'yes';
-  return row.device !== noNumber && table.hasInRuns(row.device, row);
-}
-
-/** The table that takes the row; undefined when it belongs to the series of its device. */
-function tableFor(
-  row: PlacedRow,
-  { tables, registry, limits }: RowPlacing,
-): ShapeTable | undefined {
-  const table = tables.forRows(row, row.position, row.origin.workspaceId);
-  const { device } = row;
-  if (table?.active === undefined || device === noNumber) return table;
-  // What a table has of one device is looked through row by row, so it has to stay short.
-  const isCrowded =
-    table.active.rowCount(device) >= limits.chunkRowsMin ||
-    (row.timestamp <= tables.newestOf(device) &&
-      table.active.rowsAt(device, row.timestamp).length >= limits.instantRowsMax);
-  if (!isCrowded) return table;
-  registry.deviceOf(row.deviceId).seriesOf(row.topic).isBusy = true;
-  return undefined;
-}
-
-function addToSeries(series: Series, row: PlacedRow, { registry }: RowPlacing): void {
-  registry.addRow(series, row, row.position);
-  if (row.isLong) series.isBusy = true;
-  series.crowds?.get(row.timestamp)?.add(dataOf(row.shape, row.values.sourceFrom(row.valuesAt)));
-}
-
-/** The rows count no more. Further rows of the device are numbered behind them. */
-function noteRemovals(
-  deviceId: string,
-  removals: readonly Removal[],
-  { registry, tables }: RowPlacing,
-): void {
-  registry.removals.add(deviceId, removals);
-  const next = Math.max(...removals.map(({ order }) => order));
-  const number = tables.numbers.numberOf(deviceId);
-  if (number !== undefined) tables.marks.raise(number, next);
-  const device =
-    number === undefined ? registry.deviceOf(deviceId) : registry.devices.get(deviceId);
-  if (device === undefined) return;
-  device.nextOrder = Math.max(device.nextOrder, next);
-  for (const series of device.topics.values()) series.crowds = undefined;
-}
-
-/** Series number their rows on; tables have marks. */
-function noteOrders(deviceId: string, next: number, { devices }: SeriesRegistry): void {
-  const device = devices.size() === 0 ? undefined : devices.get(deviceId);
-  if (device !== undefined) device.nextOrder = Math.max(device.nextOrder, next);
-}
-
-// Stored rows: which samples of a device are stored already, and where its rows end.
-
-interface StoredRows {
-  readonly registry: SeriesRegistry;
-  readonly tables: ShapeTables;
-  readonly decoded: DecodedChunks;
-}
-
-/** See `SampleStore.ends`. */
-function endsOf(deviceIds: readonly string[], { registry, tables }: StoredRows): DeviceEnds {
-  const newest = new Float64Array(deviceIds.length).fill(Number.NEGATIVE_INFINITY);
-  const nextOrders = new Float64Array(deviceIds.length);
-  for (const [i, deviceId] of deviceIds.entries()) {
-    const number = tables.numbers.numberOf(deviceId);
-    if (number !== undefined) {
-      newest[i] = tables.newestOf(number);
-      nextOrders[i] = tables.marks.nextOrder(number);
-    }
-    const device = registry.devices.get(deviceId);
-    if (device === undefined) continue;
-    nextOrders[i] = Math.max(nextOrders[i]!, device.nextOrder);
-    for (const series of device.topics.values()) newest[i] = Math.max(newest[i]!, series.newest);
-  }
-  return { newest, nextOrders };
-}
-
 const noneIdentical: ReadonlySet<number> = new Set();
 
 /** Those of one instant follow each other, so that what is stored there is read once. */
@@ -162,56 +50,6 @@ function byInstant(samples: readonly ComparedSample[]): readonly number[] {
 
 function isAscending(samples: readonly ComparedSample[]): boolean {
   return samples.every(({ timestamp }, i) => timestamp >= (samples[i - 1]?.timestamp ?? timestamp));
-}
-
-/** See `SampleStore.compare`. */
-function comparison(
-  deviceId: string,
-  samples: readonly ComparedSample[],
-  { registry, tables, decoded }: StoredRows,
-): Comparison {
-  const device = registry.devices.get(deviceId);
-  const number = tables.numbers.numberOf(deviceId);
-  const removals = registry.removals.of(deviceId);
-  let identical: Set<number> | undefined;
-  if (device !== undefined || number !== undefined)
-    for (const i of byInstant(samples)) {
-      const sample = samples[i] ?? missing('sample');
-      const series = device?.topics.get(sample.topic);
-      const { topic, timestamp } = sample;
-      const isGone = removals && ((order: number) => isRemoved(removals, topic, timestamp, order));
-      const isFound =
-        series?.has(timestamp, sample.data, decoded, removals) === true ||
-        (number !== undefined && tables.has(number, sample, isGone));
-      if (!isFound) continue;
-      identical ??= new Set();
-      identical.add(i);
-    }
-  const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
-  return {
-    identical: identical ?? noneIdentical,
-    nextOrder: Math.max(device?.nextOrder ?? 0, ofTables),
-  };
-}
-
-// Range writer: adds the rows of a range, whose devices have numbers, to tables.
-
-/** Rows of devices that were dropped meanwhile are skipped. */
-function addRange({ block, from, to, position }: RowRange, placing: RowPlacing): void {
-  const { dropped, devices } = placing.registry;
-  let row: RangeRow | undefined;
-  for (let at = from; at < to; at++) {
-    const kind = block.kindOf(at);
-    if (row?.kind !== kind) row = new RangeRow(kind, block.values, placing);
-    row.position = position + at - from;
-    row.device = block.devices[at]!;
-    if (dropped.size > 0 && row.position < (dropped.get(row.deviceId) ?? 0)) continue;
-    row.timestamp = block.timestamps[at]!;
-    row.order = block.orders[at]!;
-    row.valuesAt = block.valuesAt[at]!;
-    addRow(row, placing);
-    if (devices.size() > 0) noteOrders(row.deviceId, row.order + 1, placing.registry);
-  }
 }
 
 /** One object for many rows, because what takes a row copies it. */
@@ -228,9 +66,9 @@ class RangeRow implements PlacedRow {
   timestamp = 0;
   order = 0;
   valuesAt = 0;
-  readonly #numbers: RowPlacing['tables']['numbers'];
+  readonly #numbers: DeviceNumbers;
 
-  constructor(kind: RowKind, values: PlacedRow['values'], { registry, tables }: RowPlacing) {
+  constructor(kind: RowKind, values: PlacedRow['values'], { registry, tables }: StoreContents) {
     const { topic, shape, workspaceId, dataFlowId } = kind;
     this.kind = kind;
     this.topic = topic;
@@ -246,38 +84,36 @@ class RangeRow implements PlacedRow {
   }
 }
 
-interface EntryWriterParts {
-  readonly registry: SeriesRegistry;
-  readonly tables: ShapeTables;
-  readonly decoded: DecodedChunks;
-  readonly limits: StoreLimits;
-  /** As the start found it: rows before `replayFrom` are sealed. */
-  readonly manifest: Manifest;
-  /** Called after the rows of new entries became visible. */
-  readonly afterWrite: () => void;
-  /** Called when rows of the device count no more. */
-  readonly removed: (deviceId: string) => void;
-  /** Undefined when further rows have room in memory, else resolves when that may have changed. */
-  readonly room: () => Promise<void> | undefined;
-}
-
 export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'ends' | 'numbered'> {
   /** Devices whose rows may come as ranges. */
   readonly numbered: NumberedDevices;
-  readonly #parts: EntryWriterParts;
-  readonly #replaying: RowPlacing;
+  readonly #contents: StoreContents;
+  readonly #afterWrite: () => void;
+  readonly #removed: (deviceId: string) => void;
+  readonly #room: () => Promise<void> | undefined;
   #visiblePosition: number;
 
-  constructor(parts: EntryWriterParts) {
-    this.#parts = parts;
-    const { manifest } = parts;
-    this.#replaying = { ...parts, isReplayed: true };
+  constructor(
+    contents: StoreContents,
+    /** Called after the rows of new entries became visible. */
+    afterWrite: () => void,
+    /** Called when rows of the device count no more. */
+    removed: (deviceId: string) => void,
+    /** Undefined when further rows have room in memory, else resolves when that may have changed. */
+    room: () => Promise<void> | undefined,
+  ) {
+    this.#contents = contents;
+    this.#afterWrite = afterWrite;
+    this.#removed = removed;
+    this.#room = room;
+    // As the start found it: rows before `replayFrom` are sealed.
+    const { manifest } = contents.segments;
     this.#visiblePosition = manifest.replayFrom;
     for (const [deviceId, { position }] of Object.entries(manifest.droppedDevices))
-      this.#parts.registry.dropped.set(deviceId, position);
+      contents.registry.dropped.set(deviceId, position);
     for (const [deviceId, removals] of Object.entries(manifest.removals))
-      noteRemovals(deviceId, removals, parts);
-    this.numbered = numberedOf(parts);
+      this.#noteRemovals(deviceId, removals);
+    this.numbered = numberedOf(contents, room);
   }
 
   /** The position behind the newest entry whose rows are visible. */
@@ -294,10 +130,10 @@ export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'end
   ): Promise<void> => {
     const isReplayed = origin === 'replayed';
     for (const entry of entries)
-      if (entry instanceof RowRange) this.#addRows(entry);
+      if (entry instanceof RowRange) this.#addRowsOf(entry);
       else this.#add(entry, isReplayed);
     // Sealing would delay the start.
-    if (!isReplayed) this.#parts.afterWrite();
+    if (!isReplayed) this.#afterWrite();
   };
 
   /**
@@ -308,26 +144,26 @@ export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'end
     deviceId: string,
     samples: readonly ComparedSample[],
   ): Comparison | Promise<Comparison> => {
-    const room = this.#parts.room();
-    if (room === undefined) return comparison(deviceId, samples, this.#parts);
-    return this.#whenRoom(room).then(() => comparison(deviceId, samples, this.#parts));
+    const room = this.#room();
+    if (room === undefined) return this.#comparison(deviceId, samples);
+    return this.#whenRoom(room).then(() => this.#comparison(deviceId, samples));
   };
 
   /** Where the rows of each device end. Resolves when the store can keep up, as `compare` does. */
   readonly ends = (deviceIds: readonly string[]): DeviceEnds | Promise<DeviceEnds> => {
-    const room = this.#parts.room();
-    if (room === undefined) return endsOf(deviceIds, this.#parts);
-    return this.#whenRoom(room).then(() => endsOf(deviceIds, this.#parts));
+    const room = this.#room();
+    if (room === undefined) return this.#endsOf(deviceIds);
+    return this.#whenRoom(room).then(() => this.#endsOf(deviceIds));
   };
 
   #add(entry: LoggedEntry, isReplayed: boolean): void {
     const { position, deviceId } = entry;
     if (
-      this.#parts.registry.dropped.size === 0 ||
-      position >= (this.#parts.registry.dropped.get(deviceId) ?? 0)
+      this.#contents.registry.dropped.size === 0 ||
+      position >= (this.#contents.registry.dropped.get(deviceId) ?? 0)
     ) {
       if (entry.replaces !== undefined) this.#remove(entry, entry.replaces);
-      addEntry(entry, isReplayed ? this.#replaying : this.#parts);
+      this.#addEntry(entry, isReplayed);
     }
     this.#written(entry.bytes, position + 1);
   }
@@ -335,35 +171,269 @@ export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'end
   #remove({ deviceId, firstOrder }: LoggedEntry, { ranges, before }: Replacement): void {
     const order = before?.order ?? firstOrder;
     const removals = ranges.map((range) => ({ ...range, order }));
-    noteRemovals(deviceId, removals, this.#parts);
-    this.#parts.removed(deviceId);
+    this.#noteRemovals(deviceId, removals);
+    this.#removed(deviceId);
   }
 
-  #addRows(range: RowRange): void {
-    addRange(range, this.#parts);
+  #addRowsOf(range: RowRange): void {
+    this.#addRange(range);
     this.#written(range.bytes, range.position + range.to - range.from);
   }
 
   /** Entries before the position are visible now. */
   #written(bytes: number, position: number): void {
-    this.#parts.registry.noteJournalled(bytes);
+    this.#contents.registry.noteJournalled(bytes);
     this.#visiblePosition = Math.max(this.#visiblePosition, position);
-    if (this.#parts.registry.dropped.size > 0) this.#forgetDropped();
+    if (this.#contents.registry.dropped.size > 0) this.#forgetDropped();
   }
 
   /** Entries are in the order of positions. */
   #forgetDropped(): void {
-    for (const [deviceId, before] of this.#parts.registry.dropped)
-      if (before <= this.#visiblePosition) this.#parts.registry.dropped.delete(deviceId);
+    for (const [deviceId, before] of this.#contents.registry.dropped)
+      if (before <= this.#visiblePosition) this.#contents.registry.dropped.delete(deviceId);
   }
 
   async #whenRoom(first: Promise<void>): Promise<void> {
-    for (let room: Promise<void> | undefined = first; room !== undefined; room = this.#parts.room())
+    for (let room: Promise<void> | undefined = first; room !== undefined; room = this.#room())
       await room;
+  }
+
+  /** Rows of devices that were dropped meanwhile are skipped. */
+  #addRange({ block, from, to, position }: RowRange): void {
+    const { dropped, devices } = this.#contents.registry;
+    let row: RangeRow | undefined;
+    for (let at = from; at < to; at++) {
+      const kind = block.kindOf(at);
+      if (row?.kind !== kind) row = new RangeRow(kind, block.values, this.#contents);
+      row.position = position + at - from;
+      row.device = block.devices[at]!;
+      if (dropped.size > 0 && row.position < (dropped.get(row.deviceId) ?? 0)) continue;
+      row.timestamp = block.timestamps[at]!;
+      row.order = block.orders[at]!;
+      row.valuesAt = block.valuesAt[at]!;
+      this.#addRow(row);
+      if (devices.size() > 0) this.#noteOrders(row.deviceId, row.order + 1);
+    }
+  }
+
+  #addEntry(entry: LoggedEntry, isReplayed: boolean): void {
+    const { rows } = entry;
+    if (!('columns' in rows)) this.#addRows(entry, rows, isReplayed);
+    else if (rows.to - rows.from < this.#contents.limits.chunkRowsMin)
+      this.#addFewColumns(entry, rows, isReplayed);
+    else if (rows.head.stored) this.#addColumns(entry, rows);
+  }
+
+  /** Many rows of one device: they are kept by device. */
+  #addColumns({ deviceId, firstOrder, position }: LoggedEntry, rows: RowColumns): void {
+    const { registry } = this.#contents;
+    const device = registry.deviceOf(deviceId);
+    const { topic, workspaceId, dataFlowId } = rows.head;
+    const series = device.seriesOf(topic);
+    const origin = registry.origins.of(workspaceId, dataFlowId);
+    registry.addColumns(series, { rows, origin, firstOrder }, position);
+    series.isBusy = true;
+    series.crowds = undefined;
+    device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.to - rows.from);
+  }
+
+  #addFewColumns(
+    { deviceId, firstOrder, position }: LoggedEntry,
+    rows: RowColumns,
+    isReplayed: boolean,
+  ): void {
+    const { head, shape, timestamps, from, to } = rows;
+    const { topic, workspaceId, dataFlowId, stored } = head;
+    const { registry, tables } = this.#contents;
+    const origin = registry.origins.of(workspaceId, dataFlowId);
+    let number = tables.numbers.numberOf(deviceId) ?? noNumber;
+    for (let row = from; row < to && stored; row++) {
+      rowValues.cutBack(0, 0);
+      addValues(rows, row, rowValues);
+      const placed: PlacedRow = {
+        deviceId,
+        device: number,
+        position,
+        isLong: false,
+        topic,
+        timestamp: timestamps[row]!,
+        order: firstOrder + row - from,
+        shape,
+        values: rowValues,
+        valuesAt: 0,
+        origin,
+        meta: undefined,
+      };
+      this.#addRow(placed, isReplayed);
+      number = placed.device;
+    }
+    this.#noteOrders(deviceId, firstOrder + to - from);
+  }
+
+  #addRows(entry: LoggedEntry, rows: LoggedRows, isReplayed: boolean): void {
+    const { firstOrder, position, deviceId } = entry;
+    const { samples, shapes, values } = rows;
+    const { registry, tables, limits } = this.#contents;
+    const isLongEntry = isLong(rows, limits);
+    let number = tables.numbers.numberOf(deviceId) ?? noNumber;
+    let valuesAt = rows.valuesAt ?? 0;
+    for (let i = 0; i < samples.length; i++) {
+      const {
+        stored,
+        timestamp,
+        topic,
+        workspaceId,
+        dataFlowId,
+        meta: object,
+      } = samples[i] ?? missing('head of a row');
+      const shape = shapes[i] ?? missing('shape of a row');
+      if (stored) {
+        const origin = registry.origins.of(workspaceId, dataFlowId);
+        const meta = object === undefined ? undefined : JSON.stringify(object);
+        const order = firstOrder + i;
+        const row: PlacedRow = {
+          deviceId,
+          device: number,
+          position,
+          isLong: isLongEntry,
+          topic,
+          timestamp,
+          order,
+          shape,
+          values,
+          valuesAt,
+          origin,
+          meta,
+        };
+        this.#addRow(row, isReplayed);
+        number = row.device;
+      }
+      valuesAt += shape.leaves.length;
+    }
+    this.#noteOrders(deviceId, firstOrder + samples.length);
+  }
+
+  /** Adds the row, and notes the number of its device. */
+  #addRow(row: PlacedRow, isReplayed = false): void {
+    const { registry, tables } = this.#contents;
+    const { devices } = registry;
+    const series =
+      devices.size() === 0 ? undefined : devices.get(row.deviceId)?.topics.get(row.topic);
+    if (isReplayed && this.#isSealed(row, series)) return;
+    const table = row.isLong || series?.isBusy === true ? undefined : this.#tableFor(row);
+    if (table === undefined) {
+      this.#addToSeries(series ?? registry.deviceOf(row.deviceId).seriesOf(row.topic), row);
+      return;
+    }
+    if (row.device === noNumber) row.device = tables.numbers.assign(row.deviceId);
+    tables.add(table, row);
+  }
+
+  /** Whether a row that comes again after a crash is in a file. */
+  #isSealed(row: PlacedRow, series: Series | undefined): boolean {
+    const { tables, decoded } = this.#contents;
+    if (series !== undefined && series.isInChunks(row.order, decoded)) return true;
+    const table = tables.find(row);
+    const sealed = table?.isSealed(row.position) ?? 'no';
+    if (table === undefined || sealed !== 'maybe') return sealed === 'yes';
+    return row.device !== noNumber && table.hasInRuns(row.device, row);
+  }
+
+  /** The table that takes the row; undefined when it belongs to the series of its device. */
+  #tableFor(row: PlacedRow): ShapeTable | undefined {
+    const { tables, registry, limits } = this.#contents;
+    const table = tables.forRows(row, row.position, row.origin.workspaceId);
+    const { device } = row;
+    if (table?.active === undefined || device === noNumber) return table;
+    // What a table has of one device is looked through row by row, so it has to stay short.
+    const isCrowded =
+      table.active.rowCount(device) >= limits.chunkRowsMin ||
+      (row.timestamp <= tables.newestOf(device) &&
+        table.active.rowsAt(device, row.timestamp).length >= limits.instantRowsMax);
+    if (!isCrowded) return table;
+    registry.deviceOf(row.deviceId).seriesOf(row.topic).isBusy = true;
+    return undefined;
+  }
+
+  #addToSeries(series: Series, row: PlacedRow): void {
+    this.#contents.registry.addRow(series, row, row.position);
+    if (row.isLong) series.isBusy = true;
+    series.crowds?.get(row.timestamp)?.add(dataOf(row.shape, row.values.sourceFrom(row.valuesAt)));
+  }
+
+  /** The rows count no more. Further rows of the device are numbered behind them. */
+  #noteRemovals(deviceId: string, removals: readonly Removal[]): void {
+    const { registry, tables } = this.#contents;
+    registry.removals.add(deviceId, removals);
+    const next = Math.max(...removals.map(({ order }) => order));
+    const number = tables.numbers.numberOf(deviceId);
+    if (number !== undefined) tables.marks.raise(number, next);
+    const device =
+      number === undefined ? registry.deviceOf(deviceId) : registry.devices.get(deviceId);
+    if (device === undefined) return;
+    device.nextOrder = Math.max(device.nextOrder, next);
+    for (const series of device.topics.values()) series.crowds = undefined;
+  }
+
+  /** Series number their rows on; tables have marks. */
+  #noteOrders(deviceId: string, next: number): void {
+    const { devices } = this.#contents.registry;
+    const device = devices.size() === 0 ? undefined : devices.get(deviceId);
+    if (device !== undefined) device.nextOrder = Math.max(device.nextOrder, next);
+  }
+
+  /** See `SampleStore.ends`. */
+  #endsOf(deviceIds: readonly string[]): DeviceEnds {
+    const { registry, tables } = this.#contents;
+    const newest = new Float64Array(deviceIds.length).fill(Number.NEGATIVE_INFINITY);
+    const nextOrders = new Float64Array(deviceIds.length);
+    for (const [i, deviceId] of deviceIds.entries()) {
+      const number = tables.numbers.numberOf(deviceId);
+      if (number !== undefined) {
+        newest[i] = tables.newestOf(number);
+        nextOrders[i] = tables.marks.nextOrder(number);
+      }
+      const device = registry.devices.get(deviceId);
+      if (device === undefined) continue;
+      nextOrders[i] = Math.max(nextOrders[i]!, device.nextOrder);
+      for (const series of device.topics.values()) newest[i] = Math.max(newest[i]!, series.newest);
+    }
+    return { newest, nextOrders };
+  }
+
+  /** See `SampleStore.compare`. */
+  #comparison(deviceId: string, samples: readonly ComparedSample[]): Comparison {
+    const { registry, tables, decoded } = this.#contents;
+    const device = registry.devices.get(deviceId);
+    const number = tables.numbers.numberOf(deviceId);
+    const removals = registry.removals.of(deviceId);
+    let identical: Set<number> | undefined;
+    if (device !== undefined || number !== undefined)
+      for (const i of byInstant(samples)) {
+        const sample = samples[i] ?? missing('sample');
+        const series = device?.topics.get(sample.topic);
+        const { topic, timestamp } = sample;
+        const isGone =
+          removals && ((order: number) => isRemoved(removals, topic, timestamp, order));
+        const isFound =
+          series?.has(timestamp, sample.data, decoded, removals) === true ||
+          (number !== undefined && tables.has(number, sample, isGone));
+        if (!isFound) continue;
+        identical ??= new Set();
+        identical.add(i);
+      }
+    const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
+    return {
+      identical: identical ?? noneIdentical,
+      nextOrder: Math.max(device?.nextOrder ?? 0, ofTables),
+    };
   }
 }
 
-function numberedOf({ tables, registry, room, limits }: EntryWriterParts): NumberedDevices {
+function numberedOf(
+  { tables, registry, limits }: StoreContents,
+  room: () => Promise<void> | undefined,
+): NumberedDevices {
   const { numbers, marks } = tables;
   const { devices } = registry;
   // Limits that tests make very small.
@@ -385,10 +455,7 @@ function numberedOf({ tables, registry, room, limits }: EntryWriterParts): Numbe
  * Whether the rows are kept by device: there are many of one topic, or more at one instant than
  * tables look through. Says the same of the entry when it comes again after a crash.
  */
-function isLong(
-  { samples }: LoggedRows,
-  { chunkRowsMin, instantRowsMax }: EntryWriterParts['limits'],
-): boolean {
+function isLong({ samples }: LoggedRows, { chunkRowsMin, instantRowsMax }: StoreLimits): boolean {
   if (samples.length <= Math.min(chunkRowsMin - 1, instantRowsMax)) return false;
   return (
     mostOf(samples, ({ topic }) => topic) >= chunkRowsMin ||
@@ -409,104 +476,5 @@ function mostOf<T>(items: readonly T[], keyOf: (item: T) => unknown): number {
   return most;
 }
 
-function addEntry(entry: LoggedEntry, placing: RowPlacing): void {
-  const { rows } = entry;
-  if (!('columns' in rows)) addRows(entry, rows, placing);
-  else if (rows.to - rows.from < placing.limits.chunkRowsMin) addFewColumns(entry, rows, placing);
-  else if (rows.head.stored) addColumns(entry, rows, placing);
-}
-
-/** Many rows of one device: they are kept by device. */
-function addColumns(
-  { deviceId, firstOrder, position }: LoggedEntry,
-  rows: RowColumns,
-  { registry }: RowPlacing,
-): void {
-  const device = registry.deviceOf(deviceId);
-  const { topic, workspaceId, dataFlowId } = rows.head;
-  const series = device.seriesOf(topic);
-  const origin = registry.origins.of(workspaceId, dataFlowId);
-  registry.addColumns(series, { rows, origin, firstOrder }, position);
-  series.isBusy = true;
-  series.crowds = undefined;
-  device.nextOrder = Math.max(device.nextOrder, firstOrder + rows.to - rows.from);
-}
-
 /** The values of one row at a time: a table and a series copy them. */
 const rowValues = new LeafValues();
-
-function addFewColumns(
-  { deviceId, firstOrder, position }: LoggedEntry,
-  rows: RowColumns,
-  placing: RowPlacing,
-): void {
-  const { head, shape, timestamps, from, to } = rows;
-  const { topic, workspaceId, dataFlowId, stored } = head;
-  const { registry, tables } = placing;
-  const origin = registry.origins.of(workspaceId, dataFlowId);
-  let number = tables.numbers.numberOf(deviceId) ?? noNumber;
-  for (let row = from; row < to && stored; row++) {
-    rowValues.cutBack(0, 0);
-    addValues(rows, row, rowValues);
-    const placed: PlacedRow = {
-      deviceId,
-      device: number,
-      position,
-      isLong: false,
-      topic,
-      timestamp: timestamps[row]!,
-      order: firstOrder + row - from,
-      shape,
-      values: rowValues,
-      valuesAt: 0,
-      origin,
-      meta: undefined,
-    };
-    addRow(placed, placing);
-    number = placed.device;
-  }
-  noteOrders(deviceId, firstOrder + to - from, registry);
-}
-
-function addRows(entry: LoggedEntry, rows: LoggedRows, placing: RowPlacing): void {
-  const { firstOrder, position, deviceId } = entry;
-  const { samples, shapes, values } = rows;
-  const isLongEntry = isLong(rows, placing.limits);
-  const { registry, tables } = placing;
-  let number = tables.numbers.numberOf(deviceId) ?? noNumber;
-  let valuesAt = rows.valuesAt ?? 0;
-  for (let i = 0; i < samples.length; i++) {
-    const {
-      stored,
-      timestamp,
-      topic,
-      workspaceId,
-      dataFlowId,
-      meta: object,
-    } = samples[i] ?? missing('head of a row');
-    const shape = shapes[i] ?? missing('shape of a row');
-    if (stored) {
-      const origin = registry.origins.of(workspaceId, dataFlowId);
-      const meta = object === undefined ? undefined : JSON.stringify(object);
-      const order = firstOrder + i;
-      const row: PlacedRow = {
-        deviceId,
-        device: number,
-        position,
-        isLong: isLongEntry,
-        topic,
-        timestamp,
-        order,
-        shape,
-        values,
-        valuesAt,
-        origin,
-        meta,
-      };
-      addRow(row, placing);
-      number = row.device;
-    }
-    valuesAt += shape.leaves.length;
-  }
-  noteOrders(deviceId, firstOrder + samples.length, registry);
-}

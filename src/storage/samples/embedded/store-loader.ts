@@ -4,7 +4,7 @@ import { rename, unlink } from 'node:fs/promises';
 import { type DataShape, ShapeInterner } from '../../log/data-shape.ts';
 import { DeviceMarks, ShapeTables } from './memtables/shape-tables.ts';
 import { DeviceNumbers } from './memtables/device-numbers.ts';
-import { checksumOf, TableRuns } from './memtables/table-runs.ts';
+import { checksumOf, deadRowsOf, TableRuns } from './memtables/table-runs.ts';
 import { type Series, SeriesRegistry } from './rows/series.ts';
 import {
   type Chunk,
@@ -20,7 +20,7 @@ import {
   statistics,
   statOf,
 } from './chunks/chunk.ts';
-import type { ActiveReads, SegmentFile } from './segments/segment-file.ts';
+import { ActiveReads, type SegmentFile } from './segments/segment-file.ts';
 import { RunFile, type RunIndex, type RunPage } from './runs/run-file.ts';
 import {
   chunkName,
@@ -30,6 +30,7 @@ import {
   readManifest,
   type Segment,
   segmentNumber,
+  SegmentSet,
   type Times,
   timesIn,
   timesOf,
@@ -39,13 +40,15 @@ import {
 import type { StoreDamage } from '../sample-store.ts';
 import { type Interners, type OpenedSegment, openSegment } from './segments/chunk-segment.ts';
 import { storeLimits, type StoreLimits } from './store-limits.ts';
-import { syncDirectory } from '../../log/durable-file.ts';
+import { makeFolder, syncDirectory } from '../../log/durable-file.ts';
 import { journalStart, namesIn } from '../../log/journal-block.ts';
 import type { JournalEndSeen } from '../../log/journal-recovery.ts';
 import { type StoreFindings, verifyJournal } from '../verify-journal.ts';
 import { columnHours, hoursOf, statisticsOf } from './chunks/chunk-writer.ts';
 import { dataAt, metaAt } from './rows/open-rows.ts';
-import { SealedRows } from './queries/sealed-rows.ts';
+import { DecodedChunks, SealedRows } from './queries/sealed-rows.ts';
+import type { Slices } from './queries/bucket-query.ts';
+import type { StoreSurroundings } from '../samples.ts';
 import {
   type ColumnKind,
   columnKindOf,
@@ -118,56 +121,109 @@ function devicesOf(runs: readonly OpenedRun[]): number {
   return runs.reduce((most, { index }) => Math.max(most, index.head.devices), 0);
 }
 
-/** The tables with the runs of the folder. Throws DamagedChunk when the numbers of their devices are lost. */
-export function openTables(
-  {
-    directory,
-    interners,
-    limits,
-    damaged,
-    whenUnread,
-  }: {
-    readonly directory: string;
-    readonly interners: Interners;
-    readonly limits: StoreLimits;
-    readonly damaged: (damage: StoreDamage) => void;
-    /** See `ActiveReads`. */
-    readonly whenUnread: ActiveReads['whenUnread'];
-  },
-  { runs, manifest }: OpenedSegments,
-): {
+export interface EmbeddedStoreOptions extends StoreSurroundings {
+  /** Where the segments are; made when it does not exist. */
+  readonly directory: string;
+  readonly limits?: Partial<StoreLimits>;
+  /** When long work pauses; tests let it pause at every look. */
+  readonly slices?: Slices;
+}
+
+const turns: Slices = {
+  clock: () => performance.now(),
+  pause: () => new Promise((resolve) => setImmediate(resolve)),
+};
+
+/** What the store has in memory and in the files of its folder, and the limits that it works within. */
+export class StoreContents {
+  readonly limits: StoreLimits;
+  readonly slices: Slices;
+  readonly registry: SeriesRegistry;
+  readonly interners: Interners;
   readonly tables: ShapeTables;
   readonly tableRuns: TableRuns;
-} {
-  const numbers = new DeviceNumbers(devicePaths(directory), devicesOf(runs), (path, reason) =>
-    damaged({ kind: 'devices', path, reason }),
-  );
-  for (const number of manifest.retiring) retire(numbers, number);
-  const maxOrder = runs.reduce((most, { index }) => Math.max(most, index.head.maxOrder), -1);
-  const marks = new DeviceMarks(numbers.count(), maxOrder + 1);
-  const tables = new ShapeTables(numbers, marks, limits, whenUnread);
-  const tableRuns = new TableRuns({
-    interners,
-    cacheBytes: limits.sectionCacheBytes,
-    damaged: (path, reason) => damaged({ kind: 'page', path, reason }),
-  });
-  const inOrder = runs.toSorted((a, b) => a.index.head.coveredTo - b.index.head.coveredTo);
-  const retired = [...numbers.retired];
-  // A crash may come between the numbers and the manifest: then the rows are counted again.
-  const isCounted = manifest.retired === checksumOf(numbers.retired);
-  for (const { file, index } of inOrder) {
-    const { origins, topic, shape } = index.head;
-    const table = tables.open(
-      { shape: interners.shapes.fromText(shape), topic },
-      origins[0]?.[0] ?? '',
+  readonly decoded: DecodedChunks;
+  readonly segments: SegmentSet;
+  readonly readers = new ActiveReads();
+  /** Called for every damaged place. */
+  readonly damaged: (damage: StoreDamage) => void;
+  /** Background work failed; what it works on stays where it is and is tried again later. */
+  readonly failed: (error: unknown) => void;
+  /** Called after a commit, which may have freed some of the journal. */
+  readonly committed: () => Promise<void>;
+
+  private constructor(
+    { directory, slices = turns, damaged, failed, committed }: EmbeddedStoreOptions,
+    limits: StoreLimits,
+    registry: SeriesRegistry,
+    interners: Interners,
+    opened: OpenedSegments,
+  ) {
+    this.limits = limits;
+    this.slices = slices;
+    this.registry = registry;
+    this.interners = interners;
+    this.damaged = damaged;
+    this.failed = failed;
+    const { runs, manifest } = opened;
+    const numbers = new DeviceNumbers(devicePaths(directory), devicesOf(runs), (path, reason) =>
+      damaged({ kind: 'devices', path, reason }),
     );
-    table.addRun(
-      isCounted
-        ? tableRuns.open(file, index, manifest.deadRows[file.name])
-        : tableRuns.open(file, index).without(retired),
+    for (const number of manifest.retiring) retire(numbers, number);
+    const maxOrder = runs.reduce((most, { index }) => Math.max(most, index.head.maxOrder), -1);
+    const marks = new DeviceMarks(numbers.count(), maxOrder + 1);
+    const { whenUnread } = this.readers;
+    this.tables = new ShapeTables(numbers, marks, limits, whenUnread);
+    this.tableRuns = new TableRuns(interners, limits.sectionCacheBytes, (path, reason) =>
+      damaged({ kind: 'page', path, reason }),
     );
+    this.#addRuns(opened);
+    this.decoded = new DecodedChunks((chunk, reason) => {
+      damaged({ kind: 'chunk', path: join(directory, chunk.file.name), reason });
+    }, limits);
+    this.segments = new SegmentSet(
+      directory,
+      opened,
+      registry.removals,
+      (added) => deadRowsOf(this.tables, added),
+      whenUnread,
+    );
+    this.committed = () => committed(this.segments.manifest.replayFrom);
   }
-  return { tables, tableRuns };
+
+  /** Reads what is sealed. Throws DamagedChunk when the numbers of devices in runs are lost. */
+  static async open(options: EmbeddedStoreOptions): Promise<StoreContents> {
+    const { directory, logStart, damaged } = options;
+    await makeFolder(directory);
+    const limits = { ...storeLimits, ...options.limits };
+    const registry = new SeriesRegistry(limits);
+    const interners = createInterners(registry, options.shapes);
+    const opened = await openSegments(registry, { directory, interners, logStart, repair: true });
+    for (const place of opened.damage) damaged(place);
+    return new StoreContents(options, limits, registry, interners, opened);
+  }
+
+  /** To the tables. */
+  #addRuns({ runs, manifest }: OpenedSegments): void {
+    const { tables, tableRuns, interners } = this;
+    const retired = [...tables.numbers.retired];
+    // A crash may come between the numbers and the manifest: then the rows are counted again.
+    const isCounted = manifest.retired === checksumOf(tables.numbers.retired);
+    for (const { file, index } of runs.toSorted(
+      (a, b) => a.index.head.coveredTo - b.index.head.coveredTo,
+    )) {
+      const { origins, topic, shape } = index.head;
+      const table = tables.open(
+        { shape: interners.shapes.fromText(shape), topic },
+        origins[0]?.[0] ?? '',
+      );
+      table.addRun(
+        isCounted
+          ? tableRuns.open(file, index, manifest.deadRows[file.name])
+          : tableRuns.open(file, index).without(retired),
+      );
+    }
+  }
 }
 
 /** A crash may have come between a commit and the file of the numbers. */

@@ -5,6 +5,7 @@ import { LeafValues, ShapeInterner } from '../../../log/data-shape.ts';
 import { Random, randomStream } from '../../conformance/random-entries.ts';
 import { OpenRows } from '../rows/open-rows.ts';
 import { type Chunk, createSchemaInterner } from './chunk.ts';
+import { storeLimits } from '../store-limits.ts';
 import { ChunkMakers, type RowsToChunk } from './chunk-builders.ts';
 
 const shapes = new ShapeInterner();
@@ -13,8 +14,8 @@ const failures: unknown[] = [];
 const cuts = { rowsMax: 60, rowsToCloseAtDay: 20 };
 
 function makers(chunkRowsAtOnce: number): ChunkMakers {
-  const limits = { ...cuts, chunkRowsAtOnce };
-  return new ChunkMakers({ schemas, limits, failed: (error) => failures.push(error) });
+  const limits = { ...storeLimits, ...cuts, chunkRowsAtOnce };
+  return new ChunkMakers(schemas, limits, (error) => failures.push(error));
 }
 
 const here = makers(Number.POSITIVE_INFINITY);

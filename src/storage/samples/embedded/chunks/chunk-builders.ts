@@ -27,23 +27,19 @@ async function packedInTurns(sorted: SortedRows): Promise<ChunkJob['parts'][numb
 
 export class ChunkMakers {
   readonly #schemas: SchemaInterner;
-  readonly #limits: Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay' | 'chunkRowsAtOnce'>;
+  readonly #limits: StoreLimits;
   readonly #failed: (error: unknown) => void;
   readonly #thread = new JobThread<ChunkJob, MadeChunks>(
     () => new Worker(new URL('./chunk-worker.ts', import.meta.url), { name: 'chunks', env: {} }),
     'makes chunks',
   );
 
-  constructor({
-    schemas,
-    limits,
-    failed,
-  }: {
-    readonly schemas: SchemaInterner;
-    readonly limits: Pick<StoreLimits, 'rowsMax' | 'rowsToCloseAtDay' | 'chunkRowsAtOnce'>;
+  constructor(
+    schemas: SchemaInterner,
+    limits: StoreLimits,
     /** The thread failed; this one has made the chunks. */
-    readonly failed: (error: unknown) => void;
-  }) {
+    failed: (error: unknown) => void,
+  ) {
     this.#schemas = schemas;
     this.#limits = limits;
     this.#failed = failed;

@@ -15,16 +15,12 @@ export class TableRuns {
   readonly #cache: SectionCache;
   #runNumber = 0;
 
-  constructor({
-    interners,
-    cacheBytes,
-    damaged,
-  }: {
-    readonly interners: Interners;
-    readonly cacheBytes: number;
+  constructor(
+    interners: Interners,
+    cacheBytes: number,
     /** Called for each page that turns out damaged. */
-    readonly damaged: (path: string, reason: string) => void;
-  }) {
+    damaged: (path: string, reason: string) => void,
+  ) {
     this.#interners = interners;
     this.#damaged = damaged;
     this.#cache = new SectionCache(cacheBytes);

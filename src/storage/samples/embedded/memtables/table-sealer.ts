@@ -1,34 +1,18 @@
 // Table sealer: writes closed memtables as runs, rows of busy devices as chunks, and merges runs.
-import type { ChunkMakers } from '../chunks/chunk-builders.ts';
 import { type ChunkSealer, SealingWork } from '../chunk-sealer.ts';
-import type { Slices } from '../queries/bucket-query.ts';
 import type { SeriesRegistry } from '../rows/series.ts';
-import type { RunMakers } from '../runs/run-makers.ts';
+import { RunMakers } from '../runs/run-makers.ts';
 import type { Segment, SegmentSet } from '../segments/segment-set.ts';
+import type { StoreContents } from '../store-loader.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import type { Memtable } from './memtable.ts';
 import { runsToMerge, type ShapeTable, type TableRun } from './shape-table.ts';
 import type { ShapeTables } from './shape-tables.ts';
-import type { TableRuns } from './table-runs.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import type { RunJob } from '../runs/run-writing.ts';
 import type { RunReader } from '../runs/run-reader.ts';
 
 // Table merger: joins neighboring runs and removes rows that no longer count, one change at a time.
-
-interface TableMergerParts {
-  readonly tables: ShapeTables;
-  readonly tableRuns: TableRuns;
-  readonly segments: SegmentSet;
-  readonly chunks: ChunkSealer;
-  readonly makers: RunMakers;
-  readonly registry: SeriesRegistry;
-  readonly limits: StoreLimits;
-  /** Called with the path of a file that turned out damaged. */
-  readonly damaged: (path: string, reason: string) => void;
-  /** Background work failed; it is tried again later. */
-  readonly failed: (error: unknown) => void;
-}
 
 export interface TableOfRun {
   readonly table: ShapeTable;
@@ -36,7 +20,9 @@ export interface TableOfRun {
 }
 
 export class TableMerger {
-  readonly #parts: TableMergerParts;
+  readonly makers: RunMakers;
+  readonly #contents: StoreContents;
+  readonly #chunks: ChunkSealer;
   /** Runs that cannot be read as a whole: they stay as they are, so that nothing more is lost. */
   readonly #unreadable = new WeakSet<RunReader>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -48,15 +34,17 @@ export class TableMerger {
     return found !== undefined;
   };
 
-  constructor(parts: TableMergerParts) {
-    this.#parts = parts;
+  constructor(contents: StoreContents, chunks: ChunkSealer) {
+    this.#contents = contents;
+    this.#chunks = chunks;
+    this.makers = new RunMakers(contents.interners.shapes.fromText, contents.limits);
   }
 
   /** Starts merging when there is something to merge. */
   readonly wake = (): void => {
     if (this.#mergeable() === undefined) return;
     this.#working ??= this.#work()
-      .catch(this.#parts.failed)
+      .catch(this.#contents.failed)
       .finally(() => {
         this.#working = undefined;
       });
@@ -72,18 +60,32 @@ export class TableMerger {
   /** Runs of one table become one, without rows that count no more. Only in `exclusive`. */
   async rewrite(table: ShapeTable, runs: readonly TableRun[]): Promise<void> {
     try {
-      await rewriteRuns(table, runs, this.#parts);
+      await this.#rewriteRuns(table, runs);
     } catch (error) {
       if (!(error instanceof DamagedChunk)) throw error;
       for (const { reader } of runs) this.#unreadable.add(reader);
       const [first] = runs;
-      if (first !== undefined) this.#parts.damaged(first.reader.run.file.path, error.message);
+      const path = first?.reader.run.file.path;
+      if (path !== undefined) this.#contents.damaged({ kind: 'page', path, reason: error.message });
     }
   }
 
   /** Runs count no more. Only in `exclusive`. */
-  remove(runs: readonly TableOfRun[]): Promise<void> {
-    return removeRuns(runs, this.#parts);
+  async remove(runs: readonly TableOfRun[]): Promise<void> {
+    const { tables, segments } = this.#contents;
+    const files = runs.map(({ run }) => run);
+    await segments.exclusive(() =>
+      segments.commit({
+        remove: segmentsOf(files, segments),
+        replayFrom: () => this.#chunks.replayFrom(),
+        counts: () => {
+          for (const { table, run } of runs) {
+            table.exchange([run]);
+            tables.settle(table);
+          }
+        },
+      }),
+    );
   }
 
   /** Resolves when the background work in progress has ended. */
@@ -92,13 +94,13 @@ export class TableMerger {
   }
 
   #mergeable(): { table: ShapeTable; runs: readonly TableRun[] } | undefined {
-    for (const table of this.#parts.tables.all()) {
+    for (const table of this.#contents.tables.all()) {
       const runs = table.runs.map((run) => ({
         level: run.level,
         bytes: run.bytes,
         damaged: run.damaged || this.#unreadable.has(run.reader),
       }));
-      const place = runsToMerge(runs, this.#parts.limits);
+      const place = runsToMerge(runs, this.#contents.limits);
       if (place !== undefined) return { table, runs: table.runs.slice(...place) };
     }
     return undefined;
@@ -107,59 +109,28 @@ export class TableMerger {
   async #work(): Promise<void> {
     while (await this.exclusive(this.#mergeSome));
   }
-}
 
-async function rewriteRuns(
-  table: ShapeTable,
-  runs: readonly TableRun[],
-  parts: TableMergerParts,
-): Promise<void> {
-  const { tables, segments, tableRuns } = parts;
-  const { numbers } = tables;
-  const retired = [...numbers.retired];
-  const job = mergeJob(runs, parts);
-  const rows = runs.reduce((sum, { reader }) => sum + reader.run.index.head.rows, 0);
-  const index = await parts.makers.make(job, rows);
-  if (index === undefined) {
-    await removeRuns(
-      runs.map((run) => ({ table, run })),
-      parts,
+  async #rewriteRuns(table: ShapeTable, runs: readonly TableRun[]): Promise<void> {
+    const { tables, segments, tableRuns } = this.#contents;
+    const { numbers } = tables;
+    const retired = [...numbers.retired];
+    const job = mergeJob(runs, this.#contents);
+    const rows = runs.reduce((sum, { reader }) => sum + reader.run.index.head.rows, 0);
+    const index = await this.makers.make(job, rows);
+    if (index === undefined) return this.remove(runs.map((run) => ({ table, run })));
+    await segments.exclusive(() =>
+      segments.commit({
+        addRun: { path: job.path, index, retired: retired.length },
+        remove: segmentsOf(runs, segments),
+        replayFrom: () => this.#chunks.replayFrom(),
+        counts: (file) => {
+          if (file === undefined) return;
+          const since = [...numbers.retired].slice(retired.length);
+          table.exchange(runs, tableRuns.open(file, index).without(since));
+        },
+      }),
     );
-    return;
   }
-  await segments.exclusive(() =>
-    segments.commit({
-      addRun: { path: job.path, index, retired: retired.length },
-      remove: segmentsOf(runs, segments),
-      replayFrom: () => replayFrom(parts),
-      counts: (file) => {
-        if (file === undefined) return;
-        const since = [...numbers.retired].slice(retired.length);
-        table.exchange(runs, tableRuns.open(file, index).without(since));
-      },
-    }),
-  );
-}
-
-async function removeRuns(runs: readonly TableOfRun[], parts: TableMergerParts): Promise<void> {
-  const { tables, segments } = parts;
-  const files = runs.map(({ run }) => run);
-  await segments.exclusive(() =>
-    segments.commit({
-      remove: segmentsOf(files, segments),
-      replayFrom: () => replayFrom(parts),
-      counts: () => {
-        for (const { table, run } of runs) {
-          table.exchange([run]);
-          tables.settle(table);
-        }
-      },
-    }),
-  );
-}
-
-function replayFrom({ chunks, tables }: TableMergerParts): number {
-  return Math.min(chunks.oldestUnsealed(), tables.replayFrom());
 }
 
 function segmentsOf(runs: readonly TableRun[], segments: SegmentSet): Segment[] {
@@ -169,7 +140,7 @@ function segmentsOf(runs: readonly TableRun[], segments: SegmentSet): Segment[] 
 
 function mergeJob(
   runs: readonly TableRun[],
-  { tables: { numbers }, registry, segments }: TableMergerParts,
+  { tables: { numbers }, registry, segments }: StoreContents,
 ): RunJob {
   const keepFrom = new Map<string, number>();
   for (const { workspaceId, dataFlowId, keepFrom: from } of registry.origins.all())
@@ -188,26 +159,10 @@ function mergeJob(
 
 const sliceMs = 4;
 
-interface TableSealerParts {
-  readonly tables: ShapeTables;
-  readonly tableRuns: TableRuns;
-  readonly registry: SeriesRegistry;
-  readonly chunkMakers: ChunkMakers;
-  readonly segments: SegmentSet;
-  readonly chunks: ChunkSealer;
-  readonly makers: RunMakers;
-  readonly slices: Slices;
-  readonly limits: StoreLimits;
-  /** Called after a commit, which may have freed some of the journal. */
-  readonly committed: () => Promise<unknown>;
-  /** Called when there are new runs. */
-  readonly sealed: () => void;
-  /** Background work failed; it is tried again later. */
-  readonly failed: (error: unknown) => void;
-}
-
 export class TableSealer {
-  readonly #parts: TableSealerParts;
+  readonly #contents: StoreContents;
+  readonly #chunks: ChunkSealer;
+  readonly #merger: TableMerger;
   readonly #tables: ShapeTables;
   readonly #registry: SeriesRegistry;
   readonly #limits: StoreLimits;
@@ -224,7 +179,7 @@ export class TableSealer {
       table = waitingTable(this.#tables)
     ) {
       const [memtable] = table.sealing;
-      expired += await sealFirst(table, this.#parts);
+      expired += await this.#sealFirst(table);
       this.#sealing.letWritersOn();
       if (memtable !== undefined) closed.delete(memtable);
       if (closed.size === 0) break;
@@ -234,7 +189,7 @@ export class TableSealer {
   readonly #work = async (): Promise<void> => {
     while (this.#tables.hasClosed) {
       await this.sealClosed();
-      this.#parts.sealed();
+      this.#merger.wake();
     }
   };
   /** Starts background work when there is some. */
@@ -258,13 +213,15 @@ export class TableSealer {
     while (this.#sealing.running() !== undefined) await this.#sealing.running();
   };
 
-  constructor(parts: TableSealerParts) {
-    this.#parts = parts;
-    const { tables, registry, limits } = parts;
+  constructor(contents: StoreContents, chunks: ChunkSealer, merger: TableMerger) {
+    this.#contents = contents;
+    this.#chunks = chunks;
+    this.#merger = merger;
+    const { tables, registry, limits } = contents;
     this.#tables = tables;
     this.#registry = registry;
     this.#limits = limits;
-    this.#sealing = new SealingWork(this.#work, registry, limits, parts.failed);
+    this.#sealing = new SealingWork(this.#work, registry, limits, contents.failed);
   }
 
   /** Closes memtables that hold the journal back too far or take too much memory together. */
@@ -296,10 +253,94 @@ export class TableSealer {
     return done;
   }
 
-  /** Seals the closed memtables; rejects when the disk refuses. Returns how many rows had expired. */
-  /** One sealing after the other. */
+  /**
+   * Seals the closed memtables, one sealing after the other; rejects when the disk refuses. Returns
+   * how many rows had expired.
+   */
   sealClosed(): Promise<number> {
     return this.exclusive(this.#sealEach);
+  }
+
+  /** The oldest closed memtable of the table becomes a run; returns how many of its rows had expired. */
+  async #sealFirst(table: ShapeTable): Promise<number> {
+    const { tables, segments, tableRuns, committed } = this.#contents;
+    const chunks = this.#chunks;
+    const { numbers } = tables;
+    const [memtable] = table.sealing;
+    if (memtable === undefined) return 0;
+    await this.#moveToChunks(table, memtable);
+    // Further devices may come while these are saved: the run must not need their numbers.
+    const devices = numbers.count();
+    // Before the run counts, because its rows have numbers only.
+    await numbers.save();
+    const rows = rowsOf(memtable);
+    const coveredTo = memtable.lastPosition + 1;
+    const sealedTo = Math.min(coveredTo, chunks.oldestUnsealed());
+    const retired = [...numbers.retired];
+    const note = { level: 0, sealedTo, coveredTo, devices, replaces: [] };
+    const job = {
+      kind: 'seal' as const,
+      path: segments.newPath(),
+      shape: table.shape.text,
+      rows: memtable.toSeal(devices),
+      without: new Set([...retired, ...memtable.forgotten]),
+      note,
+    };
+    const index = rows === 0 ? undefined : await this.#merger.makers.make(job, memtable.length);
+    if (index === undefined) {
+      tables.sealed(table);
+      tables.settle(table);
+      return rows;
+    }
+    await segments.exclusive(() =>
+      segments.commit({
+        addRun: { path: job.path, index, retired: retired.length },
+        remove: [],
+        replayFrom: () => Math.min(chunks.oldestUnsealed(), tables.replayFrom(memtable)),
+        counts: (file) => {
+          if (file === undefined) return;
+          const since = [...numbers.retired].slice(retired.length);
+          table.addRun(tableRuns.open(file, index).without(since));
+          tables.sealed(table);
+        },
+      }),
+    );
+    await committed();
+    return rows - index.head.rows;
+  }
+
+  /** The rows of devices that have many become chunks, which readers find from then on. */
+  async #moveToChunks(table: ShapeTable, memtable: Memtable): Promise<void> {
+    const { tables, registry, slices, limits } = this.#contents;
+    const chunks = this.#chunks;
+    const busy: number[] = [];
+    memtable.forEachDevice((device, rows) => {
+      if (rows >= limits.chunkRowsMin) busy.push(device);
+    });
+    let sliceEnds = slices.clock() + sliceMs;
+    for (const devices of jobsOf(busy, memtable, limits)) {
+      const found = devices.flatMap((device) => {
+        const deviceId = tables.numbers.idOf(device);
+        const sorted = memtable.groupOf(device, -Infinity, Infinity)?.sorted();
+        if (deviceId === undefined || sorted === undefined) return [];
+        const series = registry.deviceOf(deviceId).seriesOf(table.topic);
+        const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
+        return [{ device, series, sorted, sealedNewest }];
+      });
+      const made = chunks.makers.make(found);
+      const ofDevices = made instanceof Promise ? await made : made;
+      for (const [i, { device, series }] of found.entries()) {
+        // Deleted meanwhile.
+        if (!memtable.has(device)) continue;
+        for (const chunk of ofDevices[i] ?? []) chunks.adopt(series, chunk, memtable.firstPosition);
+        memtable.forget(device);
+        series.isBusy = true;
+      }
+      if (slices.clock() < sliceEnds) continue;
+      await slices.pause();
+      sliceEnds = slices.clock() + sliceMs;
+    }
+    if (busy.length > 0) chunks.wake();
   }
 }
 
@@ -311,89 +352,6 @@ function waitingTable(tables: ShapeTables): ShapeTable | undefined {
     if (first !== undefined && first.firstPosition < before) oldest = table;
   }
   return oldest;
-}
-
-/** The oldest closed memtable of the table becomes a run; returns how many of its rows had expired. */
-async function sealFirst(table: ShapeTable, parts: TableSealerParts): Promise<number> {
-  const { tables, segments, chunks } = parts;
-  const { numbers } = tables;
-  const [memtable] = table.sealing;
-  if (memtable === undefined) return 0;
-  await moveToChunks(table, memtable, parts);
-  // Further devices may come while these are saved: the run must not need their numbers.
-  const devices = numbers.count();
-  // Before the run counts, because its rows have numbers only.
-  await numbers.save();
-  const rows = rowsOf(memtable);
-  const coveredTo = memtable.lastPosition + 1;
-  const sealedTo = Math.min(coveredTo, chunks.oldestUnsealed());
-  const retired = [...numbers.retired];
-  const note = { level: 0, sealedTo, coveredTo, devices, replaces: [] };
-  const job = {
-    kind: 'seal' as const,
-    path: segments.newPath(),
-    shape: table.shape.text,
-    rows: memtable.toSeal(devices),
-    without: new Set([...retired, ...memtable.forgotten]),
-    note,
-  };
-  const index = rows === 0 ? undefined : await parts.makers.make(job, memtable.length);
-  if (index === undefined) {
-    tables.sealed(table);
-    tables.settle(table);
-    return rows;
-  }
-  await segments.exclusive(() =>
-    segments.commit({
-      addRun: { path: job.path, index, retired: retired.length },
-      remove: [],
-      replayFrom: () => Math.min(chunks.oldestUnsealed(), tables.replayFrom(memtable)),
-      counts: (file) => {
-        if (file === undefined) return;
-        const since = [...numbers.retired].slice(retired.length);
-        table.addRun(parts.tableRuns.open(file, index).without(since));
-        tables.sealed(table);
-      },
-    }),
-  );
-  await parts.committed();
-  return rows - index.head.rows;
-}
-
-/** The rows of devices that have many become chunks, which readers find from then on. */
-async function moveToChunks(
-  table: ShapeTable,
-  memtable: Memtable,
-  { tables, registry, chunks, chunkMakers, slices, limits }: TableSealerParts,
-): Promise<void> {
-  const busy: number[] = [];
-  memtable.forEachDevice((device, rows) => {
-    if (rows >= limits.chunkRowsMin) busy.push(device);
-  });
-  let sliceEnds = slices.clock() + sliceMs;
-  for (const devices of jobsOf(busy, memtable, limits)) {
-    const found = devices.flatMap((device) => {
-      const deviceId = tables.numbers.idOf(device);
-      const sorted = memtable.groupOf(device, -Infinity, Infinity)?.sorted();
-      if (deviceId === undefined || sorted === undefined) return [];
-      const series = registry.deviceOf(deviceId).seriesOf(table.topic);
-      const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
-      return [{ device, series, sorted, sealedNewest }];
-    });
-    const made = chunkMakers.make(found);
-    const ofDevices = made instanceof Promise ? await made : made;
-    for (const [i, { device, series }] of found.entries()) {
-      // Deleted meanwhile.
-      if (!memtable.has(device)) continue;
-      for (const chunk of ofDevices[i] ?? []) chunks.adopt(series, chunk, memtable.firstPosition);
-      memtable.forget(device);
-      series.isBusy = true;
-    }
-    if (slices.clock() < sliceEnds) continue;
-    await slices.pause();
-    sliceEnds = slices.clock() + sliceMs;
-  }
-  if (busy.length > 0) chunks.wake();
 }
 
 /** The devices in groups of as many rows as one job takes. */

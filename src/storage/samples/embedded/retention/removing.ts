@@ -1,11 +1,14 @@
 // Removing: rows that replacements removed leave memory and files, device by device, while nothing else changes segments.
 import { sealInChunks } from '../chunks/chunk-writer.ts';
 import type { Chunk } from '../chunks/chunk.ts';
-import { dropDeviceRows, mergedRows, type RetentionParts } from './retention.ts';
+import { dropDeviceRows, mergedRows } from './retention.ts';
 import { type Removal, removalsWithin, withoutRemoved } from '../rows/removals.ts';
 import type { RowGroup } from '../rows/open-rows.ts';
 import { type Device, groupOfChunk, type Series } from '../rows/series.ts';
 import type { Member } from '../segments/segment-set.ts';
+import type { StoreContents } from '../store-loader.ts';
+import type { ChunkSealer } from '../chunk-sealer.ts';
+import type { TableMerger, TableSealer } from '../memtables/table-sealer.ts';
 
 const sliceMs = 4;
 /** Devices of one commit: sealing waits that long. */
@@ -33,24 +36,33 @@ interface ChunkExchange {
  * stays hidden, and the next call continues.
  */
 export class RemovalWork {
-  readonly #parts: RetentionParts;
-  readonly #failed: (error: unknown) => void;
+  readonly #contents: StoreContents;
+  readonly #sealer: ChunkSealer;
+  readonly #tableSealer: TableSealer;
+  readonly #merger: TableMerger;
   #waiting: string[] = [];
   #isAsked = false;
   #closed = false;
   #running: Promise<void> | undefined;
 
-  constructor(parts: RetentionParts, failed: (error: unknown) => void) {
-    this.#parts = parts;
-    this.#failed = failed;
+  constructor(
+    contents: StoreContents,
+    sealer: ChunkSealer,
+    tableSealer: TableSealer,
+    merger: TableMerger,
+  ) {
+    this.#contents = contents;
+    this.#sealer = sealer;
+    this.#tableSealer = tableSealer;
+    this.#merger = merger;
   }
 
   /** Looks at all devices with removals; call it when there are further ones. */
   wake(): void {
     this.#isAsked = true;
-    if (this.#closed || this.#parts.registry.removals.count === 0) return;
+    if (this.#closed || this.#contents.registry.removals.count === 0) return;
     this.#running ??= this.#work()
-      .catch(this.#failed)
+      .catch(this.#contents.failed)
       .finally(() => {
         this.#running = undefined;
       });
@@ -67,48 +79,90 @@ export class RemovalWork {
   }
 
   async #work(): Promise<void> {
-    const { registry, segments, ofTables } = this.#parts;
+    const { registry, segments } = this.#contents;
     while (this.#isAsked) {
       this.#isAsked = false;
       this.#waiting = [...registry.removals.deviceIds];
       while (this.#waiting.length > 0 && !this.#closed)
-        await ofTables.sealer.exclusive(() =>
-          ofTables.merger.exclusive(() => segments.exclusive(() => this.#rewriteSome())),
+        await this.#tableSealer.exclusive(() =>
+          this.#merger.exclusive(() => segments.exclusive(() => this.#rewriteSome())),
         );
     }
   }
 
   async #rewriteSome(): Promise<void> {
-    if (!(await rewriteSome(this.#waiting, this.#parts))) this.#isAsked = true;
+    if (!(await this.#rewriteDevices())) this.#isAsked = true;
   }
-}
 
-/** Takes the devices that it rewrote from the list. Returns whether rows of none were sealed meanwhile. */
-async function rewriteSome(waiting: string[], parts: RetentionParts): Promise<boolean> {
-  const { slices } = parts;
-  const changes: DeviceChange[] = [];
-  let sliceEnds = slices.clock() + sliceMs;
-  let rows = 0;
-  while (changes.length < devicesPerCommit && rows < rowsPerCommit) {
-    const id = waiting.pop();
-    if (id === undefined) break;
-    const change = changeOf(id, parts);
-    if (change === undefined) continue;
-    changes.push(change);
-    for (const { added } of change.exchanges) for (const chunk of added) rows += chunk.rows;
-    if (slices.clock() < sliceEnds) continue;
-    await slices.pause();
-    sliceEnds = slices.clock() + sliceMs;
+  /** Takes the devices that it rewrote from those that wait. Returns whether rows of none were sealed meanwhile. */
+  async #rewriteDevices(): Promise<boolean> {
+    const { slices } = this.#contents;
+    const changes: DeviceChange[] = [];
+    let sliceEnds = slices.clock() + sliceMs;
+    let rows = 0;
+    while (changes.length < devicesPerCommit && rows < rowsPerCommit) {
+      const id = this.#waiting.pop();
+      if (id === undefined) break;
+      const change = changeOf(id, this.#contents);
+      if (change === undefined) continue;
+      changes.push(change);
+      for (const { added } of change.exchanges) for (const chunk of added) rows += chunk.rows;
+      if (slices.clock() < sliceEnds) continue;
+      await slices.pause();
+      sliceEnds = slices.clock() + sliceMs;
+    }
+    return changes.length === 0 || (await this.#commit(changes));
   }
-  return changes.length === 0 || (await commit(changes, parts));
+
+  async #commit(changes: readonly DeviceChange[]): Promise<boolean> {
+    const { segments, registry, tables, decoded } = this.#contents;
+    const exchanges = changes.flatMap((change) => change.exchanges);
+    const waiting = new Set(this.#sealer.waiting().map(({ chunk }) => chunk));
+    const members = (of: (exchange: ChunkExchange) => Iterable<Chunk>): Member[] =>
+      exchanges.flatMap((exchange) =>
+        Array.from(of(exchange), (chunk) => ({ series: exchange.series, chunk })),
+      );
+    const gone = members((exchange) => exchange.gone);
+    const retire = changes.flatMap((change) => change.ofTables?.number ?? []);
+    // Before the commit, which names the numbers: after a crash they must be of the same devices.
+    if (retire.length > 0) await tables.numbers.save();
+    let isDone = true;
+    // A lost file that comes back has rows that must stay hidden.
+    const isSettled = segments.manifest.lost.length === 0;
+    await segments.commit({
+      add: members(({ added }) => added),
+      remove: [],
+      dead: gone.filter(({ chunk }) => !waiting.has(chunk)),
+      retire,
+      replayFrom: () => this.#sealer.replayFrom(),
+      ...(isSettled && { settled: new Map(changes.map(({ id, removals }) => [id, removals])) }),
+      counts: () => {
+        const isGone = new Set(gone.map(({ chunk }) => chunk));
+        this.#sealer.forgetWaiting(({ chunk }) => isGone.has(chunk));
+        for (const chunk of isGone) decoded.forget(chunk);
+        for (const { series, gone: replaced, added } of exchanges)
+          series.exchangeChunks(replaced, added);
+        for (const change of changes) {
+          leaveTables(change, this.#contents);
+          if (!removeUnsealed(change, this.#contents)) isDone = false;
+          else if (isSettled) registry.removals.settle(change.id, change.removals);
+        }
+      },
+    });
+    if (retire.length > 0) {
+      await tables.numbers.save();
+      segments.numbersSaved();
+    }
+    return isDone;
+  }
 }
 
 /** Undefined when some of it cannot be read, so that it stays as it is, and hidden. */
-function changeOf(id: string, parts: RetentionParts): DeviceChange | undefined {
-  const removals = parts.registry.removals.of(id);
+function changeOf(id: string, contents: StoreContents): DeviceChange | undefined {
+  const removals = contents.registry.removals.of(id);
   if (removals === undefined) return undefined;
-  const exchanges = chunkExchanges(id, removals, parts);
-  const tables = exchanges && tableExchanges(id, removals, parts);
+  const exchanges = chunkExchanges(id, removals, contents);
+  const tables = exchanges && tableExchanges(id, removals, contents);
   if (exchanges === undefined || tables === undefined) return undefined;
   const { ofTables, moved } = tables;
   return { id, removals, exchanges: [...exchanges, ...moved], ofTables };
@@ -117,9 +171,9 @@ function changeOf(id: string, parts: RetentionParts): DeviceChange | undefined {
 function chunkExchanges(
   id: string,
   removals: readonly Removal[],
-  parts: RetentionParts,
+  contents: StoreContents,
 ): ChunkExchange[] | undefined {
-  const { decoded, registry } = parts;
+  const { decoded, registry } = contents;
   const exchanges: ChunkExchange[] = [];
   for (const series of registry.devices.get(id)?.topics.values() ?? []) {
     const gone = new Set<Chunk>();
@@ -129,7 +183,7 @@ function chunkExchanges(
       if (chunk.damaged || group.sorted() === undefined) return undefined;
       const left = withoutRemoved(group, series.topic, removals);
       if (left === group) continue;
-      const sealed = left === undefined ? [] : sealedAgain([left], parts);
+      const sealed = left === undefined ? [] : sealedAgain([left], contents);
       if (sealed === undefined) return undefined;
       gone.add(chunk);
       added.push(...sealed);
@@ -149,10 +203,12 @@ function overlapping(series: Series, removals: readonly Removal[]): Set<Chunk> {
   return found;
 }
 
-function sealedAgain(groups: readonly RowGroup[], parts: RetentionParts): Chunk[] | undefined {
-  const { schemas, limits } = parts;
+function sealedAgain(groups: readonly RowGroup[], contents: StoreContents): Chunk[] | undefined {
+  const { interners, limits } = contents;
   const rows = mergedRows(groups);
-  return rows && [...sealInChunks(rows.sorted(), Number.NEGATIVE_INFINITY, schemas, limits)];
+  return (
+    rows && [...sealInChunks(rows.sorted(), Number.NEGATIVE_INFINITY, interners.schemas, limits)]
+  );
 }
 
 /**
@@ -162,12 +218,9 @@ function sealedAgain(groups: readonly RowGroup[], parts: RetentionParts): Chunk[
 function tableExchanges(
   id: string,
   removals: readonly Removal[],
-  parts: RetentionParts,
+  contents: StoreContents,
 ): { ofTables: DeviceChange['ofTables']; moved: ChunkExchange[] } | undefined {
-  const {
-    registry,
-    ofTables: { tables },
-  } = parts;
+  const { registry, tables } = contents;
   const none = { ofTables: undefined, moved: [] };
   const number = tables.numbers.numberOf(id);
   if (number === undefined) return none;
@@ -184,7 +237,7 @@ function tableExchanges(
   if (!isAnyGone) return none;
   const moved: ChunkExchange[] = [];
   for (const [topic, groups] of byTopic) {
-    const added = groups.length === 0 ? [] : sealedAgain(groups, parts);
+    const added = groups.length === 0 ? [] : sealedAgain(groups, contents);
     if (added === undefined) return undefined;
     if (added.length === 0) continue;
     moved.push({ series: registry.deviceOf(id).seriesOf(topic), gone: new Set(), added });
@@ -192,54 +245,9 @@ function tableExchanges(
   return { ofTables: { number, nextOrder: tables.marks.nextOrder(number) }, moved };
 }
 
-async function commit(changes: readonly DeviceChange[], parts: RetentionParts): Promise<boolean> {
-  const { segments, sealer, decoded, replayFrom, ofTables } = parts;
-  const exchanges = changes.flatMap((change) => change.exchanges);
-  const waiting = new Set(sealer.waiting().map(({ chunk }) => chunk));
-  const members = (of: (exchange: ChunkExchange) => Iterable<Chunk>): Member[] =>
-    exchanges.flatMap((exchange) =>
-      Array.from(of(exchange), (chunk) => ({ series: exchange.series, chunk })),
-    );
-  const gone = members((exchange) => exchange.gone);
-  const retire = changes.flatMap((change) => change.ofTables?.number ?? []);
-  // Before the commit, which names the numbers: after a crash they must be of the same devices.
-  if (retire.length > 0) await ofTables.tables.numbers.save();
-  let isDone = true;
-  // A lost file that comes back has rows that must stay hidden.
-  const isSettled = segments.manifest.lost.length === 0;
-  await segments.commit({
-    add: members(({ added }) => added),
-    remove: [],
-    dead: gone.filter(({ chunk }) => !waiting.has(chunk)),
-    retire,
-    replayFrom,
-    ...(isSettled && { settled: new Map(changes.map(({ id, removals }) => [id, removals])) }),
-    counts: () => {
-      const isGone = new Set(gone.map(({ chunk }) => chunk));
-      sealer.forgetWaiting(({ chunk }) => isGone.has(chunk));
-      for (const chunk of isGone) decoded.forget(chunk);
-      for (const { series, gone: replaced, added } of exchanges)
-        series.exchangeChunks(replaced, added);
-      for (const change of changes) {
-        leaveTables(change, parts);
-        if (!removeUnsealed(change, parts)) isDone = false;
-        else if (isSettled) parts.registry.removals.settle(change.id, change.removals);
-      }
-    },
-  });
-  if (retire.length > 0) {
-    await ofTables.tables.numbers.save();
-    segments.numbersSaved();
-  }
-  return isDone;
-}
-
 /** Rows that came while the commit was written become open rows of the device. */
-function leaveTables({ id, ofTables }: DeviceChange, parts: RetentionParts): void {
-  const {
-    registry,
-    ofTables: { tables },
-  } = parts;
+function leaveTables({ id, ofTables }: DeviceChange, contents: StoreContents): void {
+  const { registry, tables } = contents;
   // Dropped meanwhile.
   if (ofTables === undefined || tables.numbers.numberOf(id) !== ofTables.number) return;
   const { number, nextOrder } = ofTables;
@@ -263,7 +271,7 @@ function leaveTables({ id, ofTables }: DeviceChange, parts: RetentionParts): voi
 /** Takes removed rows out of memory; returns whether none is left, also not in chunks that were sealed since. */
 function removeUnsealed(
   { id, removals, exchanges }: DeviceChange,
-  { registry, decoded }: RetentionParts,
+  { registry, decoded }: StoreContents,
 ): boolean {
   const device: Device | undefined = registry.devices.get(id);
   if (device === undefined) return true;

@@ -1,8 +1,8 @@
 // Giving space back: chunks whose every row is older than its rule says, and everything of a dropped device; small segments become one.
 import type { EpochMs } from '../../../../model/instant.ts';
 import type { DroppedSamples, RetentionTimes, WorkspaceUsage } from '../../sample-store.ts';
-import { groupOfChunk, type Series, type SeriesRegistry } from '../rows/series.ts';
-import type { Chunk, SchemaInterner } from '../chunks/chunk.ts';
+import { groupOfChunk, type Series } from '../rows/series.ts';
+import type { Chunk } from '../chunks/chunk.ts';
 import type { Slices } from '../queries/bucket-query.ts';
 import {
   keepFromOf,
@@ -15,12 +15,13 @@ import {
   visibleFrom,
 } from '../rows/open-rows.ts';
 import type { ChunkSealer } from '../chunk-sealer.ts';
-import type { Member, Segment, SegmentSet } from '../segments/segment-set.ts';
+import type { Member, Segment } from '../segments/segment-set.ts';
 import type { ShapeTables } from '../memtables/shape-tables.ts';
 import { rowsByOrigin, unsealedRowBytes } from '../rows/key-statistics.ts';
 import { LeafValues } from '../../../log/data-shape.ts';
 import { sealInChunks } from '../chunks/chunk-writer.ts';
 import type { DecodedChunks } from '../queries/sealed-rows.ts';
+import type { StoreContents } from '../store-loader.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { guarded } from '../rows/removals.ts';
 import type { Memtable } from '../memtables/memtable.ts';
@@ -29,18 +30,6 @@ import type { TableRun } from '../memtables/shape-table.ts';
 
 /** A segment is rewritten without what was dropped when that is more than this share of it. */
 const rewriteShare = 0.1;
-
-export interface RetentionParts {
-  readonly segments: SegmentSet;
-  readonly schemas: SchemaInterner;
-  readonly decoded: DecodedChunks;
-  readonly slices: Slices;
-  readonly limits: StoreLimits;
-  readonly replayFrom: () => number;
-  readonly registry: SeriesRegistry;
-  readonly sealer: ChunkSealer;
-  readonly ofTables: TableRetentionParts;
-}
 
 const turnMs = 4;
 /** How many chunks are examined between two looks at the clock. */
@@ -52,135 +41,308 @@ const expiredPerCommit = 4_096;
 /** Which rows go: decided by their origins, the newest of them, and whose they are. */
 type IsGone = (series: Series, origins: readonly Origin[], newest: EpochMs) => boolean;
 
-/**
- * From now on hides rows before the time that the rules have for their origin. Drops chunks and
- * unsealed rows that are hidden to their newest row. Files that hold nothing else are removed
- * first, so that a full disk gets room before anything is rewritten.
- */
-export async function dropExpired(
-  parts: RetentionParts,
-  rules: RetentionTimes,
-): Promise<DroppedSamples> {
-  const { registry } = parts;
-  registry.origins.setRetention(rules);
-  const isAnyLimited = registry.origins
-    .all()
-    .some(({ keepFrom }) => keepFrom !== Number.NEGATIVE_INFINITY);
-  // What could not be rewritten on a full disk is tried again, whatever the rules say now.
-  const isAnyDead =
-    parts.segments.segments.some((segment) => isWorthRewriting(segment)) ||
-    isAnyWorthRewriting(parts.ofTables.tables);
-  if (!isAnyLimited && !isAnyDead) return { samples: 0, bytes: 0 };
-  const isGone: IsGone = (_, origins, newest) => newest < visibleFrom(origins);
-  const { segments } = parts;
-  const before = segments.bytes;
-  let samples = await removeExpiredRuns(parts.ofTables);
-  samples += await segments.exclusive(() => dropExpiredChunks(parts, isGone));
-  samples += await dropExpiredRows(parts.ofTables);
-  return { samples, bytes: before - segments.bytes };
-}
+export class Retention {
+  readonly #contents: StoreContents;
+  readonly #sealer: ChunkSealer;
+  readonly #tableSealer: TableSealer;
+  readonly #merger: TableMerger;
 
-/**
- * Drops every sample of the device that was logged before the position, also what the log could
- * bring back after a crash.
- */
-export async function dropDevice(
-  parts: RetentionParts,
-  deviceId: string,
-  before: number,
-): Promise<DroppedSamples> {
-  const { registry, segments, ofTables } = parts;
-  const { tables } = ofTables;
-  const bytesBefore = segments.bytes;
-  // At once, because what the log gets from now on creates the device again. What is still on its
-  // way is left out when it comes.
-  const device = registry.devices.get(deviceId);
-  registry.dropped.set(deviceId, before);
-  registry.removals.forget(deviceId);
-  registry.devices.delete(deviceId);
-  if (device !== undefined) device.endCounting();
-  const rowsOfTables = dropDeviceRows(tables, deviceId);
-  // Also what an attempt left that failed, but not what the log has created since.
-  const isGone: IsGone = (series) =>
-    series.device.id === deviceId && series.device !== registry.devices.get(deviceId);
-  const end = registry.beginDropping(deviceId);
-  registry.notDropped.add(deviceId);
-  try {
-    const samples = await segments.exclusive(async () => {
-      await tables.numbers.save();
-      return dropChunksOfDevice(parts, isGone, { [deviceId]: before });
+  constructor(
+    contents: StoreContents,
+    sealer: ChunkSealer,
+    tableSealer: TableSealer,
+    merger: TableMerger,
+  ) {
+    this.#contents = contents;
+    this.#sealer = sealer;
+    this.#tableSealer = tableSealer;
+    this.#merger = merger;
+  }
+
+  /**
+   * From now on hides rows before the time that the rules have for their origin. Drops chunks and
+   * unsealed rows that are hidden to their newest row. Files that hold nothing else are removed
+   * first, so that a full disk gets room before anything is rewritten.
+   */
+  async dropExpired(rules: RetentionTimes): Promise<DroppedSamples> {
+    const { registry, segments, tables } = this.#contents;
+    registry.origins.setRetention(rules);
+    const isAnyLimited = registry.origins
+      .all()
+      .some(({ keepFrom }) => keepFrom !== Number.NEGATIVE_INFINITY);
+    // What could not be rewritten on a full disk is tried again, whatever the rules say now.
+    const isAnyDead =
+      segments.segments.some((segment) => isWorthRewriting(segment)) || isAnyWorthRewriting(tables);
+    if (!isAnyLimited && !isAnyDead) return { samples: 0, bytes: 0 };
+    const isGone: IsGone = (_, origins, newest) => newest < visibleFrom(origins);
+    const before = segments.bytes;
+    let samples = await this.#removeExpiredRuns();
+    samples += await segments.exclusive(() => this.#dropExpiredChunks(isGone));
+    samples += await this.#dropExpiredRows();
+    return { samples, bytes: before - segments.bytes };
+  }
+
+  /**
+   * Drops every sample of the device that was logged before the position, also what the log could
+   * bring back after a crash.
+   */
+  async dropDevice(deviceId: string, before: number): Promise<DroppedSamples> {
+    const { registry, segments, tables } = this.#contents;
+    const bytesBefore = segments.bytes;
+    // At once, because what the log gets from now on creates the device again. What is still on its
+    // way is left out when it comes.
+    const device = registry.devices.get(deviceId);
+    registry.dropped.set(deviceId, before);
+    registry.removals.forget(deviceId);
+    registry.devices.delete(deviceId);
+    if (device !== undefined) device.endCounting();
+    const rowsOfTables = dropDeviceRows(tables, deviceId);
+    // Also what an attempt left that failed, but not what the log has created since.
+    const isGone: IsGone = (series) =>
+      series.device.id === deviceId && series.device !== registry.devices.get(deviceId);
+    const end = registry.beginDropping(deviceId);
+    registry.notDropped.add(deviceId);
+    try {
+      const samples = await segments.exclusive(async () => {
+        await tables.numbers.save();
+        return this.#dropChunksOfDevice(isGone, { [deviceId]: before });
+      });
+      registry.notDropped.delete(deviceId);
+      await this.#rewriteDeleted();
+      return { samples: rowsOfTables + samples, bytes: bytesBefore - segments.bytes };
+    } finally {
+      end();
+    }
+  }
+
+  /**
+   * About how many samples of the workspace the rules would drop. Rows of a block that is partly
+   * older count as if they were spread evenly over its time, because no row is read. Others have
+   * their turn after some milliseconds.
+   */
+  async previewExpiry(workspaceId: string, rules: RetentionTimes): Promise<WorkspaceUsage> {
+    const { registry, tables, segments, slices } = this.#contents;
+    let [samples, bytes] = [0, 0];
+    const note: Note = (origin, rows, { oldest, newest, rowBytes }) => {
+      if (origin.workspaceId !== workspaceId) return;
+      // What is hidden now is not dropped by the new rules.
+      const from = Math.max(oldest, origin.keepFrom);
+      const gone = rows * shareBefore(keepFromOf(origin, rules), from, newest);
+      samples += gone;
+      bytes += gone * rowBytes;
+    };
+    noteTables(tables, note);
+    // Of a deleted device that is still being dropped, nothing counts.
+    const counts = ({ device }: Series) => registry.devices.get(device.id) === device;
+    for (const series of registry.unsealed) if (counts(series)) noteUnsealed(series, note);
+    let turnEnds = slices.clock() + turnMs;
+    let seen = 0;
+    const sealed = segments.segments.map(({ members }) => members);
+    for (const members of [this.#sealer.waiting(), ...sealed])
+      for (const { series, chunk } of members) {
+        if (counts(series)) noteChunk(chunk, note);
+        seen += 1;
+        if (seen % chunksPerLook !== 0 || slices.clock() < turnEnds) continue;
+        // oxlint-disable-next-line no-await-in-loop -- others have their turn
+        await slices.pause();
+        turnEnds = slices.clock() + turnMs;
+      }
+    return { samples: Math.round(samples), bytes: Math.round(bytes) };
+  }
+
+  /**
+   * Merges segments when there are enough of about one size; whether there were. Only where segments
+   * change exclusively.
+   */
+  async mergeSome(): Promise<boolean> {
+    const { segments, limits } = this.#contents;
+    const sources = segmentsToMerge(segments.segments, limits);
+    if (sources !== undefined) await this.#mergeSegments(sources);
+    return sources !== undefined;
+  }
+
+  /**
+   * Returns how many samples were dropped. Chunks stay, hidden, as long as their segment does: what a
+   * restart finds is what there was before.
+   */
+  async #dropExpiredChunks(isGone: IsGone): Promise<number> {
+    const { segments, decoded, slices } = this.#contents;
+    const replayFrom = () => this.#sealer.replayFrom();
+    const isGoneChunk = (series: Series, { origins, newest }: Chunk): boolean =>
+      isGone(series, origins, newest);
+    let samples = this.#dropUnsealed(isGone);
+    const rest = restAfterTurns(slices);
+    const rewrite: { readonly segment: Segment; readonly gone: readonly Member[] }[] = [];
+    let remove: Segment[] = [];
+    const removeSome = async (): Promise<void> => {
+      const gone = remove.flatMap(({ members }) => members);
+      const counts = (): void => forgetChunks(gone, decoded);
+      if (gone.length > 0) await segments.commit({ remove, replayFrom, counts });
+      samples += rowsOf(gone);
+      remove = [];
+    };
+    for (const segment of segments.segments) {
+      const gone = await membersThat(segment, isGoneChunk, rest);
+      if (gone.length > 0 && gone.length === segment.members.length) remove.push(segment);
+      else if (isWorthRewriting(segment, bytesOf(gone))) rewrite.push({ segment, gone });
+      const count = remove.reduce((sum, { members }) => sum + members.length, 0);
+      if (count > expiredPerCommit) await removeSome();
+    }
+    await removeSome();
+    for (const { segment, gone } of smallestFirst(rewrite)) {
+      await this.#mergeSegments([segment], gone);
+      samples += rowsOf(gone);
+    }
+    return samples;
+  }
+
+  /** Returns how many samples were dropped. */
+  async #dropChunksOfDevice(
+    isGone: IsGone,
+    droppedDevices: Record<string, number>,
+  ): Promise<number> {
+    const { segments, decoded, slices } = this.#contents;
+    const replayFrom = () => this.#sealer.replayFrom();
+    let samples = this.#dropUnsealed(isGone);
+    const rest = restAfterTurns(slices);
+    const rewrite: { readonly segment: Segment }[] = [];
+    const remove: Segment[] = [];
+    for (const segment of segments.segments) {
+      const gone = await membersThat(segment, (series) => isGone(series, [], 0), rest);
+      forgetChunks(gone, decoded);
+      samples += rowsOf(gone);
+      if (gone.length > 0 && gone.length === segment.members.length) {
+        remove.push(segment);
+        continue;
+      }
+      if (gone.length > 0) {
+        const isDead = new Set(gone.map(({ chunk }) => chunk));
+        segment.members = segment.members.filter(({ chunk }) => !isDead.has(chunk));
+        segment.deadBytes += bytesOf(gone);
+      }
+      if (isWorthRewriting(segment)) rewrite.push({ segment });
+    }
+    await segments.commit({ remove, replayFrom, droppedDevices });
+    for (const { segment } of smallestFirst(rewrite)) await this.#mergeSegments([segment]);
+    return samples;
+  }
+
+  /** Forgets unsealed rows and chunks that wait for their segment; says how many rows that were. */
+  #dropUnsealed(isGone: IsGone): number {
+    const { registry, decoded } = this.#contents;
+    let samples = 0;
+    const isGoneRows = (series: Series, rows: OpenRows): boolean => {
+      const gone = isGone(series, rows.origins, rows.newest);
+      if (gone) samples += rows.length;
+      return gone;
+    };
+    for (const series of [...registry.unsealed]) {
+      const before = samples;
+      series.closing = series.closing.filter((rows) => !isGoneRows(series, rows));
+      if (series.open !== undefined && isGoneRows(series, series.open)) series.open = undefined;
+      if (samples === before) continue;
+      registry.settle(series);
+      series.lookAgain();
+    }
+    for (const { series, chunk } of this.#sealer.forgetWaiting(({ series, chunk }) =>
+      isGone(series, chunk.origins, chunk.newest),
+    )) {
+      samples += chunk.rows;
+      decoded.forget(chunk);
+      series.exchangeChunks(new Set([chunk]), []);
+    }
+    return samples;
+  }
+
+  /**
+   * Merges the segments into one without the chunks of `expired`, or, when all that counts in them is
+   * gone, removes them.
+   */
+  async #mergeSegments(
+    sources: readonly Segment[],
+    expired: readonly Member[] = [],
+  ): Promise<void> {
+    const { segments, decoded, slices, limits } = this.#contents;
+    const bySeries = new Map<Series, Chunk[]>();
+    const isExpired = new Set(expired.map(({ chunk }) => chunk));
+    for (const { members } of sources) {
+      for (const { series, chunk } of members) {
+        if (isExpired.has(chunk)) continue;
+        const chunks = bySeries.get(series);
+        if (chunks === undefined) bySeries.set(series, [chunk]);
+        else chunks.push(chunk);
+      }
+      await slices.pause();
+    }
+    const add: Member[] = [];
+    const exchanges: { series: Series; gone: Set<Chunk>; added: Chunk[] }[] = [];
+    let sliceEnds = slices.clock() + sliceMs;
+    for (const [series, chunks] of bySeries) {
+      for (const group of groupsToMerge(chunks, limits)) {
+        const merged = group.length > 1 ? mergeChunks(group, this.#contents) : undefined;
+        for (const chunk of merged ?? group) add.push({ series, chunk });
+        if (merged !== undefined) exchanges.push({ series, gone: new Set(group), added: merged });
+        if (slices.clock() < sliceEnds) continue;
+        await slices.pause();
+        sliceEnds = slices.clock() + sliceMs;
+      }
+    }
+    await segments.commit({
+      add,
+      remove: sources,
+      replayFrom: () => this.#sealer.replayFrom(),
+      counts: () => {
+        forgetChunks(expired, decoded);
+        for (const { series, gone, added } of exchanges) {
+          series.exchangeChunks(gone, added);
+          for (const chunk of gone) decoded.forget(chunk);
+        }
+      },
     });
-    registry.notDropped.delete(deviceId);
-    await rewriteDeleted(ofTables);
-    return { samples: rowsOfTables + samples, bytes: bytesBefore - segments.bytes };
-  } finally {
-    end();
   }
-}
 
-/**
- * Returns how many samples were dropped. Chunks stay, hidden, as long as their segment does: what a
- * restart finds is what there was before.
- */
-async function dropExpiredChunks(parts: RetentionParts, isGone: IsGone): Promise<number> {
-  const { segments, replayFrom, decoded } = parts;
-  const isGoneChunk = (series: Series, { origins, newest }: Chunk): boolean =>
-    isGone(series, origins, newest);
-  let samples = dropUnsealed(parts, isGone);
-  const rest = restAfterTurns(parts.slices);
-  const rewrite: { readonly segment: Segment; readonly gone: readonly Member[] }[] = [];
-  let remove: Segment[] = [];
-  const removeSome = async (): Promise<void> => {
-    const gone = remove.flatMap(({ members }) => members);
-    const counts = (): void => forgetChunks(gone, decoded);
-    if (gone.length > 0) await segments.commit({ remove, replayFrom, counts });
-    samples += rowsOf(gone);
-    remove = [];
-  };
-  for (const segment of segments.segments) {
-    const gone = await membersThat(segment, isGoneChunk, rest);
-    if (gone.length > 0 && gone.length === segment.members.length) remove.push(segment);
-    else if (isWorthRewriting(segment, bytesOf(gone))) rewrite.push({ segment, gone });
-    const count = remove.reduce((sum, { members }) => sum + members.length, 0);
-    if (count > expiredPerCommit) await removeSome();
+  /** Removes runs whose every row has expired; returns how many rows those were. */
+  async #removeExpiredRuns(): Promise<number> {
+    const { tables } = this.#contents;
+    const dropped = await this.#merger.exclusive(async () => {
+      const gone = allRuns(tables).filter(({ run }) => isExpired(run));
+      if (gone.length > 0) await this.#merger.remove(gone);
+      return gone.reduce((sum, { run }) => sum + run.rowCount, 0);
+    });
+    if (dropped > 0) tables.marks.forgetTimes();
+    return dropped;
   }
-  await removeSome();
-  for (const { segment, gone } of smallestFirst(rewrite)) {
-    await mergeSegments([segment], parts, gone);
-    samples += rowsOf(gone);
-  }
-  return samples;
-}
 
-/** Returns how many samples were dropped. */
-async function dropChunksOfDevice(
-  parts: RetentionParts,
-  isGone: IsGone,
-  droppedDevices: Record<string, number>,
-): Promise<number> {
-  const { segments, decoded, replayFrom } = parts;
-  let samples = dropUnsealed(parts, isGone);
-  const rest = restAfterTurns(parts.slices);
-  const rewrite: { readonly segment: Segment }[] = [];
-  const remove: Segment[] = [];
-  for (const segment of segments.segments) {
-    const gone = await membersThat(segment, (series) => isGone(series, [], 0), rest);
-    forgetChunks(gone, decoded);
-    samples += rowsOf(gone);
-    if (gone.length > 0 && gone.length === segment.members.length) {
-      remove.push(segment);
-      continue;
-    }
-    if (gone.length > 0) {
-      const isDead = new Set(gone.map(({ chunk }) => chunk));
-      segment.members = segment.members.filter(({ chunk }) => !isDead.has(chunk));
-      segment.deadBytes += bytesOf(gone);
-    }
-    if (isWorthRewriting(segment)) rewrite.push({ segment });
+  /** Drops the other rows that expired by the times of their origins, when they are many; returns how many. */
+  async #dropExpiredRows(): Promise<number> {
+    const { tables } = this.#contents;
+    for (const table of tables.all())
+      if (table.active !== undefined && isWorthSealing(table.active)) tables.close(table);
+    const unsealed = await this.#tableSealer.sealClosed();
+    const dropped = unsealed + (await this.#rewriteDeleted());
+    if (dropped > 0) tables.marks.forgetTimes();
+    return dropped;
   }
-  await segments.commit({ remove, replayFrom, droppedDevices });
-  for (const { segment } of smallestFirst(rewrite)) await mergeSegments([segment], parts);
-  return samples;
+
+  /** Removes and rewrites the runs of which much counts no more; returns how many rows had expired. */
+  #rewriteDeleted(): Promise<number> {
+    return this.#merger.exclusive(() => this.#rewriteWorthwhile());
+  }
+
+  /** Returns how many rows had expired. */
+  async #rewriteWorthwhile(): Promise<number> {
+    const { tables } = this.#contents;
+    let dropped = 0;
+    const worthwhile = allRuns(tables).filter(({ run }) => shareGone(run) > rewriteShare);
+    // On a full disk the smallest may still fit, and gives back room for the next.
+    worthwhile.sort((one, other) => one.run.bytes - other.run.bytes);
+    for (const { table, run } of worthwhile) {
+      const before = rowsOfRuns(table.runs);
+      await this.#merger.rewrite(table, [run]);
+      dropped += before - rowsOfRuns(table.runs);
+    }
+    return dropped;
+  }
 }
 
 /**
@@ -232,32 +394,6 @@ function isWorthRewriting({ deadBytes, file }: Segment, expired = 0): boolean {
   return deadBytes + expired > file.bytes * rewriteShare;
 }
 
-/** Forgets unsealed rows and chunks that wait for their segment; says how many rows that were. */
-function dropUnsealed({ registry, sealer, decoded }: RetentionParts, isGone: IsGone): number {
-  let samples = 0;
-  const isGoneRows = (series: Series, rows: OpenRows): boolean => {
-    const gone = isGone(series, rows.origins, rows.newest);
-    if (gone) samples += rows.length;
-    return gone;
-  };
-  for (const series of [...registry.unsealed]) {
-    const before = samples;
-    series.closing = series.closing.filter((rows) => !isGoneRows(series, rows));
-    if (series.open !== undefined && isGoneRows(series, series.open)) series.open = undefined;
-    if (samples === before) continue;
-    registry.settle(series);
-    series.lookAgain();
-  }
-  for (const { series, chunk } of sealer.forgetWaiting(({ series, chunk }) =>
-    isGone(series, chunk.origins, chunk.newest),
-  )) {
-    samples += chunk.rows;
-    decoded.forget(chunk);
-    series.exchangeChunks(new Set([chunk]), []);
-  }
-  return samples;
-}
-
 // Expiry preview: about how many samples of a workspace rules of retention would drop, changing nothing.
 
 /** Notes rows of an origin, over a time, and what one of them takes. */
@@ -272,55 +408,6 @@ type Note = (
 ) => void;
 /** Chunks examined between two readings of the clock. */
 const chunksPerLook = 1_024;
-
-/**
- * Rows of a block that is partly older count as if they were spread evenly over its time, because
- * no row is read. Others have their turn after some milliseconds.
- */
-export async function previewExpiry(
-  {
-    registry,
-    tables,
-    sealer,
-    segments,
-    slices,
-  }: {
-    readonly registry: SeriesRegistry;
-    readonly tables: ShapeTables;
-    readonly sealer: ChunkSealer;
-    readonly segments: SegmentSet;
-    readonly slices: Slices;
-  },
-  workspaceId: string,
-  rules: RetentionTimes,
-): Promise<WorkspaceUsage> {
-  let [samples, bytes] = [0, 0];
-  const note: Note = (origin, rows, { oldest, newest, rowBytes }) => {
-    if (origin.workspaceId !== workspaceId) return;
-    // What is hidden now is not dropped by the new rules.
-    const from = Math.max(oldest, origin.keepFrom);
-    const gone = rows * shareBefore(keepFromOf(origin, rules), from, newest);
-    samples += gone;
-    bytes += gone * rowBytes;
-  };
-  noteTables(tables, note);
-  // Of a deleted device that is still being dropped, nothing counts.
-  const counts = ({ device }: Series) => registry.devices.get(device.id) === device;
-  for (const series of registry.unsealed) if (counts(series)) noteUnsealed(series, note);
-  let turnEnds = slices.clock() + turnMs;
-  let seen = 0;
-  const sealed = segments.segments.map(({ members }) => members);
-  for (const members of [sealer.waiting(), ...sealed])
-    for (const { series, chunk } of members) {
-      if (counts(series)) noteChunk(chunk, note);
-      seen += 1;
-      if (seen % chunksPerLook !== 0 || slices.clock() < turnEnds) continue;
-      // oxlint-disable-next-line no-await-in-loop -- others have their turn
-      await slices.pause();
-      turnEnds = slices.clock() + turnMs;
-    }
-  return { samples: Math.round(samples), bytes: Math.round(bytes) };
-}
 
 function noteChunk(chunk: Chunk, note: Note): void {
   const { origins, originRows, oldest, newest, length, rows } = chunk;
@@ -384,63 +471,6 @@ function segmentsToMerge(segments: readonly Segment[], limits: StoreLimits): Seg
   return undefined;
 }
 
-/**
- * Merges segments when there are enough of about one size; whether there were. Only where segments
- * change exclusively.
- */
-export async function mergeSome(parts: RetentionParts): Promise<boolean> {
-  const sources = segmentsToMerge(parts.segments.segments, parts.limits);
-  if (sources !== undefined) await mergeSegments(sources, parts);
-  return sources !== undefined;
-}
-
-/**
- * Merges the segments into one without the chunks of `expired`, or, when all that counts in them is
- * gone, removes them.
- */
-async function mergeSegments(
-  sources: readonly Segment[],
-  parts: RetentionParts,
-  expired: readonly Member[] = [],
-): Promise<void> {
-  const bySeries = new Map<Series, Chunk[]>();
-  const isExpired = new Set(expired.map(({ chunk }) => chunk));
-  for (const { members } of sources) {
-    for (const { series, chunk } of members) {
-      if (isExpired.has(chunk)) continue;
-      const chunks = bySeries.get(series);
-      if (chunks === undefined) bySeries.set(series, [chunk]);
-      else chunks.push(chunk);
-    }
-    await parts.slices.pause();
-  }
-  const add: Member[] = [];
-  const exchanges: { series: Series; gone: Set<Chunk>; added: Chunk[] }[] = [];
-  let sliceEnds = parts.slices.clock() + sliceMs;
-  for (const [series, chunks] of bySeries) {
-    for (const group of groupsToMerge(chunks, parts.limits)) {
-      const merged = group.length > 1 ? mergeChunks(group, parts) : undefined;
-      for (const chunk of merged ?? group) add.push({ series, chunk });
-      if (merged !== undefined) exchanges.push({ series, gone: new Set(group), added: merged });
-      if (parts.slices.clock() < sliceEnds) continue;
-      await parts.slices.pause();
-      sliceEnds = parts.slices.clock() + sliceMs;
-    }
-  }
-  await parts.segments.commit({
-    add,
-    remove: sources,
-    replayFrom: parts.replayFrom,
-    counts: () => {
-      forgetChunks(expired, parts.decoded);
-      for (const { series, gone, added } of exchanges) {
-        series.exchangeChunks(gone, added);
-        for (const chunk of gone) parts.decoded.forget(chunk);
-      }
-    },
-  });
-}
-
 /** No read that begins from now on finds the chunks. */
 function forgetChunks(members: readonly Member[], decoded: DecodedChunks): void {
   for (const [series, ofSeries] of Map.groupBy(members, (member) => member.series)) {
@@ -480,11 +510,13 @@ function groupsToMerge(chunks: readonly Chunk[], limits: StoreLimits): Chunk[][]
  * The same rows in new chunks; undefined when some of them cannot be read, so that nothing is
  * thrown away.
  */
-function mergeChunks(chunks: readonly Chunk[], parts: RetentionParts): Chunk[] | undefined {
-  const { decoded, limits, schemas } = parts;
+function mergeChunks(
+  chunks: readonly Chunk[],
+  { decoded, limits, interners }: StoreContents,
+): Chunk[] | undefined {
   const rows = mergedRows(chunks.map((chunk) => groupOfChunk(chunk, decoded)));
   if (rows === undefined) return undefined;
-  return [...sealInChunks(rows.sorted(), Number.NEGATIVE_INFINITY, schemas, limits)];
+  return [...sealInChunks(rows.sorted(), Number.NEGATIVE_INFINITY, interners.schemas, limits)];
 }
 
 interface MergeSource {
@@ -548,40 +580,12 @@ function isBefore(a: MergeSource, b: MergeSource): boolean {
 
 // Table retention: rows of the tables that expired, and those of deleted devices, are dropped.
 
-interface TableRetentionParts {
-  readonly tables: ShapeTables;
-  readonly sealer: TableSealer;
-  readonly merger: TableMerger;
-}
-
-/** Removes runs whose every row has expired; returns how many rows those were. */
-async function removeExpiredRuns({ tables, merger }: TableRetentionParts): Promise<number> {
-  const dropped = await merger.exclusive(async () => {
-    const gone = allRuns(tables).filter(({ run }) => isExpired(run));
-    if (gone.length > 0) await merger.remove(gone);
-    return gone.reduce((sum, { run }) => sum + run.rowCount, 0);
-  });
-  if (dropped > 0) tables.marks.forgetTimes();
-  return dropped;
-}
-
 /** Whether a run should be rewritten without what counts no more. */
 function isAnyWorthRewriting(tables: ShapeTables): boolean {
   return allRuns(tables).some(({ run }) => shareGone(run) > rewriteShare);
 }
 
-/** Drops the other rows that expired by the times of their origins, when they are many; returns how many. */
-async function dropExpiredRows(parts: TableRetentionParts): Promise<number> {
-  const { tables, sealer } = parts;
-  for (const table of tables.all())
-    if (table.active !== undefined && isWorthSealing(table.active)) tables.close(table);
-  const unsealed = await sealer.sealClosed();
-  const dropped = unsealed + (await rewriteDeleted(parts));
-  if (dropped > 0) tables.marks.forgetTimes();
-  return dropped;
-}
-
-/** Drops the rows of the device. Call `rewriteDeleted` when that is durable. */
+/** Drops the rows of the device. Their runs are rewritten when that is durable. */
 export function dropDeviceRows(tables: ShapeTables, deviceId: string): number {
   const device = tables.numbers.retire(deviceId);
   if (device === undefined) return 0;
@@ -593,25 +597,6 @@ export function dropDeviceRows(tables: ShapeTables, deviceId: string): number {
       dropped += run.rowCount - left.rowCount;
       return left.rowCount === run.rowCount ? run : left;
     });
-  }
-  return dropped;
-}
-
-/** Removes and rewrites the runs of which much counts no more; returns how many rows had expired. */
-function rewriteDeleted(parts: TableRetentionParts): Promise<number> {
-  return parts.merger.exclusive(() => rewriteWorthwhile(parts));
-}
-
-/** Returns how many rows had expired. */
-async function rewriteWorthwhile({ tables, merger }: TableRetentionParts): Promise<number> {
-  let dropped = 0;
-  const worthwhile = allRuns(tables).filter(({ run }) => shareGone(run) > rewriteShare);
-  // On a full disk the smallest may still fit, and gives back room for the next.
-  worthwhile.sort((one, other) => one.run.bytes - other.run.bytes);
-  for (const { table, run } of worthwhile) {
-    const before = rowsOfRuns(table.runs);
-    await merger.rewrite(table, [run]);
-    dropped += before - rowsOfRuns(table.runs);
   }
   return dropped;
 }
