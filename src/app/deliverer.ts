@@ -1,7 +1,7 @@
 // Connects what deliveries have in common, wherever they are kept: the deliverer, and the stages of outputs.
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
-import { Deliverer, type DelivererParts } from '../outputs/deliveries/attempts/delivery-worker.ts';
+import { Deliverer, type DeliveryStore } from '../outputs/deliveries/attempts/delivery-worker.ts';
 import type { OpenTargets } from '../outputs/deliveries/attempts/open-targets.ts';
 import { type DeliveryCounts, saveFailureNotes } from '../outputs/deliveries/delivery-outcomes.ts';
 import { noteUnreadable, type OutputStages } from '../outputs/deliveries/outputs.ts';
@@ -44,7 +44,7 @@ export interface KeptDeliveries {
 export function composeDeliverer(
   { records, telemetry, now, newId }: Parts,
   { send }: OpenTargets,
-  kept: Pick<DelivererParts, 'load' | 'record' | 'isBlocked'>,
+  kept: DeliveryStore,
   counts: DeliveryCounts,
 ): Deliverer {
   const { db } = records;

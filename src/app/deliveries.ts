@@ -9,13 +9,13 @@ import {
 } from '../outputs/deliveries/attempts/waiting-delivery.ts';
 import { OpenTargets, TargetCache } from '../outputs/deliveries/attempts/open-targets.ts';
 import { previewTemplate, testConnector } from '../outputs/deliveries/connector-test.ts';
-import { createDeliveryHandover } from '../outputs/deliveries/delivery-handoff.ts';
+import { DeliveryHandover } from '../outputs/deliveries/delivery-handoff.ts';
 import {
   DeliveryIntake,
   DeliveryUpkeep,
   recoverDeliveries,
 } from '../outputs/deliveries/delivery-intake.ts';
-import { createDeliveryBook } from '../outputs/deliveries/delivery-queries.ts';
+import { LoggedDeliveries } from '../outputs/deliveries/delivery-queries.ts';
 import { queueOutputs, rowsForOutputs } from '../outputs/deliveries/outputs.ts';
 import type { Route } from '../http/edge/route.ts';
 import { deliveryRoutes, templatePreviewRoute } from '../http/routes/deliveries.ts';
@@ -34,6 +34,7 @@ import type { EgressGuard } from '../outputs/egress/guard.ts';
 import { RuleBudget, storeWrittenSample } from '../uplinks/written-sample.ts';
 import { DeliveryLog } from '../storage/delivery-log/delivery-log.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
+import { onTheirWayRows } from '../storage/records/rows/deliveries.ts';
 import { deliveryLogMark, followerPositionRows } from '../storage/records/rows/positions.ts';
 import { reportRows } from '../storage/records/rows/reports.ts';
 import { closeInOrder } from '../structures/closers.ts';
@@ -123,7 +124,7 @@ async function loggedDeliveries(parts: Parts, targets: OpenTargets): Promise<Kep
   );
   const outputs = composeOutputs(parts, intake);
   return {
-    book: createDeliveryBook({ log, deliverer, intake, isKnown, pause, now }),
+    book: new LoggedDeliveries({ log, deliverer, intake, isKnown, pause, now }),
     enqueueDeliveries: handover.enqueue,
     async settled() {
       await outputs.settled();
@@ -194,7 +195,8 @@ async function composeWaiting(parts: Parts, targets: OpenTargets) {
   const knownTo = journal.position;
   const intake = new DeliveryIntake({ log, deliverer, now, from, known, knownTo });
   deliverer.add(recovered.waiting);
-  const handover = await createDeliveryHandover({
+  const handover = new DeliveryHandover({
+    left: await onTheirWayRows.count(db),
     records,
     log,
     deliverer,

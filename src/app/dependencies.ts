@@ -21,12 +21,8 @@ import { createWorkspaceFanOut } from '../live/sessions/workspace-fan-out.ts';
 import type { Actor } from '../model/principal.ts';
 import { openCounts } from '../model/quota.ts';
 import { ChangeFollower, type RecordChange } from '../model/record.ts';
-import { type DiskWatch, openDiskWatch } from '../operations/disk-watch.ts';
-import {
-  createOperationRunner,
-  type OperationRunner,
-  rest,
-} from '../operations/operation-runner.ts';
+import { DiskWatch } from '../operations/disk-watch.ts';
+import { ChunkRunner, type OperationRunner, rest } from '../operations/operation-runner.ts';
 import {
   DataFolder,
   DataFolderError,
@@ -108,11 +104,13 @@ export async function openParts(start: Start): Promise<Parts> {
   const elsewhere: { events?: EventAudience } = {};
   const liveEvents = new LiveEvents(workspaceFanOut, () => elsewhere.events);
   const running = { networkServers: () => network.servers, isOwn, liveEvents };
-  const operations = composeOperations({ records, acting, telemetry, ...running });
-  changes.follow(
-    new ChangeFollower(liveEvents.recordChanged),
-    new ChangeFollower(operations.recordChanged),
-  );
+  const { runner: operations, recordChanged } = composeOperations({
+    records,
+    acting,
+    telemetry,
+    ...running,
+  });
+  changes.follow(new ChangeFollower(liveEvents.recordChanged), new ChangeFollower(recordChanged));
   closers.push('operations', () => operations.close());
   const reportOutcomes = new ReportOutcomes({
     records: { ...records, actor: () => undefined },
@@ -172,7 +170,7 @@ function openFolder({ config, telemetry, closers }: Start): DiskWatch {
   const { dataDirectory: directory } = config;
   const folder = new DataFolder(directory);
   closers.push('the data folder', () => folder.release());
-  const disk = openDiskWatch(directory, telemetry, setRepeatingTimer);
+  const disk = new DiskWatch(directory, telemetry, setRepeatingTimer);
   closers.push('the reserve of the disk', disk.keepRest);
   closers.push('the watch on the disk', disk.close);
   telemetry.gauge(
@@ -334,7 +332,8 @@ function composeOperations(parts: {
   readonly liveEvents: LiveEvents;
   /** Whether this node runs the operation. */
   readonly isOwn: (id: string) => boolean;
-}): OperationRunner & {
+}): {
+  readonly runner: OperationRunner;
   readonly recordChanged: (change: RecordChange) => void;
 } {
   const { records, acting, telemetry, networkServers } = parts;
@@ -344,7 +343,7 @@ function composeOperations(parts: {
     parts.liveEvents.operationMoved(operation.workspaceId, operation);
   };
   const failed = (error: unknown) => telemetry.backgroundFailed('showing an operation', error);
-  const runner = createOperationRunner({
+  const runner = new ChunkRunner({
     runChunk: async (id, isTimeUp) => {
       const actor = await actorOfOperation(records, id);
       const isDone = await acting.run(actor, () =>
@@ -363,7 +362,7 @@ function composeOperations(parts: {
     pause: rest,
   });
   return {
-    ...runner,
+    runner,
     recordChanged({ kind, id, action }) {
       if (kind === 'operation' && action === 'created') show(id).catch(failed);
     },

@@ -7,7 +7,7 @@ import type { SampleChangesOfNode } from '../cluster/remote-sample-changes.ts';
 import type { Route } from '../http/edge/route.ts';
 import { recalculationRoute, sampleChangeRoutes } from '../http/routes/sample-changes.ts';
 import { readOperation } from '../inventory/operations/operations.ts';
-import { createOperationRunner, type OperationRunner } from '../operations/operation-runner.ts';
+import { ChunkRunner, type OperationRunner } from '../operations/operation-runner.ts';
 import { SampleOperations } from '../operations/sample-operations.ts';
 import { operationRows } from '../storage/records/rows/operations.ts';
 import { countDeletion } from '../uplinks/sample-changes.ts';
@@ -64,7 +64,7 @@ function runnerOf(parts: Parts, sampleChanges: SampleChangesOfNode): OperationRu
     // A single node has all that it hides on its own disk.
     sharedWork === undefined ? work : { ...work, settling: { settled, clock, pause } },
   );
-  return createOperationRunner({
+  return new ChunkRunner({
     runChunk: async (id, isTimeUp) => {
       const isDone = await operations.runChunk(id, isTimeUp);
       const operation = await operationRows.find(records.db, id);
@@ -145,7 +145,7 @@ function exportsOf(parts: Parts, encoder: PartEncoder): SampleExports {
 
 function exportRunnerOf(parts: Parts, { runPart }: SampleExports): OperationRunner {
   const { records, telemetry, liveEvents, sharedWork } = parts;
-  return createOperationRunner({
+  return new ChunkRunner({
     runChunk: async (id) => {
       const isDone = await runPart(id);
       const operation = await operationRows.find(records.db, id);

@@ -19,12 +19,7 @@ import { mcpRoutes } from '../http/routes/mcp.ts';
 import { isDiskFull } from '../model/problem.ts';
 import { tileOrigin } from '../model/map-tiles.ts';
 import { refusalLimits } from '../model/uplink.ts';
-import {
-  purgeDeletedDevices,
-  dropExpired,
-  hideExpired,
-  Maintenance,
-} from '../operations/maintenance.ts';
+import { purgeDeletedDevices, ExpiredSamples, Maintenance } from '../operations/maintenance.ts';
 
 import { EgressGuard } from '../outputs/egress/guard.ts';
 import type { OwnPlace } from '../outputs/egress/host-check.ts';
@@ -99,8 +94,8 @@ async function open(opened: Parts, closers: Closers): Promise<Platform> {
   const cluster = await clusterOf(opened, closers);
   const parts = cluster === undefined ? opened : inCluster(opened, cluster, closers);
   const { config, readiness, records, store, telemetry, now } = parts;
-  const hidden = await hideExpired({ db: records.db, store, telemetry, now });
-  closers.push('the retention of samples', hidden);
+  const expired = new ExpiredSamples(records.db, store, telemetry, now);
+  closers.push('the retention of samples', await expired.hide());
   const tenant = await openTenant(parts);
   let notReady: string | undefined = 'starting';
   readiness.add('lifecycle', () => notReady);
@@ -573,7 +568,8 @@ function composeMaintenance(
       'saving uses of sessions and keys': () => access.saveUses(),
       'resuming operations': () => operations.resume(),
       'dropping outdated raw uplinks': () => uplinks.raw.runMaintenance(),
-      'dropping samples past their retention': () => dropExpired({ db, store, telemetry, now }),
+      'dropping samples past their retention': () =>
+        new ExpiredSamples(db, store, telemetry, now).drop(),
       ...further.ofNode,
       ...tasksIf(isForAll, {
         'ending sessions and renewing keys': () => access.endOld(),

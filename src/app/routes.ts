@@ -258,7 +258,7 @@ function recordRoutes(
 ): Route[] {
   const mapFiles = new MapFiles(join(config.dataDirectory, 'maps'), () => performance.now());
   const streetMaps = new StreetMaps(config.mapTiles, config.mapOrigins, mapFiles);
-  const dropSamples = (deviceId: string) => dropSamplesOf(deviceId, { store, telemetry });
+  const dropSamples = (deviceId: string) => dropSamplesOf(deviceId, store, telemetry);
   return [
     ...workspaceRoutes(common, streetMaps, availableOutputs, dropSamples),
     ...mapRoutes(common, streetMaps),

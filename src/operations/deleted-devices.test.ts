@@ -2,12 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deviceRows } from '../storage/records/rows/devices.ts';
 import { deviceStateRows } from '../storage/records/rows/device-status.ts';
-import {
-  type DeletedDevicesParts,
-  dropSamplesOf,
-  lateAfterDeletionMs,
-  purgeDeletedDevices,
-} from './maintenance.ts';
+import { dropSamplesOf, lateAfterDeletionMs, purgeDeletedDevices } from './maintenance.ts';
+import type { RecordsDb } from '../storage/records/records.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 
@@ -17,13 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-function recorded(db: DeletedDevicesParts['db'], now: number) {
+function recorded(db: RecordsDb, now: number) {
   const calls: string[] = [];
-  const parts: DeletedDevicesParts = {
+  const parts = {
     db,
     store: {
-      mayHold: async (deviceId) => deviceId === 'stored',
-      dropDevice: async (deviceId) => {
+      mayHold: async (deviceId: string) => deviceId === 'stored',
+      dropDevice: async (deviceId: string) => {
         calls.push(`samples of ${deviceId}`);
         return { samples: 1, bytes: 1 };
       },
@@ -34,7 +30,8 @@ function recorded(db: DeletedDevicesParts['db'], now: number) {
     }),
     now: () => now,
     settled: async () => void calls.push('settled'),
-    dropRawUplinks: async (ids) => void calls.push(`raw uplinks of ${[...ids].join(' ')}`),
+    dropRawUplinks: async (ids: ReadonlySet<string>) =>
+      void calls.push(`raw uplinks of ${[...ids].join(' ')}`),
     pause: async () => undefined,
   };
   return { parts, calls };
@@ -63,9 +60,10 @@ test('devices are purged when their last uplinks have ended, and later ones wait
 
 test('samples that cannot be dropped at once are reported and left to maintenance', async () => {
   const { parts, calls } = recorded(opened.records.db, 0);
-  await dropSamplesOf('stored', parts);
-  const broken = { ...parts.store, dropDevice: () => Promise.reject(new Error('disk')) };
-  await dropSamplesOf('stored', { ...parts, store: broken });
+  const { store, telemetry } = parts;
+  await dropSamplesOf('stored', store, telemetry);
+  const broken = { dropDevice: () => Promise.reject(new Error('disk')) };
+  await dropSamplesOf('stored', broken, telemetry);
   expect(calls).toEqual([
     'samples of stored',
     'deviceDeleted 1',

@@ -8,92 +8,73 @@ import type { OpenRecords } from '../storage/records/records.ts';
 import { placeRows } from '../storage/records/rows/places.ts';
 import { tagRows } from '../storage/records/rows/tags.ts';
 
-interface DevicePlaces {
-  /** Throws Problem 404. */
-  readonly placeOfDevice: (deviceId: string) => Place | Promise<Place>;
-  /** Custom field name to value. Throws Problem 404. */
-  readonly fieldsOfDevice: (deviceId: string) => JsonObject | Promise<JsonObject>;
-  /** Throws Problem 404. */
-  readonly placeOfTag: (tagId: string) => Promise<Place>;
-  /** Throws Problem 404. */
-  readonly ownerOfPlace: (placeId: string) => Promise<Place>;
-  /** At the place and below it. Throws Problem 404. */
-  readonly devicesOfPlace: (placeId: string) => ReturnType<typeof placeRows.devicesOf>;
-  /** Throws Problem 404. */
-  readonly ownerOfWorkspace: (workspaceId: string) => Promise<Place>;
-  /** See `DeviceAccess.devicesByPlace`. */
-  readonly devicesByPlace: (
-    workspaceId: string,
-    of: { readonly parentId: string | null } | { readonly placeIds: readonly string[] },
-  ) => Promise<ReadonlyMap<string, readonly string[]>>;
-  /** Throws Problem 404. The statement takes turns with those of other organizations. */
-  readonly devicesOfTag: (tagId: string) => ReturnType<typeof tagRows.devicesOf>;
-}
-
 function placeOfRoute({ device }: UplinkRoute): Place {
   const { id, organizationId, workspaceId } = device;
   return { organizationId, workspaceId, what: 'device', id };
 }
 
-export function createDevicePlaces(
-  directory: UplinkRouteCache,
-  records: OpenRecords,
-): DevicePlaces {
-  const placeOfTag = (tagId: string) => placeOf(records, 'tag', tagId);
-  const ownerOfPlace = (placeId: string) => placeOf(records, 'place', placeId);
+const groupsMax = 1_000;
+const groupedDevicesMax = 20_000;
+
+/** Where devices are, for requests that need their workspace. */
+export function createDevicePlaces(directory: UplinkRouteCache, records: OpenRecords) {
+  const placeOfTag = (tagId: string): Promise<Place> => placeOf(records, 'tag', tagId);
+  const ownerOfPlace = (placeId: string): Promise<Place> => placeOf(records, 'place', placeId);
   return {
-    placeOfTag,
-    ownerOfPlace,
-    async devicesOfPlace(placeId) {
-      const { organizationId } = await ownerOfPlace(placeId);
-      return placeRows.devicesOf(records.elsewhere(organizationId ?? ''), placeId);
-    },
-    ownerOfWorkspace: (workspaceId) => placeInWorkspace(records, workspaceId),
-    devicesByPlace: async (workspaceId, of) => groupedByPlace(records, workspaceId, of),
-    placeOfDevice(id) {
-      const route = directory.byDevice(id);
+    /** Throws Problem 404. */
+    placeOfDevice: (deviceId: string): Place | Promise<Place> => {
+      const route = directory.byDevice(deviceId);
       return route instanceof Promise ? route.then(placeOfRoute) : placeOfRoute(route);
     },
-    fieldsOfDevice(id) {
-      const route = directory.byDevice(id);
+    /** Custom field name to value. Throws Problem 404. */
+    fieldsOfDevice: (deviceId: string): JsonObject | Promise<JsonObject> => {
+      const route = directory.byDevice(deviceId);
       return route instanceof Promise
         ? route.then(({ customFields }) => customFields)
         : route.customFields;
     },
-    async devicesOfTag(tagId) {
+    /** Throws Problem 404. */
+    placeOfTag,
+    /** Throws Problem 404. */
+    ownerOfPlace,
+    /** At the place and below it. Throws Problem 404. */
+    devicesOfPlace: async (placeId: string) => {
+      const { organizationId } = await ownerOfPlace(placeId);
+      return placeRows.devicesOf(records.elsewhere(organizationId ?? ''), placeId);
+    },
+    /** Throws Problem 404. */
+    ownerOfWorkspace: (workspaceId: string): Promise<Place> =>
+      placeInWorkspace(records, workspaceId),
+    /** Throws Problem 404. The statement takes turns with those of other organizations. */
+    devicesOfTag: async (tagId: string) => {
       const { organizationId } = await placeOfTag(tagId);
       return tagRows.devicesOf(records.elsewhere(organizationId ?? ''), tagId);
     },
+    /** Devices at and below each of the places; see `DeviceAccess.devicesByPlace`. */
+    devicesByPlace: async (
+      workspaceId: string,
+      of: { readonly parentId: string | null } | { readonly placeIds: readonly string[] },
+    ): Promise<ReadonlyMap<string, readonly string[]>> => {
+      const { organizationId } = await placeInWorkspace(records, workspaceId);
+      const db = records.elsewhere(organizationId ?? '');
+      const ids =
+        'placeIds' in of
+          ? await ownOf(db, workspaceId, of.placeIds)
+          : await placeRows.childrenOf(db, workspaceId, of.parentId, groupsMax + 1);
+      if (ids.length > groupsMax)
+        throw problem('invalidRequest', {
+          reason: `body parentId: has more than ${groupsMax} places directly below; name some in placeIds`,
+        });
+      const groups = new Map<string, string[]>(ids.map((id) => [id, []]));
+      const pairs = await placeRows.devicesByPlace(db, ids, groupedDevicesMax + 1);
+      if (pairs.length > groupedDevicesMax)
+        throw problem('invalidRequest', {
+          reason: `body: the places have more than ${groupedDevicesMax} devices at and below them`,
+        });
+      for (const { placeId, deviceId } of pairs) groups.get(placeId)?.push(deviceId);
+      return groups;
+    },
   };
-}
-
-const groupsMax = 1_000;
-const groupedDevicesMax = 20_000;
-
-/** Devices at and below each of the places; see `DeviceAccess.devicesByPlace`. */
-async function groupedByPlace(
-  records: OpenRecords,
-  workspaceId: string,
-  of: { readonly parentId: string | null } | { readonly placeIds: readonly string[] },
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { organizationId } = await placeInWorkspace(records, workspaceId);
-  const db = records.elsewhere(organizationId ?? '');
-  const ids =
-    'placeIds' in of
-      ? await ownOf(db, workspaceId, of.placeIds)
-      : await placeRows.childrenOf(db, workspaceId, of.parentId, groupsMax + 1);
-  if (ids.length > groupsMax)
-    throw problem('invalidRequest', {
-      reason: `body parentId: has more than ${groupsMax} places directly below; name some in placeIds`,
-    });
-  const groups = new Map<string, string[]>(ids.map((id) => [id, []]));
-  const pairs = await placeRows.devicesByPlace(db, ids, groupedDevicesMax + 1);
-  if (pairs.length > groupedDevicesMax)
-    throw problem('invalidRequest', {
-      reason: `body: the places have more than ${groupedDevicesMax} devices at and below them`,
-    });
-  for (const { placeId, deviceId } of pairs) groups.get(placeId)?.push(deviceId);
-  return groups;
 }
 
 /** Those of the ids that are places of the workspace, each once. */

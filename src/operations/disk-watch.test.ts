@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import { openDiskWatch, reserveLimits } from './disk-watch.ts';
+import { DiskWatch, reserveLimits } from './disk-watch.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
 import { telemetryOf } from '../telemetry/testing-telemetry.ts';
 
@@ -17,7 +17,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 function opened() {
   const timers = manualTimers();
   const events: string[] = [];
-  const watch = openDiskWatch(
+  const watch = new DiskWatch(
     directory,
     telemetryOf({
       writingChanged: ({ kind }) => void events.push(kind),

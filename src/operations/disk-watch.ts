@@ -11,74 +11,65 @@ import { isDiskFull } from '../model/problem.ts';
 const lookEveryMs = 2_000;
 const looksPerCount = 15;
 
-export interface DiskWatch {
+export class DiskWatch {
+  readonly #directory: string;
+  readonly #events: Telemetry;
+  readonly #reserve: DiskReserve;
+  readonly #looks = createSerialQueue();
+  #free = Number.NaN;
+  #bytes = Number.NaN;
+  #count = 0;
+  readonly #stop: () => void;
+  readonly #look = async (): Promise<void> => {
+    this.#events.descriptorsProbed(await isOutOfDescriptors(this.#directory));
+    this.#free = await this.#reserve.look();
+    if (this.#count++ % looksPerCount === 0) this.#bytes = await bytesIn(this.#directory);
+    reportFull(this.#reserve, this.#events);
+    if ((await this.#reserve.restore()) && !this.#reserve.isSpent)
+      this.#events.writingChanged({ kind: 'writing' });
+  };
+  readonly #lookNow = (): void => {
+    this.#looks
+      .run(this.#look)
+      .catch((error: unknown) => this.#events.backgroundFailed('looking at the disk', error));
+  };
   /** Whether samples must be rejected, because only the records may use the space that is left. */
-  readonly isFull: () => boolean;
+  readonly isFull = (): boolean => this.#reserve.isSpent;
   /** Bytes free on the disk; NaN before the first look. */
-  readonly freeBytes: () => number;
+  readonly freeBytes = (): number => this.#free;
   /** Bytes of the files in the folder, counted twice a minute; NaN before the first count. */
-  readonly folderBytes: () => number;
+  readonly folderBytes = (): number => this.#bytes;
   /** Call for every change of state that the journal reports. */
-  readonly writingChanged: (state: WritingState) => void;
+  readonly writingChanged = (state: WritingState): void => {
+    // The journal could not write: space that becomes free belongs to the records until there is
+    // plenty.
+    if (state.kind === 'full') this.#reserve.spend();
+    if (state.kind !== 'writing' || !this.#reserve.isSpent) this.#events.writingChanged(state);
+  };
   /**
    * Throws a DataFolderError with the remedy when a part could not be opened because the disk is
    * full, else the error.
    */
-  readonly explain: (error: unknown) => never;
-  readonly close: () => Promise<void>;
-  /** Call after every other part is closed. */
-  readonly keepRest: () => Promise<void>;
-}
-
-/** Opens the reserve of the folder and starts looking. */
-export function openDiskWatch(
-  directory: string,
-  events: Telemetry,
-  setRepeatingTimer: SetTimer,
-): DiskWatch {
-  const reserve = new DiskReserve(directory);
-  const looks = createSerialQueue();
-  let free = Number.NaN;
-  let bytes = Number.NaN;
-  let count = 0;
-
-  async function look(): Promise<void> {
-    events.descriptorsProbed(await isOutOfDescriptors(directory));
-    free = await reserve.look();
-    if (count++ % looksPerCount === 0) bytes = await bytesIn(directory);
-    reportFull(reserve, events);
-    if ((await reserve.restore()) && !reserve.isSpent) events.writingChanged({ kind: 'writing' });
-  }
-
-  function lookNow(): void {
-    looks
-      .run(look)
-      .catch((error: unknown) => events.backgroundFailed('looking at the disk', error));
-  }
-
-  reportFull(reserve, events);
-  lookNow();
-  const stop = setRepeatingTimer(lookNow, lookEveryMs);
-  return {
-    isFull: () => reserve.isSpent,
-    freeBytes: () => free,
-    folderBytes: () => bytes,
-    writingChanged(state) {
-      // The journal could not write: space that becomes free belongs to the records until there is
-      // plenty.
-      if (state.kind === 'full') reserve.spend();
-      if (state.kind !== 'writing' || !reserve.isSpent) events.writingChanged(state);
-    },
-    explain(error) {
-      if (reserve.isSpent) throw recordsWithoutRoom(directory, error);
-      throw error;
-    },
-    async close() {
-      stop();
-      await looks.idle();
-    },
-    keepRest: () => reserve.keepRest(),
+  readonly explain = (error: unknown): never => {
+    if (this.#reserve.isSpent) throw recordsWithoutRoom(this.#directory, error);
+    throw error;
   };
+  readonly close = async (): Promise<void> => {
+    this.#stop();
+    await this.#looks.idle();
+  };
+  /** Call after every other part is closed. */
+  readonly keepRest = (): Promise<void> => this.#reserve.keepRest();
+
+  /** Opens the reserve of the folder and starts looking. */
+  constructor(directory: string, events: Telemetry, setRepeatingTimer: SetTimer) {
+    this.#directory = directory;
+    this.#events = events;
+    this.#reserve = new DiskReserve(directory);
+    reportFull(this.#reserve, events);
+    this.#lookNow();
+    this.#stop = setRepeatingTimer(this.#lookNow, lookEveryMs);
+  }
 }
 
 function recordsWithoutRoom(directory: string, cause: unknown): DataFolderError {

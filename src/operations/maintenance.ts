@@ -11,29 +11,27 @@ import type { Samples } from '../storage/samples/samples.ts';
 
 const roundEveryMs = minuteMs;
 
-interface MaintenanceParts {
-  /** Tasks by the name under which a failure is reported. */
-  readonly tasks: Readonly<Record<string, () => Promise<unknown>>>;
-  readonly failed: (task: string, error: unknown) => void;
-  /** Yields to other work between two tasks. */
-  readonly pause: () => Promise<unknown>;
-  readonly setRepeatingTimer: SetTimer;
-}
-
 /** Starts a round every minute from now on. */
 export class Maintenance {
-  readonly #parts: MaintenanceParts;
+  readonly #parts;
   #inProgress: Promise<void> | undefined;
   readonly #stop: () => void;
 
-  constructor(parts: MaintenanceParts) {
+  constructor(parts: {
+    /** Tasks by the name under which a failure is reported. */
+    readonly tasks: Readonly<Record<string, () => Promise<unknown>>>;
+    readonly failed: (task: string, error: unknown) => void;
+    /** Yields to other work between two tasks. */
+    readonly pause: () => Promise<unknown>;
+    readonly setRepeatingTimer: SetTimer;
+  }) {
     this.#parts = parts;
     this.#stop = parts.setRepeatingTimer(() => void this.run(), roundEveryMs);
   }
 
   /** Runs all tasks now and resolves when they have ended. A round in progress is joined instead. */
   readonly run = (): Promise<void> => {
-    this.#inProgress ??= runTasks(this.#parts).finally(() => {
+    this.#inProgress ??= this.#runTasks().finally(() => {
       this.#inProgress = undefined;
     });
     return this.#inProgress;
@@ -44,47 +42,62 @@ export class Maintenance {
     this.#stop();
     await this.#inProgress;
   };
-}
 
-async function runTasks({ tasks, failed, pause }: MaintenanceParts): Promise<void> {
-  for (const [name, task] of Object.entries(tasks)) {
-    await Promise.try(task).catch((error: unknown) => failed(name, error));
-    await pause();
+  async #runTasks(): Promise<void> {
+    const { tasks, failed, pause } = this.#parts;
+    for (const [name, task] of Object.entries(tasks)) {
+      await Promise.try(task).catch((error: unknown) => failed(name, error));
+      await pause();
+    }
   }
 }
 
 // Expired samples: hidden at the start, dropped in every round of maintenance (contract 35).
 
-export interface ExpiredSamplesParts {
-  readonly db: RecordsDb;
-  readonly store: { retain(rules: RetentionTimes): Promise<DroppedSamples> };
-  readonly telemetry: Telemetry;
-  readonly now: () => EpochMs;
-}
+export class ExpiredSamples {
+  readonly #db: RecordsDb;
+  readonly #store: { retain(rules: RetentionTimes): Promise<DroppedSamples> };
+  readonly #telemetry: Telemetry;
+  readonly #now: () => EpochMs;
 
-/**
- * Hides expired samples, which may lie in files that were not rewritten before the stop. Resolves
- * as soon as they are hidden; the function it resolves to waits until their space is free.
- */
-export async function hideExpired(parts: ExpiredSamplesParts): Promise<() => Promise<void>> {
-  const { db, store, telemetry, now } = parts;
-  const times = retentionTimes(await workspaceRows.retentionRules(db), now());
-  if (times.workspaces.size === 0 && times.dataFlows.size === 0) return async () => undefined;
-  const dropped = store
-    .retain(times)
-    .then((found) => telemetry.samplesDropped('retention', found))
-    .catch((error: unknown) =>
-      telemetry.backgroundFailed('dropping samples past their retention', error),
-    );
-  return () => dropped;
-}
+  constructor(
+    db: RecordsDb,
+    store: { retain(rules: RetentionTimes): Promise<DroppedSamples> },
+    telemetry: Telemetry,
+    now: () => EpochMs,
+  ) {
+    this.#db = db;
+    this.#store = store;
+    this.#telemetry = telemetry;
+    this.#now = now;
+  }
 
-/** Reads the rules in every round, so that a changed rule applies within a minute. */
-export async function dropExpired(parts: ExpiredSamplesParts): Promise<void> {
-  const { db, store, telemetry, now } = parts;
-  // Without any rule too, because a removed rule no longer hides samples.
-  const dropped = await store.retain(retentionTimes(await workspaceRows.retentionRules(db), now()));
-  if (dropped.samples > 0) telemetry.samplesDropped('retention', dropped);
+  /**
+   * Hides expired samples, which may lie in files that were not rewritten before the stop. Resolves
+   * as soon as they are hidden; the function it resolves to waits until their space is free.
+   */
+  async hide(): Promise<() => Promise<void>> {
+    const times = await this.#times();
+    if (times.workspaces.size === 0 && times.dataFlows.size === 0) return async () => undefined;
+    const dropped = this.#store
+      .retain(times)
+      .then((found) => this.#telemetry.samplesDropped('retention', found))
+      .catch((error: unknown) =>
+        this.#telemetry.backgroundFailed('dropping samples past their retention', error),
+      );
+    return () => dropped;
+  }
+
+  /** Reads the rules in every round, so that a changed rule applies within a minute. */
+  async drop(): Promise<void> {
+    // Without any rule too, because a removed rule no longer hides samples.
+    const dropped = await this.#store.retain(await this.#times());
+    if (dropped.samples > 0) this.#telemetry.samplesDropped('retention', dropped);
+  }
+
+  async #times(): Promise<RetentionTimes> {
+    return retentionTimes(await workspaceRows.retentionRules(this.#db), this.#now());
+  }
 }
 
 // Deleted devices: removes samples, raw uplinks and status that arrived while a device was deleted.
@@ -95,7 +108,8 @@ export async function dropExpired(parts: ExpiredSamplesParts): Promise<void> {
  */
 export const lateAfterDeletionMs = 600_000;
 
-export interface DeletedDevicesParts {
+/** Removes also what a crash right after a deletion left. */
+export async function purgeDeletedDevices(parts: {
   readonly db: RecordsDb;
   readonly store: Pick<Samples, 'mayHold' | 'dropDevice'>;
   readonly telemetry: Telemetry;
@@ -105,10 +119,7 @@ export interface DeletedDevicesParts {
   readonly dropRawUplinks: (deviceIds: ReadonlySet<string>) => Promise<void>;
   /** Yields to other work between two devices. */
   readonly pause: () => Promise<unknown>;
-}
-
-/** Removes also what a crash right after a deletion left. */
-export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<void> {
+}): Promise<void> {
   const { db, store, telemetry, now } = parts;
   const due = (await deviceRows.deleted(db)).filter(
     ({ deletedAt }) => deletedAt <= now() - lateAfterDeletionMs,
@@ -130,7 +141,8 @@ export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<v
  */
 export async function dropSamplesOf(
   deviceId: string,
-  { store, telemetry }: Pick<DeletedDevicesParts, 'store' | 'telemetry'>,
+  store: Pick<Samples, 'dropDevice'>,
+  telemetry: Telemetry,
 ): Promise<void> {
   try {
     telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));

@@ -1,6 +1,6 @@
 // Operations of several organizations, on a clock that only moves with the work.
 import { expect, test } from 'vitest';
-import { createOperationRunner, rest } from './operation-runner.ts';
+import { ChunkRunner, rest } from './operation-runner.ts';
 
 const chunkTookMs = 12;
 
@@ -18,7 +18,7 @@ async function run(
   const pauses: number[] = [];
   const failures: unknown[] = [];
   const left = { ...chunks };
-  const runner = createOperationRunner({
+  const runner = new ChunkRunner({
     runChunk: async (id) => {
       if (fails(id)) throw new Error('broken');
       order.push(id);

@@ -15,115 +15,118 @@ export interface OperationRunner {
   readonly close: () => Promise<void>;
 }
 
-interface RunnerParts {
-  /** Processes the next items until the time is up. Resolves with true when none is left. */
-  readonly runChunk: (id: string, isTimeUp: () => boolean) => Promise<boolean>;
-  readonly unfinished: () => Promise<readonly string[]>;
-  /** Whether this node runs the operation; with one node, all. */
-  readonly isOwn?: (id: string) => boolean;
-  /** The organization of the operation. */
-  readonly organizationOf: (id: string) => Promise<string>;
-  readonly failed: (error: unknown) => void;
-  /** Milliseconds of a monotonic clock. */
-  readonly clock: () => number;
-  /** Lets requests run for this many milliseconds, or for less when there are none. */
-  readonly pause: (ms: number) => Promise<void>;
-}
-
 /** A chunk holds the database for about this long. */
 const chunkMs = 10;
 
 /** Operations of one organization that wait, in order. */
 type Line = [string, ...string[]];
 
-export function createOperationRunner(parts: RunnerParts): OperationRunner {
-  const arrived: string[] = [];
-  const known = new Set<string>();
+/** Runs the operations of this node. */
+export class ChunkRunner implements OperationRunner {
+  readonly #parts;
+  readonly #isOwn: (id: string) => boolean;
+  readonly #arrived: string[] = [];
+  readonly #known = new Set<string>();
   // A Map keeps the order of insertion, which is the order of turns: a served organization goes to
   // the end.
-  const lines = new Map<string, Line>();
-  let running: Promise<void> | undefined;
-  let chunk: Promise<boolean> | undefined;
-  let closed = false;
-  const closing = Promise.withResolvers<void>();
-  const { isOwn = () => true } = parts;
+  readonly #lines = new Map<string, Line>();
+  #running: Promise<void> | undefined;
+  #chunk: Promise<boolean> | undefined;
+  #closed = false;
+  readonly #closing = Promise.withResolvers<void>();
 
-  const sortIn = async (): Promise<void> => {
-    for (let id = arrived.shift(); id !== undefined; id = arrived.shift()) {
-      try {
-        const organization = await parts.organizationOf(id);
-        enqueue(lines, organization, id);
-      } catch (error) {
-        known.delete(id);
-        parts.failed(error);
-      }
-    }
+  constructor(parts: {
+    /** Processes the next items until the time is up. Resolves with true when none is left. */
+    readonly runChunk: (id: string, isTimeUp: () => boolean) => Promise<boolean>;
+    readonly unfinished: () => Promise<readonly string[]>;
+    /** Whether this node runs the operation; with one node, all. */
+    readonly isOwn?: (id: string) => boolean;
+    /** The organization of the operation. */
+    readonly organizationOf: (id: string) => Promise<string>;
+    readonly failed: (error: unknown) => void;
+    /** Milliseconds of a monotonic clock. */
+    readonly clock: () => number;
+    /** Lets requests run for this many milliseconds, or for less when there are none. */
+    readonly pause: (ms: number) => Promise<void>;
+  }) {
+    this.#parts = parts;
+    this.#isOwn = parts.isOwn ?? (() => true);
+  }
+
+  readonly start = (id: string): void => {
+    if (this.#closed || this.#known.has(id) || !this.#isOwn(id)) return;
+    this.#known.add(id);
+    this.#arrived.push(id);
+    this.#running ??= this.#runAll();
   };
 
-  const runAll = async (): Promise<void> => {
-    while (!closed) {
-      await sortIn();
-      const next = lines.entries().next().value;
+  readonly resume = async (): Promise<void> => {
+    for (const id of await this.#parts.unfinished()) this.start(id);
+  };
+
+  readonly chunkEnded = async (): Promise<void> => {
+    await this.#chunk;
+  };
+
+  readonly idle = async (): Promise<void> => {
+    while (this.#running !== undefined) await this.#running;
+  };
+
+  readonly close = async (): Promise<void> => {
+    this.#closed = true;
+    this.#closing.resolve();
+    await this.#running;
+  };
+
+  async #runAll(): Promise<void> {
+    const { clock, pause } = this.#parts;
+    while (!this.#closed) {
+      await this.#sortIn();
+      const next = this.#lines.entries().next().value;
       if (next === undefined) break;
       const [organization, ids] = next;
-      const startedAt = parts.clock();
+      const startedAt = clock();
       // Another node continues what is no longer run here.
-      chunk = isOwn(ids[0]) ? isEnded(ids[0], parts) : Promise.resolve(true);
-      if (await chunk) {
-        known.delete(ids[0]);
+      this.#chunk = this.#isOwn(ids[0]) ? this.#isEnded(ids[0]) : Promise.resolve(true);
+      if (await this.#chunk) {
+        this.#known.delete(ids[0]);
         ids.shift();
       }
-      lines.delete(organization);
-      if (ids.length > 0) lines.set(organization, ids);
+      this.#lines.delete(organization);
+      if (ids.length > 0) this.#lines.set(organization, ids);
       // As long as the chunk took, so that requests have half of the time.
-      if (!closed) await Promise.race([parts.pause(parts.clock() - startedAt), closing.promise]);
+      if (!this.#closed) await Promise.race([pause(clock() - startedAt), this.#closing.promise]);
     }
-    running = undefined;
-  };
+    this.#running = undefined;
+  }
 
-  const start = (id: string): void => {
-    if (closed || known.has(id) || !isOwn(id)) return;
-    known.add(id);
-    arrived.push(id);
-    running ??= runAll();
-  };
+  async #sortIn(): Promise<void> {
+    for (let id = this.#arrived.shift(); id !== undefined; id = this.#arrived.shift()) {
+      try {
+        const organization = await this.#parts.organizationOf(id);
+        const line = this.#lines.get(organization);
+        if (line === undefined) this.#lines.set(organization, [id]);
+        else line.push(id);
+      } catch (error) {
+        this.#known.delete(id);
+        this.#parts.failed(error);
+      }
+    }
+  }
 
-  return {
-    start,
-    async resume() {
-      for (const id of await parts.unfinished()) start(id);
-    },
-    async chunkEnded() {
-      await chunk;
-    },
-    async idle() {
-      while (running !== undefined) await running;
-    },
-    async close() {
-      closed = true;
-      closing.resolve();
-      await running;
-    },
-  };
-}
-
-function enqueue(lines: Map<string, Line>, organization: string, id: string): void {
-  const line = lines.get(organization);
-  if (line === undefined) lines.set(organization, [id]);
-  else line.push(id);
-}
-
-/**
- * Runs one chunk. Returns true when the operation is completed, or failed and waits for the next
- * `resume`.
- */
-async function isEnded(id: string, { runChunk, clock, failed }: RunnerParts): Promise<boolean> {
-  const endsAt = clock() + chunkMs;
-  try {
-    return await runChunk(id, () => clock() >= endsAt);
-  } catch (error) {
-    failed(error);
-    return true;
+  /**
+   * Runs one chunk. Returns true when the operation is completed, or failed and waits for the next
+   * `resume`.
+   */
+  async #isEnded(id: string): Promise<boolean> {
+    const { runChunk, clock, failed } = this.#parts;
+    const endsAt = clock() + chunkMs;
+    try {
+      return await runChunk(id, () => clock() >= endsAt);
+    } catch (error) {
+      failed(error);
+      return true;
+    }
   }
 }
 

@@ -18,22 +18,6 @@ import { operationRows, sampleExportRows } from '../storage/records/rows/operati
 import type { Samples } from '../storage/samples/samples.ts';
 import { SharedPool } from '../structures/shared-pool.ts';
 
-export interface SampleExportParts {
-  readonly records: Records;
-  readonly store: Pick<Samples, 'exportSamples' | 'exportColumns'>;
-  readonly encoder: PartEncoder;
-  /** The folder of all exports. */
-  readonly folder: string;
-  /** Empty for the only platform on its records. */
-  readonly node: string;
-  /** Of the files of all exports on this node. */
-  readonly bytesMax: number;
-  /** How long a file is kept. */
-  readonly retentionMs: number;
-  /** Bytes free on the disk of the folder. */
-  readonly freeBytes: () => Promise<number>;
-}
-
 /** The bytes that are free on the disk of a folder. */
 export async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
@@ -41,11 +25,25 @@ export async function freeBytesOf(folder: string): Promise<number> {
 }
 
 export class SampleExports {
-  readonly #parts: SampleExportParts;
+  readonly #parts;
   /** Files between two of their parts. */
   readonly #open = new Map<string, ExportFile>();
 
-  constructor(parts: SampleExportParts) {
+  constructor(parts: {
+    readonly records: Records;
+    readonly store: Pick<Samples, 'exportSamples' | 'exportColumns'>;
+    readonly encoder: PartEncoder;
+    /** The folder of all exports. */
+    readonly folder: string;
+    /** Empty for the only platform on its records. */
+    readonly node: string;
+    /** Of the files of all exports on this node. */
+    readonly bytesMax: number;
+    /** How long a file is kept. */
+    readonly retentionMs: number;
+    /** Bytes free on the disk of the folder. */
+    readonly freeBytes: () => Promise<number>;
+  }) {
     this.#parts = parts;
   }
 
@@ -74,7 +72,7 @@ export class SampleExports {
       // Other failures, such as of a database that is away, are tried again.
       if (!(failure instanceof Problem) || failure.status !== 507) throw error;
       await this.removeFile(id);
-      await saveFailed(this.#parts, record, failure);
+      await this.#saveFailed(record, failure);
       return true;
     }
   };
@@ -142,11 +140,7 @@ export class SampleExports {
   async #endEarly(id: string): Promise<void> {
     const record = await sampleExportRows.find(this.#parts.records.db, id);
     if (record?.state === 'RUNNING')
-      await saveFailed(
-        this.#parts,
-        record,
-        problem('exportTooLarge', { bytesMax: this.#parts.bytesMax }),
-      );
+      await this.#saveFailed(record, problem('exportTooLarge', { bytesMax: this.#parts.bytesMax }));
     else if (record !== undefined) await sampleExportRows.remove(this.#parts.records.db, id);
     await this.removeFile(id);
   }
@@ -188,8 +182,41 @@ export class SampleExports {
     const { samples, unreadable, devices } = progress;
     const reached = { ...record, node: this.#parts.node, bytes, samples, unreadable };
     if (next.isLast) this.#open.delete(record.id);
-    await saveReached(this.#parts, reached, { devices, isComplete: next.isLast });
+    await this.#saveReached(reached, { devices, isComplete: next.isLast });
     return next.isLast;
+  }
+
+  /** Nothing is stored for an export that was deleted meanwhile. */
+  async #saveReached(
+    record: SampleExport,
+    { devices, isComplete }: { readonly devices: number; readonly isComplete: boolean },
+  ): Promise<void> {
+    const { records, retentionMs } = this.#parts;
+    await change(records, async (step) => {
+      const operation = await operationRows.find(step.db, record.id);
+      if (operation === undefined || operation.completed !== null) return;
+      const now = step.now();
+      const ended = { state: 'COMPLETE', expires: now + retentionMs } as const;
+      await sampleExportRows.save(step.db, isComplete ? { ...record, ...ended } : record);
+      // Devices may come and go while an export runs.
+      const total = isComplete ? devices : Math.max(operation.total, devices);
+      const completed = isComplete ? now : null;
+      await operationRows.saveProgress(step.db, { ...operation, total, done: devices, completed });
+    });
+  }
+
+  async #saveFailed(record: SampleExport, { code, message }: Problem): Promise<void> {
+    const { records, retentionMs } = this.#parts;
+    await change(records, async (step) => {
+      const operation = await operationRows.find(step.db, record.id);
+      if (operation === undefined || operation.completed !== null) return;
+      const completed = step.now();
+      const failed = Math.max(1, operation.total - operation.done);
+      await operationRows.saveProgress(step.db, { ...operation, failed, completed });
+      const expires = completed + retentionMs;
+      const failure = { state: 'FAILED', errorCode: code, error: message, bytes: 0 } as const;
+      await sampleExportRows.save(step.db, { ...record, ...failure, expires });
+    });
   }
 }
 
@@ -214,41 +241,5 @@ function nextDevices(
   return sampleExportRows.nextDevices(db, selection, {
     id: cursor?.deviceId ?? '',
     isIncluded: (cursor?.behind ?? null) !== null,
-  });
-}
-
-/** Nothing is stored for an export that was deleted meanwhile. */
-async function saveReached(
-  { records, retentionMs }: SampleExportParts,
-  record: SampleExport,
-  { devices, isComplete }: { readonly devices: number; readonly isComplete: boolean },
-): Promise<void> {
-  await change(records, async (step) => {
-    const operation = await operationRows.find(step.db, record.id);
-    if (operation === undefined || operation.completed !== null) return;
-    const now = step.now();
-    const ended = { state: 'COMPLETE', expires: now + retentionMs } as const;
-    await sampleExportRows.save(step.db, isComplete ? { ...record, ...ended } : record);
-    // Devices may come and go while an export runs.
-    const total = isComplete ? devices : Math.max(operation.total, devices);
-    const completed = isComplete ? now : null;
-    await operationRows.saveProgress(step.db, { ...operation, total, done: devices, completed });
-  });
-}
-
-async function saveFailed(
-  { records, retentionMs }: SampleExportParts,
-  record: SampleExport,
-  { code, message }: Problem,
-): Promise<void> {
-  await change(records, async (step) => {
-    const operation = await operationRows.find(step.db, record.id);
-    if (operation === undefined || operation.completed !== null) return;
-    const completed = step.now();
-    const failed = Math.max(1, operation.total - operation.done);
-    await operationRows.saveProgress(step.db, { ...operation, failed, completed });
-    const expires = completed + retentionMs;
-    const failure = { state: 'FAILED', errorCode: code, error: message, bytes: 0 } as const;
-    await sampleExportRows.save(step.db, { ...record, ...failure, expires });
   });
 }

@@ -19,24 +19,6 @@ import type { Records } from '../storage/records/records.ts';
 import { deviceRows } from '../storage/records/rows/devices.ts';
 import { operationRows } from '../storage/records/rows/operations.ts';
 
-interface SampleOperationParts {
-  readonly records: Records;
-  /** Both work on a piece, at the node that owns the device. */
-  readonly delete: (request: DeletionRequest) => Promise<DeletionOutcome>;
-  readonly recalculate: (piece: RecalculationPiece) => Promise<RecalculationOutcome>;
-  /**
-   * With several nodes: what a node removed is hidden by that node until it is out of the shared
-   * store. The operation is completed when it is. When the node is lost before, the next owner of
-   * the device does it again, so that nothing comes back.
-   */
-  readonly settling?: {
-    readonly settled: (request: { readonly deviceId: string }) => Promise<SettledChanges>;
-    /** Milliseconds of a monotonic clock. */
-    readonly clock: () => number;
-    readonly pause: (ms: number) => Promise<void>;
-  };
-}
-
 const settlingLimits = {
   /** Devices that are looked at together. */
   devicesMax: 100,
@@ -69,13 +51,29 @@ interface Ended extends Pick<Reached, 'samples' | 'rawUplinks' | 'node'> {
 }
 
 export class SampleOperations {
-  readonly #parts: SampleOperationParts;
+  readonly #parts;
   /** By operation; after a restart its device begins again, where what is done changes nothing. */
   readonly #reached = new Map<string, Reached>();
   /** Since when operations wait until what they changed is settled. */
   readonly #waitsSince = new Map<string, number>();
 
-  constructor(parts: SampleOperationParts) {
+  constructor(parts: {
+    readonly records: Records;
+    /** Both work on a piece, at the node that owns the device. */
+    readonly delete: (request: DeletionRequest) => Promise<DeletionOutcome>;
+    readonly recalculate: (piece: RecalculationPiece) => Promise<RecalculationOutcome>;
+    /**
+     * With several nodes: what a node removed is hidden by that node until it is out of the shared
+     * store. The operation is completed when it is. When the node is lost before, the next owner of
+     * the device does it again, so that nothing comes back.
+     */
+    readonly settling?: {
+      readonly settled: (request: { readonly deviceId: string }) => Promise<SettledChanges>;
+      /** Milliseconds of a monotonic clock. */
+      readonly clock: () => number;
+      readonly pause: (ms: number) => Promise<void>;
+    };
+  }) {
     this.#parts = parts;
   }
 

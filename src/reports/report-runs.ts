@@ -36,38 +36,36 @@ const runsAtOnce = 2;
 const rowsPerStep = 500;
 const tokenBytes = 32;
 
-interface ReportRunParts {
-  readonly records: Records;
-  /** The setting without which no mail can be sent; undefined when all are there. */
-  readonly missingSetting: string | undefined;
-  /** Undefined for an owner that is removed. */
-  readonly ownerOf: (
-    owner: Report['owner'],
-    organizationId: string,
-  ) => Promise<Principal | undefined>;
-  /** Throws Problem 404 without the dashboard, 429 and 503 when it cannot be read now. */
-  readonly render: (
-    report: Report,
-    to: EpochMs,
-    owner: Principal,
-    signal: AbortSignal,
-  ) => Promise<ReportContent>;
-  readonly enqueueDeliveries: (
-    drafts: readonly DeliveryDraft[],
-    step: TransactionStep,
-  ) => Promise<unknown>;
-  readonly newDeliveryId: () => string;
-  readonly newId: () => string;
-  /** Address of the installation. */
-  readonly publicUrl: () => string;
-  readonly failed: (error: unknown) => void;
-}
-
 export class ReportRuns {
-  readonly #parts: ReportRunParts;
+  readonly #parts;
   readonly #closing = new AbortController();
 
-  constructor(parts: ReportRunParts) {
+  constructor(parts: {
+    readonly records: Records;
+    /** The setting without which no mail can be sent; undefined when all are there. */
+    readonly missingSetting: string | undefined;
+    /** Undefined for an owner that is removed. */
+    readonly ownerOf: (
+      owner: Report['owner'],
+      organizationId: string,
+    ) => Promise<Principal | undefined>;
+    /** Throws Problem 404 without the dashboard, 429 and 503 when it cannot be read now. */
+    readonly render: (
+      report: Report,
+      to: EpochMs,
+      owner: Principal,
+      signal: AbortSignal,
+    ) => Promise<ReportContent>;
+    readonly enqueueDeliveries: (
+      drafts: readonly DeliveryDraft[],
+      step: TransactionStep,
+    ) => Promise<unknown>;
+    readonly newDeliveryId: () => string;
+    readonly newId: () => string;
+    /** Address of the installation. */
+    readonly publicUrl: () => string;
+    readonly failed: (error: unknown) => void;
+  }) {
     this.#parts = parts;
   }
 

@@ -1,20 +1,8 @@
 // Retrying worker: does work in the background while there is some, one run at a time, and retries after a failure.
 import type { SetTimer } from './timers.ts';
 
-interface RetryingWorkerParts {
-  readonly hasWork: () => boolean;
-  /**
-   * Does all work that waits. `progressed` makes the next failure wait for the first delay again.
-   */
-  readonly work: (progressed: () => void) => Promise<void>;
-  readonly failed: (error: unknown) => void;
-  /** Delay after the first, second, ... consecutive failure; the last one repeats. */
-  readonly retryDelaysMs: readonly [number, ...number[]];
-  readonly setTimer: SetTimer;
-}
-
 export class RetryingWorker {
-  readonly #parts: RetryingWorkerParts;
+  readonly #parts;
   #running: Promise<void> | undefined;
   #cancelRetry: (() => void) | undefined;
   #failures = 0;
@@ -23,7 +11,17 @@ export class RetryingWorker {
     this.#failures = 0;
   };
 
-  constructor(parts: RetryingWorkerParts) {
+  constructor(parts: {
+    readonly hasWork: () => boolean;
+    /**
+     * Does all work that waits. `progressed` makes the next failure wait for the first delay again.
+     */
+    readonly work: (progressed: () => void) => Promise<void>;
+    readonly failed: (error: unknown) => void;
+    /** Delay after the first, second, ... consecutive failure; the last one repeats. */
+    readonly retryDelaysMs: readonly [number, ...number[]];
+    readonly setTimer: SetTimer;
+  }) {
     this.#parts = parts;
   }
 

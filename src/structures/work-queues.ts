@@ -130,23 +130,24 @@ export function createSerialQueue(): SerialQueue {
 
 // Fair turns: limited work alternates between waiting keys, so that one of them cannot delay the others.
 
-interface TurnLimits {
-  /** Work that runs at the same time. */
-  readonly runningMax: number;
-  /** Work of one key that waits, and keys with work that waits. */
-  readonly waitingPerKeyMax: number;
-  readonly keysMax: number;
-}
-
 export class FairTurns {
-  readonly #limits: TurnLimits;
+  readonly #limits;
   readonly #refusal: () => Error;
   /** In the order of their turns: a key whose work started goes to the end. */
   readonly #lines = new Map<string, (() => void)[]>();
   #running = 0;
 
   /** `refusal`: what is thrown when too much work waits. */
-  constructor(limits: TurnLimits, refusal: () => Error) {
+  constructor(
+    limits: {
+      /** Work that runs at the same time. */
+      readonly runningMax: number;
+      /** Work of one key that waits, and keys with work that waits. */
+      readonly waitingPerKeyMax: number;
+      readonly keysMax: number;
+    },
+    refusal: () => Error,
+  ) {
     this.#limits = limits;
     this.#refusal = refusal;
   }

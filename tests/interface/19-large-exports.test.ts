@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PartEncoder } from '../../src/query/exports/part-encoder.ts';
-import { SampleExports, type SampleExportParts } from '../../src/operations/sample-exports.ts';
+import { SampleExports } from '../../src/operations/sample-exports.ts';
 import {
   createSampleExport,
   findExport,
@@ -75,7 +75,7 @@ async function* columnsOf(range: Parameters<typeof secondsOf>[0]) {
 }
 
 /** Exports over the records of the world, whose own runner gets no others than those of requests. */
-function exportsOf(more: Partial<SampleExportParts> = {}) {
+function exportsOf(more: Partial<ConstructorParameters<typeof SampleExports>[0]> = {}) {
   return new SampleExports({
     records,
     encoder,

@@ -37,7 +37,7 @@ import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/principal.ts';
 import type { RecordChange } from '../../src/model/record.ts';
-import { createOperationRunner } from '../../src/operations/operation-runner.ts';
+import { ChunkRunner } from '../../src/operations/operation-runner.ts';
 import { MapFiles } from '../../src/storage/maps/map-files.ts';
 import { openRecords, type OpenRecords } from '../../src/storage/records/records.ts';
 import { operationRows } from '../../src/storage/records/rows/operations.ts';
@@ -80,7 +80,7 @@ export async function startRecordsWorld(available: Available = everything) {
   const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];
   const network: { tell: TellNetworkServer | undefined } = { tell: undefined };
-  const operations = createOperationRunner({
+  const operations = new ChunkRunner({
     runChunk: (id, isTimeUp) => runOperationChunk(records, id, isTimeUp, network.tell),
     unfinished: () => operationRows.unfinished(records.db, 'others'),
     organizationOf: async (id) => (await operationRows.find(records.db, id))?.organizationId ?? '',

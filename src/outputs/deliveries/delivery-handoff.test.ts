@@ -7,7 +7,7 @@ import type { WaitingDelivery } from './attempts/waiting-delivery.ts';
 import { onTheirWayRows } from '../../storage/records/rows/deliveries.ts';
 import { transaction } from '../../storage/records/records.ts';
 import { setTimer } from '../../structures/timers.ts';
-import { createDeliveryHandover } from './delivery-handoff.ts';
+import { DeliveryHandover } from './delivery-handoff.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
 
 let records: TestRecords;
@@ -42,7 +42,8 @@ async function openHandover(parts: { readonly moved?: StoredDelivery } = {}) {
     },
     transformResult: async ({ result }) => result,
   });
-  const handover = await createDeliveryHandover({
+  const handover = new DeliveryHandover({
+    left: await onTheirWayRows.count(db),
     records: { db },
     log,
     from: 100,

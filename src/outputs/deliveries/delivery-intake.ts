@@ -25,119 +25,111 @@ export const intakeLimits = {
   heldMsMax: 10_000,
 } as const;
 
-interface DeliveryIntakeParts {
-  readonly log: DeliveryLog;
-  readonly deliverer: Pick<Deliverer, 'refuse' | 'add'>;
-  readonly now: () => EpochMs;
-  /** The journal position that is followed next. */
-  readonly from: number;
-  /** Deliveries from `from` on that the log has; none belongs to `knownTo` or later positions. */
-  readonly known: Set<string>;
-  readonly knownTo: number;
-}
-
-interface Held {
-  readonly since: EpochMs;
-  readonly bytes: number;
-}
-
-interface State {
-  /** In the order of the journal. */
-  readonly held: Map<WaitingDelivery, Held>;
-  heldBytes: number;
-  followedTo: number;
-  /** The last delivery that was added; of one sample there may be several. */
-  lastSequence: number;
-  readonly lastConnectors: Set<string>;
-}
-
 export class DeliveryIntake {
-  readonly #parts: DeliveryIntakeParts;
-  readonly #state: State;
+  readonly #parts;
+  /** In the order of the journal. */
+  readonly #held = new Map<WaitingDelivery, { readonly since: EpochMs; readonly bytes: number }>();
+  #heldBytes = 0;
+  #followedTo: number;
+  /** The last delivery that was added; of one sample there may be several. */
+  #lastSequence = -1;
+  readonly #lastConnectors = new Set<string>();
 
-  constructor(parts: DeliveryIntakeParts) {
+  constructor(parts: {
+    readonly log: DeliveryLog;
+    readonly deliverer: Pick<Deliverer, 'refuse' | 'add'>;
+    readonly now: () => EpochMs;
+    /** The journal position that is followed next. */
+    readonly from: number;
+    /** Deliveries from `from` on that the log has; none belongs to `knownTo` or later positions. */
+    readonly known: Set<string>;
+    readonly knownTo: number;
+  }) {
     this.#parts = parts;
-    this.#state = {
-      held: new Map(),
-      heldBytes: 0,
-      followedTo: parts.from,
-      lastSequence: -1,
-      lastConnectors: new Set(),
-    };
+    this.#followedTo = parts.from;
   }
 
   /** Adds deliveries in the order of the journal; repeated ones are skipped. */
   readonly add = async (drafts: readonly DeliveryDraft[]): Promise<void> => {
-    for (const draft of drafts) addDraft(this.#parts, this.#state, draft);
-    while (
-      this.#state.held.size > intakeLimits.heldMax ||
-      this.#state.heldBytes > intakeLimits.heldBytesMax
-    )
-      parkFirst(this.#parts, this.#state);
+    for (const draft of drafts) this.#addDraft(draft);
+    while (this.#held.size > intakeLimits.heldMax || this.#heldBytes > intakeLimits.heldBytesMax)
+      this.#parkFirst();
     if (this.#parts.log.isBehind) await this.#parts.log.write();
   };
 
   /** Call when everything before the journal position was added. */
   followed(position: number): void {
-    this.#state.followedTo = Math.max(this.#state.followedTo, position);
+    this.#followedTo = Math.max(this.#followedTo, position);
     if (position >= this.#parts.knownTo) this.#parts.known.clear();
   }
 
   /** Everything before this journal position has a record, or nothing to deliver. */
   get heldTo(): number {
-    const [first] = this.#state.held.keys();
-    return first === undefined ? this.#state.followedTo : Math.floor(first.sequence);
+    const [first] = this.#held.keys();
+    return first === undefined ? this.#followedTo : Math.floor(first.sequence);
   }
 
   /** Call for a delivery that got a record, or is gone. */
   release(waiting: WaitingDelivery): void {
-    release(this.#state, waiting);
+    const known = this.#held.get(waiting);
+    if (known === undefined) return;
+    this.#held.delete(waiting);
+    this.#heldBytes -= known.bytes;
   }
 
   /** A delivery that has no record yet. */
   held(id: string): Delivery | undefined {
-    return [...this.#state.held.keys()].find((waiting) => waiting.id === id)?.draft;
+    return [...this.#held.keys()].find((waiting) => waiting.id === id)?.draft;
   }
 
   /** Writes a record for those that have waited for long, or for all. */
   park(which: 'old' | 'all'): void {
     const now = this.#parts.now();
-    for (let [first] = this.#state.held; first !== undefined; [first] = this.#state.held) {
+    for (let [first] = this.#held; first !== undefined; [first] = this.#held) {
       if (which === 'old' && isWithin(intakeLimits.heldMsMax, first[1].since, now)) return;
-      parkFirst(this.#parts, this.#state);
+      this.#parkFirst();
     }
   }
-}
 
-function addDraft(parts: DeliveryIntakeParts, state: State, draft: DeliveryDraft): void {
-  const { now, deliverer, known } = parts;
-  if (isRepeated(state, draft)) return;
-  const delivery = deliveryOfDraft(draft, now());
-  if (known.size > 0 && known.delete(delivery.id)) return;
-  const reason = deliverer.refuse(draft);
-  if (reason !== undefined) {
-    parts.log.append(recordOf({ ...delivery, state: 'DEAD', reason }));
-    return;
+  #addDraft(draft: DeliveryDraft): void {
+    const { now, deliverer, known } = this.#parts;
+    if (this.#isRepeated(draft)) return;
+    const delivery = deliveryOfDraft(draft, now());
+    if (known.size > 0 && known.delete(delivery.id)) return;
+    const reason = deliverer.refuse(draft);
+    if (reason !== undefined) {
+      this.#parts.log.append(recordOf({ ...delivery, state: 'DEAD', reason }));
+      return;
+    }
+    const waiting = waitingDraft(delivery);
+    const bytes = draft.bytes ?? 0;
+    this.#held.set(waiting, { since: delivery.created, bytes });
+    this.#heldBytes += bytes;
+    deliverer.add([waiting]);
   }
-  const waiting = waitingDraft(delivery);
-  const bytes = draft.bytes ?? 0;
-  state.held.set(waiting, { since: delivery.created, bytes });
-  state.heldBytes += bytes;
-  deliverer.add([waiting]);
-}
 
-/** The follower gets entries again after a failure. */
-function isRepeated(
-  state: State,
-  { sequence = missing('sequence'), connectorId }: DeliveryDraft,
-): boolean {
-  const { lastSequence, lastConnectors } = state;
-  if (sequence < lastSequence) return true;
-  if (sequence === lastSequence && lastConnectors.has(connectorId)) return true;
-  if (sequence > lastSequence) lastConnectors.clear();
-  lastConnectors.add(connectorId);
-  state.lastSequence = sequence;
-  return false;
+  /** The follower gets entries again after a failure. */
+  #isRepeated({ sequence = missing('sequence'), connectorId }: DeliveryDraft): boolean {
+    if (sequence < this.#lastSequence) return true;
+    if (sequence === this.#lastSequence && this.#lastConnectors.has(connectorId)) return true;
+    if (sequence > this.#lastSequence) this.#lastConnectors.clear();
+    this.#lastConnectors.add(connectorId);
+    this.#lastSequence = sequence;
+    return false;
+  }
+
+  #parkFirst(): void {
+    const { log } = this.#parts;
+
+    const [waiting] = this.#held.keys();
+    if (waiting === undefined) return;
+    this.release(waiting);
+    const { draft } = waiting;
+    if (draft === undefined || waiting.isGone) return;
+    waiting.place = log.append(recordOf({ ...draft, revision: waiting.revision }));
+    waiting.revision += 1;
+    waiting.draft = undefined;
+  }
 }
 
 function deliveryOfDraft(draft: DeliveryDraft, now: EpochMs): Delivery {
@@ -164,24 +156,6 @@ function deliveryOfDraft(draft: DeliveryDraft, now: EpochMs): Delivery {
     answer: null,
     reason: null,
   };
-}
-
-function parkFirst({ log }: DeliveryIntakeParts, state: State): void {
-  const [waiting] = state.held.keys();
-  if (waiting === undefined) return;
-  release(state, waiting);
-  const { draft } = waiting;
-  if (draft === undefined || waiting.isGone) return;
-  waiting.place = log.append(recordOf({ ...draft, revision: waiting.revision }));
-  waiting.revision += 1;
-  waiting.draft = undefined;
-}
-
-function release(state: State, waiting: WaitingDelivery): void {
-  const known = state.held.get(waiting);
-  if (known === undefined) return;
-  state.held.delete(waiting);
-  state.heldBytes -= known.bytes;
 }
 
 // Delivery recovery: the deliveries that the last process left waiting in the log.
@@ -218,21 +192,8 @@ const saveEveryMs = 1_000;
 /** The log is compacted when it has grown by so much, and with each maintenance. */
 const grown = { bytes: 32 * 1024 * 1024, records: 100_000 } as const;
 
-interface DeliveryUpkeepParts {
-  readonly journal: EntryLog;
-  /** The name of the follower in the journal. */
-  readonly follower: string;
-  readonly log: DeliveryLog;
-  readonly deliverer: Deliverer;
-  readonly intake: DeliveryIntake;
-  /** Those of the connectors that exist. */
-  readonly existing: (connectorIds: readonly string[]) => Promise<ReadonlySet<string>>;
-  readonly setRepeatingTimer: SetTimer;
-  readonly failed: (error: unknown) => void;
-}
-
 export class DeliveryUpkeep {
-  readonly #parts: DeliveryUpkeepParts;
+  readonly #parts;
   readonly #log: DeliveryLog;
   readonly #deliverer: Deliverer;
   readonly #intake: DeliveryIntake;
@@ -247,7 +208,7 @@ export class DeliveryUpkeep {
       return;
     }
     this.#intake.park('old');
-    await savePosition(this.#parts);
+    await this.#savePosition();
     if (this.#wasBehind && !this.#log.isBehind) this.#deliverer.wake();
     this.#wasBehind = this.#log.isBehind;
     const { bytes, records } = this.#compacted;
@@ -256,7 +217,18 @@ export class DeliveryUpkeep {
   };
 
   /** Starts the upkeep. */
-  constructor(parts: DeliveryUpkeepParts) {
+  constructor(parts: {
+    readonly journal: EntryLog;
+    /** The name of the follower in the journal. */
+    readonly follower: string;
+    readonly log: DeliveryLog;
+    readonly deliverer: Deliverer;
+    readonly intake: DeliveryIntake;
+    /** Those of the connectors that exist. */
+    readonly existing: (connectorIds: readonly string[]) => Promise<ReadonlySet<string>>;
+    readonly setRepeatingTimer: SetTimer;
+    readonly failed: (error: unknown) => void;
+  }) {
     this.#parts = parts;
     const { log, deliverer, intake, failed } = parts;
     this.#log = log;
@@ -308,22 +280,19 @@ export class DeliveryUpkeep {
     this.#cancel();
     await this.#turns.run(async () => {
       this.#intake.park('all');
-      await savePosition(this.#parts);
+      await this.#savePosition();
     });
   };
-}
 
-/** What is before the position has a record by now, and the sync makes it durable. */
-async function savePosition({
-  journal,
-  follower,
-  log,
-  intake,
-}: DeliveryUpkeepParts): Promise<void> {
-  const position = intake.heldTo;
-  if (log.isUnsynced) await log.sync();
-  if (position > (journal.followerPosition(follower) ?? 0))
-    journal.setFollowerPosition(follower, position);
+  /** What is before the position has a record by now, and the sync makes it durable. */
+  async #savePosition(): Promise<void> {
+    const { journal, follower, log, intake } = this.#parts;
+
+    const position = intake.heldTo;
+    if (log.isUnsynced) await log.sync();
+    if (position > (journal.followerPosition(follower) ?? 0))
+      journal.setFollowerPosition(follower, position);
+  }
 }
 
 function waitingCounts(waiting: Iterable<WaitingDelivery>): Map<number, number> {

@@ -99,35 +99,25 @@ type AttemptResult =
 /** Bounds the work for a connector with a retry for each of many devices. */
 const retriesRead = 1_000;
 
-interface State<D extends PendingDelivery> {
-  readonly connectors: Map<string, ConnectorQueue<D>>;
-  readonly later: DueQueue<DeviceQueue<D>>;
-  /** Connectors that may have a queue to start. */
-  readonly changed: Set<string>;
-  size: number;
-}
-
 export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
-  readonly #state: State<D> = {
-    connectors: new Map(),
-    later: new DueQueue(),
-    changed: new Set(),
-    size: 0,
-  };
+  readonly #connectors = new Map<string, ConnectorQueue<D>>();
+  readonly #later = new DueQueue<DeviceQueue<D>>();
+  /** Connectors that may have a queue to start. */
+  readonly #changed = new Set<string>();
+  #size = 0;
 
   /** Deliveries of one connector queue that wait or are in progress. */
   sizeOf(key: string): number {
-    return this.#state.connectors.get(key)?.size ?? 0;
+    return this.#connectors.get(key)?.size ?? 0;
   }
 
   /** The connector queues of the connector: one, or one for each organization. */
   *#of(connectorId: string): Generator<ConnectorQueue<D>> {
     if (isSharedConnector(connectorId)) {
-      for (const [key, queue] of this.#state.connectors)
-        if (isOfConnector(key, connectorId)) yield queue;
+      for (const [key, queue] of this.#connectors) if (isOfConnector(key, connectorId)) yield queue;
       return;
     }
-    const queue = this.#state.connectors.get(connectorId);
+    const queue = this.#connectors.get(connectorId);
     if (queue !== undefined) yield queue;
   }
 
@@ -138,21 +128,21 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
 
   /** Deliveries that wait or are in progress, of all connectors. */
   get size(): number {
-    return this.#state.size;
+    return this.#size;
   }
 
   /** Number of connectors whose target counts as broken. */
   get brokenTargets(): number {
-    return [...this.#state.connectors.values()].filter(isBroken).length;
+    return [...this.#connectors.values()].filter(isBroken).length;
   }
 
   /** The next time at which a queue becomes ready. */
   get earliest(): EpochMs | undefined {
-    return this.#state.later.earliest;
+    return this.#later.earliest;
   }
 
   isBroken(key: string): boolean {
-    const connector = this.#state.connectors.get(key);
+    const connector = this.#connectors.get(key);
     return connector !== undefined && isBroken(connector);
   }
 
@@ -166,23 +156,65 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
   }
 
   /** Adds a delivery, in any order. Ignores a known one. */
-  add(pending: D, now: EpochMs): void {
-    add(this.#state, pending, now);
+  add(delivery: D, now: EpochMs): void {
+    const { connectorId, deviceId } = delivery;
+    const key = queueKeyOf(delivery);
+    const connector = this.#connectorOf(key);
+    const known = connector.devices.get(deviceId);
+    if (known !== undefined && !insertDelivery(known, delivery)) return;
+    connector.size += 1;
+    this.#size += 1;
+    if (known !== undefined) return;
+    const queue: DeviceQueue<D> = {
+      connectorId,
+      key,
+      deviceId,
+      waiting: [delivery],
+      state: 'later',
+    };
+    connector.devices.set(deviceId, queue);
+    this.#place(queue, now);
   }
 
   /** Yields the queues whose first delivery starts now. Each is in progress until `end`. */
-  start(now: EpochMs): Generator<DeviceQueue<D>> {
-    return start(this.#state, now);
+  *start(now: EpochMs): Generator<DeviceQueue<D>> {
+    for (const queue of this.#later.takeDue(now)) {
+      if (queue.state === 'later') this.#place(queue, now);
+    }
+    for (const key of [...this.#changed]) {
+      const connector = this.#connectors.get(key) ?? new ConnectorQueue<D>();
+      for (let queue = nextReady(connector); queue !== undefined; queue = nextReady(connector)) {
+        connector.retried.delete(queue);
+        connector.fresh.delete(queue);
+        queue.state = 'inProgress';
+        connector.inProgress += 1;
+        yield queue;
+      }
+      this.#changed.delete(key);
+    }
   }
 
   /** Removes deliveries that are not in progress. */
   remove(isRemoved: (pending: D) => boolean): void {
-    remove(this.#state, isRemoved);
+    for (const connector of [...this.#connectors.values()])
+      for (const queue of [...connector.devices.values()]) {
+        const first = queue.state === 'inProgress' ? queue.waiting.slice(0, 1) : [];
+        const others = queue.waiting.slice(first.length);
+        const left = others.filter((pending) => !isRemoved(pending));
+        if (left.length === others.length) continue;
+        connector.size -= others.length - left.length;
+        this.#size -= others.length - left.length;
+        queue.waiting.splice(0, queue.waiting.length, ...first, ...left);
+        if (queue.waiting.length === 0) this.#endQueue(connector, queue);
+      }
   }
 
   /** The deliveries of the connector that wait or are in progress; of all without one. */
-  waiting(connectorId?: string): Generator<D> {
-    return waitingIn(this.#state, connectorId);
+  *waiting(connectorId: string | undefined): Generator<D> {
+    for (const [id, { devices }] of this.#connectors) {
+      if (connectorId !== undefined && !isOfConnector(id, connectorId)) continue;
+      for (const { waiting } of devices.values()) yield* waiting;
+    }
   }
 
   /**
@@ -195,17 +227,61 @@ export class DeliveryQueues<D extends PendingDelivery = PendingDelivery> {
     isTargetWell: boolean | undefined,
     now: EpochMs,
   ): void {
-    end(this.#state, queue, result, isTargetWell, now);
+    const connector = this.#connectorOf(queue.key);
+    connector.inProgress -= 1;
+    if (isTargetWell === true) connector.consecutiveFailures = 0;
+    if (isTargetWell === false) connector.consecutiveFailures += 1;
+    this.#changed.add(queue.key);
+    if (result.isOver) {
+      queue.waiting.shift();
+      connector.size -= 1;
+      this.#size -= 1;
+    } else {
+      const delivery = firstOf(queue);
+      delivery.tries += 1;
+      delivery.nextAt = result.nextAt;
+    }
+    if (queue.waiting.length > 0) this.#place(queue, now);
+    else this.#removeQueue(connector, queue);
   }
-}
 
-function* waitingIn<D extends PendingDelivery>(
-  { connectors }: State<D>,
-  connectorId: string | undefined,
-): Generator<D> {
-  for (const [id, { devices }] of connectors) {
-    if (connectorId !== undefined && !isOfConnector(id, connectorId)) continue;
-    for (const { waiting } of devices.values()) yield* waiting;
+  #connectorOf(key: string): ConnectorQueue<D> {
+    const known = this.#connectors.get(key) ?? new ConnectorQueue<D>();
+    this.#connectors.set(key, known);
+    return known;
+  }
+
+  /** Makes a queue ready, or lets it wait until its first delivery is due. */
+  #place(queue: DeviceQueue<D>, now: EpochMs): void {
+    const connector = this.#connectorOf(queue.key);
+    const { nextAt, tries } = firstOf(queue);
+    if (tries > 0) connector.failing.add(queue);
+    else connector.failing.delete(queue);
+    if (nextAt > now) {
+      queue.state = 'later';
+      this.#later.add(nextAt, queue);
+      return;
+    }
+    queue.state = 'ready';
+    const ready = tries > 0 ? connector.retried : connector.fresh;
+    ready.add(queue);
+    this.#changed.add(queue.key);
+  }
+
+  /** The time that it waited for passes without effect. */
+  #endQueue(connector: ConnectorQueue<D>, queue: DeviceQueue<D>): void {
+    queue.state = 'ready';
+    connector.fresh.delete(queue);
+    connector.retried.delete(queue);
+    this.#removeQueue(connector, queue);
+  }
+
+  #removeQueue(connector: ConnectorQueue<D>, queue: DeviceQueue<D>): void {
+    connector.devices.delete(queue.deviceId);
+    connector.failing.delete(queue);
+    // The failures of a connector without deliveries are kept, so that a broken target stays broken.
+    if (connector.devices.size === 0 && connector.consecutiveFailures === 0)
+      this.#connectors.delete(queue.key);
   }
 }
 
@@ -216,136 +292,6 @@ function nextRetryIn(connector: ConnectorQueue | undefined): EpochMs | undefined
     if (next === undefined || nextAt < next) next = nextAt;
   }
   return next;
-}
-
-function connectorOf<D extends PendingDelivery>(
-  { connectors }: State<D>,
-  key: string,
-): ConnectorQueue<D> {
-  const known = connectors.get(key) ?? new ConnectorQueue<D>();
-  connectors.set(key, known);
-  return known;
-}
-
-/** Makes a queue ready, or lets it wait until its first delivery is due. */
-function place<D extends PendingDelivery>(
-  state: State<D>,
-  queue: DeviceQueue<D>,
-  now: EpochMs,
-): void {
-  const connector = connectorOf(state, queue.key);
-  const { nextAt, tries } = firstOf(queue);
-  if (tries > 0) connector.failing.add(queue);
-  else connector.failing.delete(queue);
-  if (nextAt > now) {
-    queue.state = 'later';
-    state.later.add(nextAt, queue);
-    return;
-  }
-  queue.state = 'ready';
-  const ready = tries > 0 ? connector.retried : connector.fresh;
-  ready.add(queue);
-  state.changed.add(queue.key);
-}
-
-function add<D extends PendingDelivery>(state: State<D>, delivery: D, now: EpochMs): void {
-  const { connectorId, deviceId } = delivery;
-  const key = queueKeyOf(delivery);
-  const connector = connectorOf(state, key);
-  const known = connector.devices.get(deviceId);
-  if (known !== undefined && !insertDelivery(known, delivery)) return;
-  connector.size += 1;
-  state.size += 1;
-  if (known !== undefined) return;
-  const queue: DeviceQueue<D> = { connectorId, key, deviceId, waiting: [delivery], state: 'later' };
-  connector.devices.set(deviceId, queue);
-  place(state, queue, now);
-}
-
-function* start<D extends PendingDelivery>(
-  state: State<D>,
-  now: EpochMs,
-): Generator<DeviceQueue<D>> {
-  for (const queue of state.later.takeDue(now)) {
-    if (queue.state === 'later') place(state, queue, now);
-  }
-  for (const key of [...state.changed]) {
-    const connector = state.connectors.get(key) ?? new ConnectorQueue<D>();
-    for (let queue = nextReady(connector); queue !== undefined; queue = nextReady(connector)) {
-      connector.retried.delete(queue);
-      connector.fresh.delete(queue);
-      queue.state = 'inProgress';
-      connector.inProgress += 1;
-      yield queue;
-    }
-    state.changed.delete(key);
-  }
-}
-
-function end<D extends PendingDelivery>(
-  state: State<D>,
-  queue: DeviceQueue<D>,
-  result: AttemptResult,
-  isTargetWell: boolean | undefined,
-  now: EpochMs,
-): void {
-  const connector = connectorOf(state, queue.key);
-  connector.inProgress -= 1;
-  if (isTargetWell === true) connector.consecutiveFailures = 0;
-  if (isTargetWell === false) connector.consecutiveFailures += 1;
-  state.changed.add(queue.key);
-  if (result.isOver) {
-    queue.waiting.shift();
-    connector.size -= 1;
-    state.size -= 1;
-  } else {
-    const delivery = firstOf(queue);
-    delivery.tries += 1;
-    delivery.nextAt = result.nextAt;
-  }
-  if (queue.waiting.length > 0) place(state, queue, now);
-  else removeQueue(state, connector, queue);
-}
-
-function remove<D extends PendingDelivery>(
-  state: State<D>,
-  isRemoved: (pending: D) => boolean,
-): void {
-  for (const connector of [...state.connectors.values()])
-    for (const queue of [...connector.devices.values()]) {
-      const first = queue.state === 'inProgress' ? queue.waiting.slice(0, 1) : [];
-      const others = queue.waiting.slice(first.length);
-      const left = others.filter((pending) => !isRemoved(pending));
-      if (left.length === others.length) continue;
-      connector.size -= others.length - left.length;
-      state.size -= others.length - left.length;
-      queue.waiting.splice(0, queue.waiting.length, ...first, ...left);
-      if (queue.waiting.length === 0) endQueue(state, connector, queue);
-    }
-}
-
-/** The time that it waited for passes without effect. */
-function endQueue<D extends PendingDelivery>(
-  state: State<D>,
-  connector: ConnectorQueue<D>,
-  queue: DeviceQueue<D>,
-): void {
-  queue.state = 'ready';
-  connector.fresh.delete(queue);
-  connector.retried.delete(queue);
-  removeQueue(state, connector, queue);
-}
-
-function removeQueue<D extends PendingDelivery>(
-  state: State<D>,
-  connector: ConnectorQueue<D>,
-  queue: DeviceQueue<D>,
-): void {
-  connector.devices.delete(queue.deviceId);
-  connector.failing.delete(queue);
-  // The failures of a connector without deliveries are kept, so that a broken target stays broken.
-  if (connector.devices.size === 0 && connector.consecutiveFailures === 0)
-    state.connectors.delete(queue.key);
 }
 
 // Due queue: items that are due at a time, the earliest first, in a binary heap.

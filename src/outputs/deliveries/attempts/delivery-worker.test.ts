@@ -7,13 +7,7 @@ import {
   storedDelivery,
   testFolder,
 } from '../../../storage/delivery-log/testing-log.ts';
-import {
-  Deliverer,
-  delivererLimits,
-  type DelivererParts,
-  planAfter,
-  retryDelaysMs,
-} from './delivery-worker.ts';
+import { Deliverer, delivererLimits, planAfter, retryDelaysMs } from './delivery-worker.ts';
 import { waitingRecord, loadDelivery, recordAttempt } from './waiting-delivery.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -65,10 +59,12 @@ async function openLog() {
   };
 }
 
+type Parts = ConstructorParameters<typeof Deliverer>[0];
+
 async function deliver(
   { log, pending }: Awaited<ReturnType<typeof openLog>>,
-  send: DelivererParts['send'],
-  over: Partial<DelivererParts> = {},
+  send: Parts['send'],
+  over: Partial<Parts> = {},
 ) {
   const time = testClock();
   const failures: unknown[] = [];
@@ -212,7 +208,7 @@ test('notes that cannot be written are kept and written later, and nothing is se
   let sent = 0;
   let isBroken = true;
   const saved: unknown[] = [];
-  const saveNotes: DelivererParts['saveNotes'] = async (notes) => {
+  const saveNotes: Parts['saveNotes'] = async (notes) => {
     if (isBroken) throw new Error('disk');
     saved.push(...notes);
   };
@@ -263,7 +259,7 @@ test('restarts at random points lose nothing, keep the order of first arrivals, 
       return isDead ? new Promise(() => {}) : { ok: true, answer: 'ok' };
     };
     // A process that has ended writes nothing, and none of its timers fires.
-    const record: DelivererParts['record'] = (tried) => {
+    const record: Parts['record'] = (tried) => {
       if (!isDead) recordAttempt(tried, log.log);
     };
     const { deliverer, next } = await deliver(log, send, { record });

@@ -41,16 +41,12 @@ class NoteWriter {
   };
   readonly #hasWork = (): boolean => this.#waiting.length > 0;
 
-  constructor({
-    saveNotes,
-    failed,
-    setTimer,
-  }: {
-    /** Saves all or none. */
-    readonly saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
-    readonly failed: (error: unknown) => void;
-    readonly setTimer: SetTimer;
-  }) {
+  /** `saveNotes` saves all or none. */
+  constructor(
+    saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>,
+    failed: (error: unknown) => void,
+    setTimer: SetTimer,
+  ) {
     this.#saveNotes = saveNotes;
     this.#worker = new RetryingWorker({
       hasWork: this.#hasWork,
@@ -98,7 +94,6 @@ class LimitedAttempts {
   readonly #send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
   readonly #clock: () => number;
   readonly #setTimer: SetTimer;
-  readonly #attemptMsMax: number;
   readonly #failed: (error: unknown) => void;
   /** All have the same time, so that the first one ends first. */
   readonly #running = new Set<Attempt>();
@@ -107,7 +102,7 @@ class LimitedAttempts {
   #end: SharedEnd | undefined;
   readonly #endLate = (): void => {
     this.#isTimed = false;
-    const reason = `timed out after ${this.#attemptMsMax / 1_000} s`;
+    const reason = `timed out after ${delivererLimits.tryMsMax / 1_000} s`;
     for (const attempt of this.#running) {
       if (attempt.end.endsAt > this.#clock()) break;
       this.#running.delete(attempt);
@@ -117,21 +112,20 @@ class LimitedAttempts {
     this.#setOneTimer();
   };
 
-  constructor(parts: {
-    /** Rejects only with an internal error. */
-    readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
-    /** Milliseconds since any fixed moment: an attempt has its time whatever the wall clock does. */
-    readonly clock: () => number;
-    readonly setTimer: SetTimer;
-    readonly attemptMsMax: number;
-    /** Called for an internal error, after which the attempt has failed for the time being. */
-    readonly failed: (error: unknown) => void;
-  }) {
-    const { send, clock, setTimer, attemptMsMax, failed } = parts;
+  /**
+   * `send` rejects only with an internal error. `clock` gives milliseconds since any fixed moment:
+   * an attempt has its time whatever the wall clock does. `failed` is called for an internal error,
+   * after which the attempt has failed for the time being.
+   */
+  constructor(
+    send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>,
+    clock: () => number,
+    setTimer: SetTimer,
+    failed: (error: unknown) => void,
+  ) {
     this.#send = send;
     this.#clock = clock;
     this.#setTimer = setTimer;
-    this.#attemptMsMax = attemptMsMax;
     this.#failed = failed;
   }
 
@@ -171,7 +165,7 @@ class LimitedAttempts {
    * does for a delivery.
    */
   #endOfNext(): SharedEnd {
-    const endsAt = Math.ceil(this.#clock()) + this.#attemptMsMax;
+    const endsAt = Math.ceil(this.#clock()) + delivererLimits.tryMsMax;
     const isShared = this.#end?.endsAt === endsAt && this.#end.attempts < attemptsPerEndMax;
     if (!isShared || this.#end === undefined)
       this.#end = { endsAt, stop: new AbortController(), attempts: 0 };
@@ -208,86 +202,110 @@ export interface QueuedDelivery {
   readonly workspaceId: string;
 }
 
-export interface DelivererParts {
+/** Where deliveries are kept: the delivery log, or rows that several nodes share. */
+export interface DeliveryStore {
   /** Undefined for a delivery that is gone or cannot be read. */
   readonly load: (waiting: WaitingDelivery) => Delivery | undefined | Promise<Delivery | undefined>;
-  /** One attempt; rejects only with an internal error. */
-  readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
-  /** Saves notes for owners of devices, all or none, before the outcomes that they are of. */
-  readonly saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
-  /** Adds the outcome of an attempt to the log. */
+  /** Keeps the outcome of an attempt. */
   readonly record: (tried: TriedDelivery) => void;
-  readonly failed: (error: unknown) => void;
   /** Whether no delivery may start, because the log is too far behind. */
   readonly isBlocked?: () => boolean;
-  /** Called for each delivery that found its queue full. */
-  readonly givenUp?: (delivery: QueuedDelivery) => void;
-  /** Notified when a target begins or ceases to count as broken. */
-  readonly targetChanged?: (connectorId: string, isBroken: boolean, reason: string | null) => void;
-  readonly newId: () => string;
-  readonly now: () => EpochMs;
-  /** Milliseconds since any fixed moment. Attempts and pauses are measured by it: clocks step. */
-  readonly clock: () => number;
-  readonly random: () => number;
-  readonly setTimer: SetTimer;
-}
-
-interface Worker {
-  readonly parts: DelivererParts;
-  readonly queues: DeliveryQueues<WaitingDelivery>;
-  readonly noteWriter: NoteWriter;
-  readonly attempts: LimitedAttempts;
-  readonly timer: WakeTimer;
-  /** Queues with a delivery in progress. */
-  readonly running: Set<DeviceQueue<WaitingDelivery>>;
-  /** Called when an attempt has ended. */
-  readonly attemptEnded: (() => void)[];
-  /** Called when no delivery is in progress. */
-  readonly idle: (() => void)[];
-  isClosed: boolean;
-  /** Whether due deliveries are started at the end of this turn. */
-  isStarting: boolean;
 }
 
 export class Deliverer {
-  readonly #parts: DelivererParts;
-  readonly #worker: Worker;
+  readonly #parts;
+  readonly #queues = new DeliveryQueues<WaitingDelivery>();
+  readonly #noteWriter: NoteWriter;
+  readonly #attempts: LimitedAttempts;
+  readonly #timer: WakeTimer;
+  /** Queues with a delivery in progress. */
+  readonly #running = new Set<DeviceQueue<WaitingDelivery>>();
+  /** Called when an attempt has ended. */
+  readonly #attemptEnded: (() => void)[] = [];
+  /** Called when no delivery is in progress. */
+  readonly #idle: (() => void)[] = [];
+  #isClosed = false;
+  /** Whether due deliveries are started at the end of this turn. */
+  #isStarting = false;
 
-  constructor(parts: DelivererParts) {
+  constructor(
+    parts: DeliveryStore & {
+      /** One attempt; rejects only with an internal error. */
+      readonly send: (delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
+      /** Saves notes for owners of devices, all or none, before the outcomes that they are of. */
+      readonly saveNotes: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
+      readonly failed: (error: unknown) => void;
+      /** Called for each delivery that found its queue full. */
+      readonly givenUp?: (delivery: QueuedDelivery) => void;
+      /** Notified when a target begins or ceases to count as broken. */
+      readonly targetChanged?: (
+        connectorId: string,
+        isBroken: boolean,
+        reason: string | null,
+      ) => void;
+      readonly newId: () => string;
+      readonly now: () => EpochMs;
+      /** Milliseconds since any fixed moment. Attempts and pauses are measured by it: clocks step. */
+      readonly clock: () => number;
+      readonly random: () => number;
+      readonly setTimer: SetTimer;
+    },
+  ) {
     this.#parts = parts;
-    this.#worker = createWorker(parts);
+    const { saveNotes, send, clock, failed, setTimer } = parts;
+    this.#noteWriter = new NoteWriter(saveNotes, failed, setTimer);
+    this.#attempts = new LimitedAttempts(send, clock, setTimer, failed);
+    this.#timer = new WakeTimer(() => this.#startDue(), clock, setTimer);
   }
 
   /** Resolves when nothing is due now and all outcomes are saved. */
-  readonly settled = (): Promise<void> => settled(this.#worker);
+  readonly settled = async (): Promise<void> => {
+    for (;;) {
+      // Deliveries that were added in this turn start at its end.
+      await Promise.resolve();
+      if (this.#running.size === 0) return;
+      await this.#whenIdle();
+    }
+  };
 
   /**
    * Waits a moment for the attempts in progress and aborts the rest. Pending deliveries continue
    * after the next start.
    */
-  readonly close = (): Promise<void> => close(this.#worker);
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    this.#timer.cancel();
+    const cancelAbort = this.#parts.setTimer(() => {
+      this.#attempts.abortAll();
+      // What is left waits for its notes, which cannot be saved at present.
+      void this.#noteWriter.close();
+    }, delivererLimits.closeGraceMs);
+    await this.#whenIdle();
+    cancelAbort();
+    await this.#noteWriter.close();
+  };
 
   /** Adds deliveries. Those that are due start immediately. */
   add(waiting: readonly WaitingDelivery[]): void {
     for (const delivery of waiting) {
-      delivery.nextAt = dueOf(this.#parts, delivery);
-      this.#worker.queues.add(delivery, this.#parts.clock());
+      delivery.nextAt = this.#dueOf(delivery);
+      this.#queues.add(delivery, this.#parts.clock());
     }
-    startSoon(this.#worker);
+    this.#startSoon();
   }
 
   /** Starts deliveries again that `isBlocked` held back. */
   wake(): void {
-    startDue(this.#worker);
+    this.#startDue();
   }
 
   /** The deliveries of the connector that wait or are in progress; of all without one. */
   waitingDeliveries(connectorId?: string): Iterable<WaitingDelivery> {
-    return this.#worker.queues.waiting(connectorId);
+    return this.#queues.waiting(connectorId);
   }
 
   waitingOf(connectorId: string): number {
-    return this.#worker.queues.waitingOf(connectorId);
+    return this.#queues.waitingOf(connectorId);
   }
 
   /** Why the queue has no place for the delivery, which is given up then; undefined when it has. */
@@ -295,7 +313,7 @@ export class Deliverer {
     const { waitingPerConnectorMax, waitingPerOrganizationMax } = delivererLimits;
     const isShared = isSharedConnector(delivery.connectorId);
     const max = isShared ? waitingPerOrganizationMax : waitingPerConnectorMax;
-    if (this.#worker.queues.sizeOf(queueKeyOf(delivery)) < max) return undefined;
+    if (this.#queues.sizeOf(queueKeyOf(delivery)) < max) return undefined;
     this.#parts.givenUp?.(delivery);
     return isShared
       ? `the organization has no place left in the delivery queue of this connector (${max})`
@@ -303,167 +321,155 @@ export class Deliverer {
   }
 
   nextRetryOf(connectorId: string): EpochMs | undefined {
-    const at = this.#worker.queues.nextRetryOf(connectorId);
+    const at = this.#queues.nextRetryOf(connectorId);
     return at === undefined ? undefined : Math.round(this.#parts.now() + at - this.#parts.clock());
   }
 
   get waiting(): number {
-    return this.#worker.queues.size;
+    return this.#queues.size;
   }
 
   get brokenTargets(): number {
-    return this.#worker.queues.brokenTargets;
+    return this.#queues.brokenTargets;
   }
 
   /**
    * Gives up deliveries that another node continues. Resolves when none of them is in progress;
    * what was attempted meanwhile is recorded.
    */
-  release(isReleased: (waiting: WaitingDelivery) => boolean): Promise<void> {
-    return release(this.#worker, isReleased);
-  }
-}
-
-function createWorker(parts: DelivererParts): Worker {
-  const { send, clock, setTimer, failed } = parts;
-  const wake = () => startDue(worker);
-  const attemptMsMax = delivererLimits.tryMsMax;
-  const worker: Worker = {
-    parts,
-    queues: new DeliveryQueues(),
-    noteWriter: new NoteWriter(parts),
-    attempts: new LimitedAttempts({ send, clock, setTimer, attemptMsMax, failed }),
-    timer: new WakeTimer(wake, clock, setTimer),
-    running: new Set(),
-    attemptEnded: [],
-    idle: [],
-    isClosed: false,
-    isStarting: false,
-  };
-  return worker;
-}
-
-/**
- * When it is due by the clock that does not step. Its times are of the clock of another node, or of
- * this one before it stepped: it waits no longer than the pause that was planned then.
- */
-function dueOf({ now, clock }: DelivererParts, { nextAt, updated }: WaitingDelivery): number {
-  return clock() + Math.max(0, Math.min(nextAt - now(), nextAt - updated));
-}
-
-/** Starts at the end of this turn, so that many calls look for due deliveries once. */
-function startSoon(worker: Worker): void {
-  if (worker.isStarting) return;
-  worker.isStarting = true;
-  queueMicrotask(() => {
-    worker.isStarting = false;
-    startDue(worker);
-  });
-}
-
-function startDue(worker: Worker): void {
-  const { parts, queues, timer, running } = worker;
-  if (worker.isClosed || parts.isBlocked?.() === true) return;
-  for (const queue of queues.start(parts.clock())) {
-    running.add(queue);
-    void deliver(worker, queue);
-  }
-  timer.set(queues.earliest);
-}
-
-/**
- * Attempts the first delivery of a queue. Whatever throws, the queue goes on: the delivery is tried
- * again later.
- */
-async function deliver(worker: Worker, queue: DeviceQueue<WaitingDelivery>): Promise<void> {
-  const { parts, queues } = worker;
-  try {
-    const startedMs = parts.clock();
-    const waiting = firstOf(queue);
-    const loaded = load(worker, waiting);
-    const delivery = loaded instanceof Promise ? await loaded : loaded;
-    if (delivery === undefined) {
-      queues.end(queue, { isOver: true }, undefined, parts.clock());
-      return startSoon(worker);
+  async release(isReleased: (waiting: WaitingDelivery) => boolean): Promise<void> {
+    for (;;) {
+      this.#queues.remove(isReleased);
+      const isUnderWay = [...this.#running].some((queue) => isReleased(firstOf(queue)));
+      if (!isUnderWay || this.#isClosed) return;
+      await new Promise<void>((resolve) => void this.#attemptEnded.push(resolve));
     }
-    const result = await worker.attempts.run(delivery);
-    // An aborted delivery stays as it was. The next start attempts it.
-    if (result === undefined) return;
-    const outcome = outcomeOf(worker, waiting, result);
-    const notes = outcomeNotes(delivery, outcome, parts.newId);
-    if (notes.length > 0 && !(await worker.noteWriter.add(notes))) return;
-    parts.record({ waiting, delivery, outcome, tookMs: parts.clock() - startedMs });
-    endAttempt(worker, queue, result, outcome);
-    startSoon(worker);
-  } catch (error) {
-    releaseFailed(worker, queue);
-    parts.failed(error);
-  } finally {
-    ended(worker, queue);
   }
-}
 
-/** An internal error came before the outcome was recorded: the plan decides when it is tried again. */
-function releaseFailed(worker: Worker, queue: DeviceQueue<WaitingDelivery>): void {
-  const { parts, queues } = worker;
-  if (queue.state !== 'inProgress') return;
-  const { tries } = firstOf(queue);
-  const delayMs = retryDelaysMs[tries] ?? retryMsMax;
-  const nextAt = parts.clock() + delayMs;
-  queues.end(queue, { isOver: false, nextAt }, undefined, parts.clock());
-  startSoon(worker);
-}
+  /**
+   * When it is due by the clock that does not step. Its times are of the clock of another node, or of
+   * this one before it stepped: it waits no longer than the pause that was planned then.
+   */
+  #dueOf({ nextAt, updated }: WaitingDelivery): number {
+    const { now, clock } = this.#parts;
 
-function ended({ running, idle, attemptEnded }: Worker, queue: DeviceQueue<WaitingDelivery>): void {
-  running.delete(queue);
-  for (const resolve of attemptEnded.splice(0)) resolve();
-  if (running.size > 0) return;
-  for (const resolve of idle.splice(0)) resolve();
-}
-
-/** Undefined for a delivery that cannot be read or was deleted meanwhile. */
-function load(
-  { parts }: Worker,
-  waiting: WaitingDelivery,
-): Delivery | undefined | Promise<Delivery | undefined> {
-  const failed = (error: unknown): undefined => {
-    parts.failed(error);
-    return undefined;
-  };
-  try {
-    const loaded = parts.load(waiting);
-    return loaded instanceof Promise ? loaded.catch(failed) : loaded;
-  } catch (error) {
-    return failed(error);
+    return clock() + Math.max(0, Math.min(nextAt - now(), nextAt - updated));
   }
-}
 
-function outcomeOf(
-  { parts }: Worker,
-  { tries: triesBefore }: WaitingDelivery,
-  result: SendOutcome,
-): DeliveryOutcome {
-  const updated = parts.now();
-  const tries = triesBefore + 1;
-  const plan = planAfter(result, { tries, now: updated, random: parts.random() });
-  return { ...plan, tries, updated, reason: reasonOf(result), ...exchanged(result) };
-}
+  /** Starts at the end of this turn, so that many calls look for due deliveries once. */
+  #startSoon(): void {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    queueMicrotask(() => {
+      this.#isStarting = false;
+      this.#startDue();
+    });
+  }
 
-/** Ends the attempt in the queues and reports a target that became broken or well. */
-function endAttempt(
-  { parts, queues }: Worker,
-  queue: DeviceQueue<WaitingDelivery>,
-  result: SendOutcome,
-  { state, nextAt, updated, reason }: DeliveryOutcome,
-): void {
-  const { connectorId, key } = queue;
-  // A target that rejects one delivery is not broken; one that does not answer is.
-  const isTargetWell = result.ok || !result.retry;
-  const wasBroken = queues.isBroken(key);
-  const due = parts.clock() + nextAt - updated;
-  queues.end(queue, { isOver: state !== 'PENDING', nextAt: due }, isTargetWell, parts.clock());
-  const isBroken = queues.isBroken(key);
-  if (isBroken !== wasBroken) parts.targetChanged?.(connectorId, isBroken, reason);
+  #startDue(): void {
+    if (this.#isClosed || this.#parts.isBlocked?.() === true) return;
+    for (const queue of this.#queues.start(this.#parts.clock())) {
+      this.#running.add(queue);
+      void this.#deliver(queue);
+    }
+    this.#timer.set(this.#queues.earliest);
+  }
+
+  /**
+   * Attempts the first delivery of a queue. Whatever throws, the queue goes on: the delivery is tried
+   * again later.
+   */
+  async #deliver(queue: DeviceQueue<WaitingDelivery>): Promise<void> {
+    try {
+      const startedMs = this.#parts.clock();
+      const waiting = firstOf(queue);
+      const loaded = this.#load(waiting);
+      const delivery = loaded instanceof Promise ? await loaded : loaded;
+      if (delivery === undefined) {
+        this.#queues.end(queue, { isOver: true }, undefined, this.#parts.clock());
+        return this.#startSoon();
+      }
+      const result = await this.#attempts.run(delivery);
+      // An aborted delivery stays as it was. The next start attempts it.
+      if (result === undefined) return;
+      const outcome = this.#outcomeOf(waiting, result);
+      const notes = outcomeNotes(delivery, outcome, this.#parts.newId);
+      if (notes.length > 0 && !(await this.#noteWriter.add(notes))) return;
+      this.#parts.record({ waiting, delivery, outcome, tookMs: this.#parts.clock() - startedMs });
+      this.#endAttempt(queue, result, outcome);
+      this.#startSoon();
+    } catch (error) {
+      this.#releaseFailed(queue);
+      this.#parts.failed(error);
+    } finally {
+      this.#ended(queue);
+    }
+  }
+
+  /** An internal error came before the outcome was recorded: the plan decides when it is tried again. */
+  #releaseFailed(queue: DeviceQueue<WaitingDelivery>): void {
+    if (queue.state !== 'inProgress') return;
+    const { tries } = firstOf(queue);
+    const delayMs = retryDelaysMs[tries] ?? retryMsMax;
+    const nextAt = this.#parts.clock() + delayMs;
+    this.#queues.end(queue, { isOver: false, nextAt }, undefined, this.#parts.clock());
+    this.#startSoon();
+  }
+
+  #ended(queue: DeviceQueue<WaitingDelivery>): void {
+    this.#running.delete(queue);
+    for (const resolve of this.#attemptEnded.splice(0)) resolve();
+    if (this.#running.size > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** Undefined for a delivery that cannot be read or was deleted meanwhile. */
+  #load(waiting: WaitingDelivery): Delivery | undefined | Promise<Delivery | undefined> {
+    const failed = (error: unknown): undefined => {
+      this.#parts.failed(error);
+      return undefined;
+    };
+    try {
+      const loaded = this.#parts.load(waiting);
+      return loaded instanceof Promise ? loaded.catch(failed) : loaded;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  #outcomeOf({ tries: triesBefore }: WaitingDelivery, result: SendOutcome): DeliveryOutcome {
+    const updated = this.#parts.now();
+    const tries = triesBefore + 1;
+    const plan = planAfter(result, { tries, now: updated, random: this.#parts.random() });
+    return { ...plan, tries, updated, reason: reasonOf(result), ...exchanged(result) };
+  }
+
+  /** Ends the attempt in the queues and reports a target that became broken or well. */
+  #endAttempt(
+    queue: DeviceQueue<WaitingDelivery>,
+    result: SendOutcome,
+    { state, nextAt, updated, reason }: DeliveryOutcome,
+  ): void {
+    const { connectorId, key } = queue;
+    // A target that rejects one delivery is not broken; one that does not answer is.
+    const isTargetWell = result.ok || !result.retry;
+    const wasBroken = this.#queues.isBroken(key);
+    const due = this.#parts.clock() + nextAt - updated;
+    this.#queues.end(
+      queue,
+      { isOver: state !== 'PENDING', nextAt: due },
+      isTargetWell,
+      this.#parts.clock(),
+    );
+    const isBroken = this.#queues.isBroken(key);
+    if (isBroken !== wasBroken) this.#parts.targetChanged?.(connectorId, isBroken, reason);
+  }
+
+  /** Resolves when no delivery is in progress. */
+  #whenIdle(): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve();
+    return new Promise((resolve) => void this.#idle.push(resolve));
+  }
 }
 
 function reasonOf(result: SendOutcome): string | null {
@@ -478,47 +484,6 @@ function exchanged({ sent, answer }: SendOutcome) {
     payload: sent?.slice(0, payloadCharactersMax) ?? null,
     answer: answer?.slice(0, answerCharactersMax) ?? null,
   };
-}
-
-async function release(
-  { queues, running, attemptEnded, isClosed }: Worker,
-  isReleased: (waiting: WaitingDelivery) => boolean,
-): Promise<void> {
-  for (;;) {
-    queues.remove(isReleased);
-    const isUnderWay = [...running].some((queue) => isReleased(firstOf(queue)));
-    if (!isUnderWay || isClosed) return;
-    await new Promise<void>((resolve) => void attemptEnded.push(resolve));
-  }
-}
-
-async function settled(worker: Worker): Promise<void> {
-  for (;;) {
-    // Deliveries that were added in this turn start at its end.
-    await Promise.resolve();
-    if (worker.running.size === 0) return;
-    await idle(worker);
-  }
-}
-
-/** Resolves when no delivery is in progress. */
-function idle({ running, idle: waiters }: Worker): Promise<void> {
-  if (running.size === 0) return Promise.resolve();
-  return new Promise((resolve) => void waiters.push(resolve));
-}
-
-async function close(worker: Worker): Promise<void> {
-  const { parts, attempts, noteWriter, timer } = worker;
-  worker.isClosed = true;
-  timer.cancel();
-  const cancelAbort = parts.setTimer(() => {
-    attempts.abortAll();
-    // What is left waits for its notes, which cannot be saved at present.
-    void noteWriter.close();
-  }, delivererLimits.closeGraceMs);
-  await idle(worker);
-  cancelAbort();
-  await noteWriter.close();
 }
 
 // Failure notes: notes about the first and the last failure of a delivery, for the device log (contract 27).
