@@ -26,6 +26,7 @@ const tiny: Partial<StoreLimits> = {
   rowsMax: 60,
   segmentBytes: 20_000,
   segmentsToMerge: 3,
+  lastRowsMin: 2,
 };
 describe.each<[string, Partial<StoreLimits>]>([
   ['runs of many devices', {}],

@@ -361,7 +361,8 @@ async function findSamples(
   const samples: Sample[] = [];
   const end = readers.begin();
   try {
-    const walk = walkSamples(scan, 'newest', readerOf(scan, parts));
+    const rowsMax = scan.skip + scan.limit;
+    const walk = walkSamples(scan, 'newest', readerOf(scan, parts), rowsMax);
     await skip(walk, scan.skip, slices);
     for (;;) {
       const wanted = Math.min(samplesPerSlice, scan.limit - samples.length);
@@ -405,7 +406,7 @@ function newestOf(deviceId: string, parts: StoreReadsParts): readonly NewestSamp
   const build = (sample: Sample, origin: Origin): NewestSample => ({ sample, origin });
   const found = topics.flatMap(({ topic, newest: from }) => {
     const range = { deviceId, topic, from };
-    return new RowWalk({ ...range, direction: 'newest', reader, build }).next() ?? [];
+    return new RowWalk({ ...range, direction: 'newest', reader, build, rowsMax: 1 }).next() ?? [];
   });
   if (!isComplete || found.length < topics.length) return undefined;
   found.sort((a, b) => newestFirst(a.sample, b.sample));

@@ -20,7 +20,7 @@ import type { BucketRequest } from '../sample-store.ts';
 import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { Chunk } from './chunks/chunk.ts';
 import { DecodedChunks } from './queries/sealed-rows.ts';
-import type { StoreLimits } from './store-limits.ts';
+import { storeLimits, type StoreLimits } from './store-limits.ts';
 
 const tiny: Partial<StoreLimits> = {
   chunkRowsMin: 1,
@@ -30,6 +30,7 @@ const tiny: Partial<StoreLimits> = {
   segmentBytes: 3_000,
   lookEveryBytes: 1_000,
   segmentsToMerge: 3,
+  lastRowsMin: 3,
 };
 const zones = ['UTC', 'Europe/Zurich', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
 const deviceId = 'd1';
@@ -197,7 +198,7 @@ test('review speed 7: newest samples follow rules of retention that hide rows an
 });
 
 test('review speed 6: kept chunks take no more than their limit, those not asked for go first', () => {
-  const decoded = new DecodedChunks(() => undefined, { keptChunkBytes: 2_000 });
+  const decoded = new DecodedChunks(() => undefined, { ...storeLimits, keptChunkBytes: 2_000 });
   const chunks = Array.from({ length: 10 }, unreadableChunk);
   const [first, ...others] = chunks.map((chunk) => [chunk, decoded.keeping(chunk)] as const);
   expect(decoded.bytes).toBeGreaterThan(1_000);
@@ -214,6 +215,7 @@ test('review speed 6: kept chunks take no more than their limit, those not asked
 test('review speed 6: a chunk that turns out damaged is kept no longer', () => {
   const reported: string[] = [];
   const decoded = new DecodedChunks((_, reason) => void reported.push(reason), {
+    ...storeLimits,
     keptChunkBytes: 1_000_000,
   });
   const chunk = unreadableChunk();

@@ -47,6 +47,7 @@ function randomLimits(random: Random): Partial<StoreLimits> {
     runRowsAtOnce: random.below(20) === 0 ? 0 : 8_192,
     chunkRowsAtOnce: random.below(6) === 0 ? 0 : 1_024,
     chunkRowsPerJob: random.pick([30, 16_384]),
+    lastRowsMin: random.pick([1, 4, 128]),
   };
 }
 

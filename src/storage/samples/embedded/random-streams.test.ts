@@ -25,6 +25,7 @@ const tiny: Partial<StoreLimits> = {
   journalTailBytes: 8_000,
   lookEveryBytes: 1_000,
   segmentsToMerge: 3,
+  lastRowsMin: 2,
 };
 
 async function runStreams(seeds: readonly number[], removalOf?: number): Promise<void> {

@@ -67,6 +67,8 @@ export const storeLimits = {
   sectionCacheBytes: 48 * 1024 * 1024,
   /** Hours and values of chunks that are kept, decoded, for further reads. */
   keptChunkBytes: 64 * 1024 * 1024,
+  /** At least this number of the last rows of a chunk is decoded when they are not all. */
+  lastRowsMin: 128,
   /** Removed ranges of one device, and of all, of which files still have rows. */
   removalsPerDevice: 1_000,
   removalsMax: 100_000,

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { ByteReader, ByteWriter } from '../../../../structures/bytes.ts';
 import {
   readInts,
+  readLastNumbers,
   readNumbers,
   readTexts,
   writeInts,
@@ -45,6 +46,9 @@ function partsBack(values: number[]): void {
     const reader = new ByteReader(Uint8Array.from(writer.written()));
     const part = readNumbers(reader, values.length, target, wanted);
     expect(Array.from(part.subarray(0, wanted))).toEqual(values.slice(0, wanted));
+    const again = new ByteReader(Uint8Array.from(writer.written()));
+    const last = readLastNumbers(again, values.length, wanted);
+    expect(Array.from(last)).toEqual(values.slice(values.length - wanted));
   }
 }
 

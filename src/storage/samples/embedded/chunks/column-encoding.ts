@@ -98,6 +98,46 @@ export function intAt(reader: ByteReader): ((index: number) => number) | undefin
     : (index) => distanceAt(index) + first + Math.floor(index * step);
 }
 
+/** Reads the last `count` of the `length` values that were written; those before are hardly touched. */
+export function readLastInts(reader: ByteReader, length: number, count: number): Float64Array {
+  const { at } = reader;
+  const values = new Float64Array(count);
+  const from = length - count;
+  const way = reader.byte();
+  if (way === ways.constant) return values.fill(reader.zigzag());
+  if (way === ways.packed) {
+    unpack(packedIn(reader, length), values, from, length);
+    return values;
+  }
+  if (way === ways.line) {
+    const first = reader.zigzag();
+    const step = reader.double();
+    unpack(packedIn(reader, length), values, from, length);
+    for (let i = 0; i < count; i++) values[i] = values[i]! + first + Math.floor((from + i) * step);
+    return values;
+  }
+  if (way === ways.deltas && from > 0) {
+    const first = reader.zigzag();
+    const deltas = packedIn(reader, length - 1);
+    const sum = sumBefore(deltas, from - 1);
+    if (sum !== undefined) {
+      unpack(deltas, values, from - 1, length - 1);
+      let value = first + sum;
+      for (let i = 0; i < count; i++) {
+        value += values[i]!;
+        values[i] = value;
+      }
+      return values;
+    }
+  }
+  if (way === ways.runs) {
+    readLastRuns(reader, values);
+    return values;
+  }
+  reader.at = at;
+  return readInts(reader, length).slice(from);
+}
+
 function readDeltas(
   reader: ByteReader,
   values: Float64Array,
@@ -121,12 +161,33 @@ function readLine(reader: ByteReader, values: Float64Array, length: number, want
   for (let i = 0; i < wanted; i++) values[i] = values[i]! + first + Math.floor(i * step);
 }
 
-function readRuns(reader: ByteReader, values: Float64Array, wanted: number): void {
+interface Runs {
+  readonly lengths: Float64Array;
+  readonly heads: Float64Array;
+}
+
+function runsIn(reader: ByteReader): Runs {
   const runs = reader.varint();
   const lengths = new Float64Array(runs);
   const heads = new Float64Array(runs);
   readPacked(reader, lengths, runs);
   readPacked(reader, heads, runs);
+  return { lengths, heads };
+}
+
+function readLastRuns(reader: ByteReader, values: Float64Array): void {
+  const { lengths, heads } = runsIn(reader);
+  let end = values.length;
+  for (let run = lengths.length - 1; run >= 0 && end > 0; run--) {
+    const from = Math.max(0, end - lengths[run]!);
+    values.fill(heads[run]!, from, end);
+    end = from;
+  }
+}
+
+function readRuns(reader: ByteReader, values: Float64Array, wanted: number): void {
+  const { lengths, heads } = runsIn(reader);
+  const runs = lengths.length;
   let at = 0;
   for (let run = 0; run < runs && at < wanted; run++) {
     values.fill(heads[run]!, at, at + lengths[run]!);
@@ -220,6 +281,19 @@ export function readNumbers(
   return values;
 }
 
+/** Reads the last `count` of the `length` numbers that were written. */
+export function readLastNumbers(reader: ByteReader, length: number, count: number): Float64Array {
+  const { at } = reader;
+  const power = powers[reader.byte()];
+  if (power === undefined) {
+    reader.at = at;
+    return readNumbers(reader, length).slice(length - count);
+  }
+  const values = readLastInts(reader, length, count);
+  if (power > 1) for (let i = 0; i < count; i++) values[i] = values[i]! / power;
+  return values;
+}
+
 // A column of texts: each different text once, compressed where it pays, and for each row which one.
 
 /** Compressing costs some 50 microseconds whatever the length, so short texts stay as they are. */
@@ -231,15 +305,18 @@ export function writeTexts(writer: ByteWriter, texts: readonly string[], ids: Fl
   writeInts(writer, ids, ids.length);
 }
 
+/** The last `count` of the `length` rows that were written, by default all. */
 export function readTexts(
   reader: ByteReader,
   length: number,
+  count: number = length,
 ): {
   readonly texts: readonly string[];
   readonly ids: Float64Array;
 } {
   const texts = JSON.parse(readText(reader)) as string[];
-  return { texts, ids: readInts(reader, length) };
+  const ids = count < length ? readLastInts(reader, length, count) : readInts(reader, length);
+  return { texts, ids };
 }
 
 /** JSON keeps what UTF-8 alone would lose: surrogates without their half. */
@@ -378,13 +455,21 @@ function packBits(
   return words;
 }
 
-/** Reads the first `wanted` of `length` values or more into `target`, which has room for all. */
-function readPacked(
-  reader: ByteReader,
-  target: Float64Array,
-  length: number,
-  wanted: number = length,
-): void {
+/** Packed values whose bits are still to be read. */
+interface Packed {
+  readonly base: number;
+  readonly width: number;
+  /** Of the exceptions, ascending, and their values. */
+  readonly places: Float64Array;
+  readonly listed: Float64Array;
+  /** The low and the high bits of all values. */
+  readonly words: Uint32Array;
+  readonly highWords: Uint32Array;
+}
+
+const noWords = new Uint32Array(0);
+
+function packedIn(reader: ByteReader, length: number): Packed {
   const base = reader.zigzag();
   const width = reader.byte();
   const exceptions = reader.varint();
@@ -395,19 +480,62 @@ function readPacked(
     places[i] = place;
     listed[i] = base + reader.zigzag();
   }
-  if (width === 0) target.fill(base, 0, wanted);
-  else if (width <= 32)
-    unpackBits(reader.words(wordsOf(length, width)), target, wanted, { width, base });
-  else {
-    unpackBits(reader.words(wordsOf(length, 32)), target, length, { width: 32, base });
-    const high = new Float64Array(length);
-    unpackBits(reader.words(wordsOf(length, width - 32)), high, length, {
-      width: width - 32,
-      base: 0,
-    });
-    for (let i = 0; i < length; i++) target[i]! += high[i]! * 0x1_0000_0000;
+  const words = width === 0 ? noWords : reader.words(wordsOf(length, Math.min(width, 32)));
+  const highWords = width <= 32 ? noWords : reader.words(wordsOf(length, width - 32));
+  return { base, width, places, listed, words, highWords };
+}
+
+/** Puts the values of the places from `from` on and before `to` into `target`. */
+function unpack(packed: Packed, target: Float64Array, from: number, to: number): void {
+  const { base, width, places, listed } = packed;
+  if (width === 0) target.fill(base, 0, to - from);
+  else unpackBits(packed.words, target, from, to, Math.min(width, 32), base);
+  if (width > 32) {
+    const high = new Float64Array(to - from);
+    unpackBits(packed.highWords, high, from, to, width - 32, 0);
+    for (let i = 0; i < high.length; i++) target[i]! += high[i]! * 0x1_0000_0000;
   }
-  for (let i = 0; i < exceptions; i++) target[places[i]!] = listed[i]!;
+  for (let i = 0; i < places.length; i++) {
+    const place = places[i]!;
+    if (place >= from && place < to) target[place - from] = listed[i]!;
+  }
+}
+
+/** Sums stay below, so that they are exact. */
+const sumMax = 2 ** 51;
+
+/** The sum of the values of the places before `end`; undefined when numbers are too large to add them exactly. */
+function sumBefore(packed: Packed, end: number): number | undefined {
+  const { base, width, words, places, listed } = packed;
+  if (width > 32 || Math.abs(base) * end > sumMax) return undefined;
+  let sum = base * end;
+  if (width > 0) {
+    const mask = maskOf(width);
+    for (let i = 0, bit = 0; i < end; i++, bit += width) {
+      const word = bit >>> 5;
+      const shift = bit & 31;
+      let offset = words[word]! >>> shift;
+      if (shift + width > 32) offset |= words[word + 1]! << (32 - shift);
+      sum += (offset & mask) >>> 0;
+    }
+  }
+  // The bits of an exception are zero.
+  for (let i = 0; i < places.length && places[i]! < end; i++) sum += listed[i]! - base;
+  return sum;
+}
+
+function maskOf(width: number): number {
+  return width === 32 ? -1 : (1 << width) - 1;
+}
+
+/** Reads the first `wanted` of `length` values or more into `target`, which has room for all. */
+function readPacked(
+  reader: ByteReader,
+  target: Float64Array,
+  length: number,
+  wanted: number = length,
+): void {
+  unpack(packedIn(reader, length), target, 0, wanted);
 }
 
 /** A reader of single values; undefined when there are exceptions or more than 32 bits a value. */
@@ -418,7 +546,7 @@ function packedAt(reader: ByteReader): ((index: number) => number) | undefined {
   if (exceptions > 0 || width > 32) return undefined;
   if (width === 0) return () => base;
   const words = reader.restWords();
-  const mask = width === 32 ? -1 : (1 << width) - 1;
+  const mask = maskOf(width);
   return (index) => {
     const bit = index * width;
     const word = bit >>> 5;
@@ -432,15 +560,17 @@ function packedAt(reader: ByteReader): ((index: number) => number) | undefined {
 function unpackBits(
   words: Uint32Array,
   target: Float64Array,
-  length: number,
-  { width, base }: { readonly width: number; readonly base: number },
+  from: number,
+  to: number,
+  width: number,
+  base: number,
 ): void {
-  const mask = width === 32 ? -1 : (1 << width) - 1;
-  for (let i = 0, bit = 0; i < length; i++, bit += width) {
+  const mask = maskOf(width);
+  for (let i = from, bit = from * width; i < to; i++, bit += width) {
     const word = bit >>> 5;
     const shift = bit & 31;
     let offset = words[word]! >>> shift;
     if (shift + width > 32) offset |= words[word + 1]! << (32 - shift);
-    target[i] = base + ((offset & mask) >>> 0);
+    target[i - from] = base + ((offset & mask) >>> 0);
   }
 }

@@ -59,8 +59,10 @@ export function walkSamples(
   range: SampleRange,
   direction: Direction,
   reader: RowReader,
+  rowsMax?: number,
 ): SampleWalk {
-  return new RowWalk({ ...range, direction, reader, build: (sample) => sample });
+  const build = (sample: Sample) => sample;
+  return new RowWalk({ ...range, direction, reader, build, ...(rowsMax && { rowsMax }) });
 }
 
 export interface RowsToWalk<Built> extends SampleRange {
@@ -68,6 +70,8 @@ export interface RowsToWalk<Built> extends SampleRange {
   readonly reader: RowReader;
   /** Called for each row. */
   readonly build: (sample: Sample, origin: Origin) => Built;
+  /** Of a walk that is newest first: no more rows are taken or skipped; all may be when absent. */
+  readonly rowsMax?: number;
 }
 
 /** The rows of a range one by one; `skip` leaves some out without building them. */
@@ -78,6 +82,7 @@ export class RowWalk<Built> {
   readonly #from: number;
   readonly #to: number;
   readonly #newestFirst: boolean;
+  readonly #rowsMax: number | undefined;
   readonly #waiting: TopicGroup[];
   #sources: Source[] = [];
 
@@ -85,13 +90,14 @@ export class RowWalk<Built> {
    * Newest first, those of one instant in reverse order of storing; or oldest first, the exact
    * reverse.
    */
-  constructor({ direction, reader, build, ...range }: RowsToWalk<Built>) {
+  constructor({ direction, reader, build, rowsMax, ...range }: RowsToWalk<Built>) {
     this.#reader = reader;
     this.#build = build;
     this.#range = range;
     this.#from = range.from ?? Number.NEGATIVE_INFINITY;
     this.#to = range.to ?? Number.POSITIVE_INFINITY;
     this.#newestFirst = direction === 'newest';
+    this.#rowsMax = this.#newestFirst ? rowsMax : undefined;
     this.#waiting = reader.groupsBetween(range.topic, this.#from, this.#to);
     // Sorted so that the next to come is the last.
     this.#waiting.sort((a, b) =>
@@ -162,7 +168,7 @@ export class RowWalk<Built> {
   }
 
   #open({ topic, group }: TopicGroup): void {
-    const sorted = group.sorted();
+    const sorted = this.#lastOf(group) ?? group.sorted();
     if (sorted === undefined) {
       this.#reader.left(topic, group);
       return;
@@ -170,6 +176,12 @@ export class RowWalk<Built> {
     const low = placeOf(sorted, Math.max(this.#from, group.visibleFrom));
     const high = placeOf(sorted, this.#to);
     if (low < high) this.#sources.push({ topic, group, sorted, isRead: false, low, high });
+  }
+
+  /** What is enough of a group whose last rows are all in the range. */
+  #lastOf(group: RowGroup): SortedRows | undefined {
+    if (this.#rowsMax === undefined || group.newest >= this.#to) return undefined;
+    return group.last?.(this.#rowsMax);
   }
 
   #comesBefore(a: Source, b: Source): boolean {
@@ -460,7 +472,7 @@ export async function latestSamples(
     const newest: Sample[] = [];
     for (const { topic, newest: at } of ofDevice) {
       const newestOf = (bounds: { readonly from?: EpochMs; readonly to?: EpochMs }) =>
-        walkSamples({ deviceId, topic, ...bounds }, 'newest', reader).next();
+        walkSamples({ deviceId, topic, ...bounds }, 'newest', reader, 1).next();
       let sample: Sample | undefined;
       if (from !== undefined) {
         if (at < from) continue;

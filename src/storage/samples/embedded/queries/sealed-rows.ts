@@ -14,7 +14,14 @@ import {
   statOf,
 } from '../chunks/chunk.ts';
 import type { ByteReader } from '../../../../structures/bytes.ts';
-import { intAt, readInts, readNumbers, readTexts } from '../chunks/column-encoding.ts';
+import {
+  intAt,
+  readInts,
+  readLastInts,
+  readLastNumbers,
+  readNumbers,
+  readTexts,
+} from '../chunks/column-encoding.ts';
 import {
   type ChunkHours,
   type ColumnHours,
@@ -302,6 +309,56 @@ class SealedColumn implements Column {
   }
 }
 
+// The last rows of a chunk: a newest sample, or the last hundred, are read without decoding the rest.
+
+/** Throws DamagedChunk from its constructor, which decodes everything. */
+class LastRows implements Rows {
+  readonly length: number;
+  readonly timestamps: Float64Array;
+  readonly orders: Float64Array;
+  readonly shapes: readonly DataShape[];
+  readonly shapeIds = undefined;
+  readonly shapeColumns: readonly (readonly number[])[];
+  readonly columns: readonly Column[];
+  readonly origins: readonly Origin[];
+  readonly originIds: Uint16Array | undefined;
+  readonly metas = undefined;
+  /** What it takes in memory. */
+  readonly bytes: number;
+
+  constructor(chunk: Chunk, count: number, scratch: Scratch) {
+    const { rows, schema, origins } = chunk;
+    const isShort = chunk.length <= wholeBytesMax;
+    const whole = isShort ? chunk.file.read(chunk.offset, chunk.length, scratch.bytes) : undefined;
+    const ints = (section: number) => readLastInts(readSection(chunk, section, whole), rows, count);
+    this.length = count;
+    this.timestamps = ints(sections.timestamps);
+    this.orders = ints(sections.orders);
+    this.shapes = schema.shapes;
+    this.shapeColumns = schema.shapeColumns;
+    this.origins = origins;
+    this.originIds = origins.length === 1 ? undefined : Uint16Array.from(ints(sections.originIds));
+    let texts = 0;
+    this.columns = schema.columns.map(({ path, kind }, index): Column => {
+      const reader = readSection(chunk, fixedSections + index, whole);
+      if (kind === leafKinds.number)
+        return { path, kind, numbers: readLastNumbers(reader, rows, count), ...noTexts };
+      if (isNumeric(kind))
+        return { path, kind, numbers: readLastInts(reader, rows, count), ...noTexts };
+      const read = readTexts(reader, rows, count);
+      texts += bytesOf(read.texts);
+      return { path, kind, numbers: noNumbers, ...read };
+    });
+    this.bytes = (this.columns.length + 2) * count * cellBytes + texts;
+  }
+}
+
+const noNumbers = new Float64Array(0);
+const noTexts = { ids: noNumbers, texts: [] } as const;
+
+/** The last rows of a chunk with fewer than so many times their number cost as much as all. */
+const lastRowsShare = 4;
+
 // Recently decoded chunks, within a bound, and the one place where damage met on reading is caught and reported.
 
 /** What a chunk takes before anything of it is decoded. */
@@ -311,6 +368,8 @@ interface KeptRows {
   readonly rows: SealedRows;
   /** Whether values were asked for, and not kept yet. */
   isAsked: boolean;
+  /** The last rows alone. */
+  last: SortedRows | undefined;
   bytes: number;
 }
 
@@ -323,14 +382,16 @@ export class DecodedChunks {
   readonly #kept = new Map<Chunk, KeptRows>();
   readonly #scratch = newScratch();
   readonly #bytesMax: number;
+  readonly #lastRowsMin: number;
   #bytes = 0;
 
   constructor(
     report: (chunk: Chunk, reason: string) => void,
-    { keptChunkBytes }: Pick<StoreLimits, 'keptChunkBytes'>,
+    { keptChunkBytes, lastRowsMin }: Pick<StoreLimits, 'keptChunkBytes' | 'lastRowsMin'>,
   ) {
     this.#report = report;
     this.#bytesMax = keptChunkBytes;
+    this.#lastRowsMin = lastRowsMin;
   }
 
   /** What the kept rows take. */
@@ -395,6 +456,38 @@ export class DecodedChunks {
     });
   }
 
+  /**
+   * At least `count` of the last rows of the chunk, without those before; undefined when that saves
+   * little or they are damaged. They stay in memory, but for a single one, which its reader keeps.
+   */
+  lastOf(chunk: Chunk, count: number): SortedRows | undefined {
+    const known = this.#kept.get(chunk);
+    if (known?.last !== undefined && known.last.length >= count) {
+      this.keeping(chunk);
+      return known.last;
+    }
+    const length = count === 1 ? 1 : Math.max(count, this.#lastRowsMin);
+    const { rows, schema, damaged } = chunk;
+    if (damaged || known?.last !== undefined || known?.rows.isRead === true) return undefined;
+    if (length * lastRowsShare > rows || schema.shapes.length > 1) return undefined;
+    if (hasSection(chunk, sections.metas)) return undefined;
+    return this.guarded(chunk, () => {
+      const last = new LastRows(chunk, length, this.#scratch);
+      const { timestamps, orders } = last;
+      const sorted = { rows: last, length, timestamps, orders, permutation: undefined };
+      if (count > 1) this.#keepLast(chunk, sorted, last.bytes);
+      return sorted;
+    });
+  }
+
+  #keepLast(chunk: Chunk, last: SortedRows, bytes: number): void {
+    this.keeping(chunk);
+    const kept = this.#kept.get(chunk);
+    if (kept === undefined) return;
+    kept.last = last;
+    this.#note(chunk, kept, bytes);
+  }
+
   /** The rows of the chunk, which stay in memory with what is decoded of them. */
   readonly keeping = (chunk: Chunk): SealedRows => {
     const found = this.#kept.get(chunk);
@@ -407,6 +500,7 @@ export class DecodedChunks {
     const kept: KeptRows = {
       rows: new SealedRows(chunk, { kept: (bytes) => this.#note(chunk, kept, bytes) }),
       isAsked: false,
+      last: undefined,
       bytes: 0,
     };
     this.#kept.set(chunk, kept);

@@ -154,6 +154,8 @@ export interface RowGroup {
   readonly visibleFrom: number;
   /** Undefined when the rows cannot be read. */
   readonly sorted: () => SortedRows | undefined;
+  /** At least `count` of the last rows; undefined when all are to be read at once. */
+  readonly last?: (count: number) => SortedRows | undefined;
 }
 
 /** The row that stands at a place. */

@@ -323,6 +323,10 @@ class ChunkGroup implements RowGroup, SealedPlace {
   sorted(): SortedRows | undefined {
     return this.#chunk.damaged ? undefined : this.#decoded.sorted(this.#chunk);
   }
+
+  last(count: number): SortedRows | undefined {
+    return this.#decoded.lastOf(this.#chunk, count);
+  }
 }
 
 // Chunk usage: samples and bytes of chunks by workspace, updated with every change.
