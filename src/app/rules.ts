@@ -20,9 +20,8 @@ import { RuleRegistry } from '../rules/evaluation/rule-registry.ts';
 import { RuleRuns, RunLog } from '../rules/evaluation/run-log.ts';
 import {
   createRuleDeviceLookup,
+  RuleSimulation,
   type SimulatedRuns,
-  simulateStoredRule,
-  simulateUnstoredRule,
 } from '../rules/rule-simulation.ts';
 import { RuleFollower, type RuleFollowerParts } from '../rules/rule-follower.ts';
 import type { RuleLaneParts } from '../rules/rule-lanes.ts';
@@ -184,7 +183,7 @@ export async function composeRules(
     ...(shared !== undefined && { isOwn: shared.isOwn }),
     ...(sharedWork && sharing && sharing.createRemoteRuleRuns(sharedWork, parts, () => runs)),
   });
-  const simulation = {
+  const simulation = new RuleSimulation({
     db,
     store,
     scripts: uplinks.scriptTrials,
@@ -192,7 +191,7 @@ export async function composeRules(
     formulas: simulated,
     pause: () => pause(),
     now,
-  };
+  });
   const entriesHere = async (organizationId: string) => {
     const own = workspacesWithRules(registry.rules(), organizationId);
     const caughtUp = () => follower.caughtUp((id) => own.has(id));
@@ -210,12 +209,12 @@ export async function composeRules(
   return {
     runsOf: runs.runsOf,
     lastRunsOf: runs.lastRunsOf,
-    simulate: (ruleId, range) => simulateStoredRule(ruleId, range, simulation),
+    simulate: (ruleId, range) => simulation.ofStored(ruleId, range),
     async simulateDraft(draft, range) {
       const { workspaceId } = draft;
       const { rule, outputs } = await draftedOutputs(records, available, workspaceId, draft);
       const drafted = await draftedRule(records, rule, outputs);
-      return simulateUnstoredRule(drafted, range, simulation, outputs);
+      return simulation.of(drafted, range, outputs);
     },
     judged: () => entries.settled(),
     settled: () => settleInOrder(entries.settled, () => follower.caughtUp(all), scripts.settled),

@@ -151,7 +151,8 @@ const waitingRunsMax = 1_000;
 /** Work on effects without a pause. */
 const effectsSliceMs = 5;
 
-interface RuleBatchParts {
+/** What each batch needs. */
+export interface RuleBatchParts {
   readonly log: RunLog;
   readonly registry: RuleRegistry;
   readonly lookUp: LookUpDevice;
@@ -160,8 +161,6 @@ interface RuleBatchParts {
   readonly now: () => EpochMs;
   /** Milliseconds since any fixed moment. */
   readonly clock: () => number;
-  /** When the platform started, by the wall clock as it is now. */
-  readonly platformStart: () => EpochMs;
   readonly pause: (ms: number) => Promise<void>;
   readonly newId: () => string;
   /**
@@ -171,9 +170,9 @@ interface RuleBatchParts {
   readonly failed: (error: Error) => void;
 }
 
-/** `turn` is what the batch is of; undefined for timers. */
 export class RuleBatch {
   readonly #parts: RuleBatchParts;
+  readonly #platformStart: () => EpochMs;
   readonly #turn: RuleTurn | undefined;
   readonly #write = emptyWrite();
   readonly #failures: RunFailures;
@@ -181,8 +180,13 @@ export class RuleBatch {
   readonly #triggers = new TriggerList();
   readonly #addedRuns = new Map<string, number>();
 
-  constructor(parts: RuleBatchParts, turn?: RuleTurn) {
+  /**
+   * `platformStart` is when the platform started, by the wall clock as it is now. `turn` is what the
+   * batch is of; undefined for timers.
+   */
+  constructor(parts: RuleBatchParts, platformStart: () => EpochMs, turn?: RuleTurn) {
     this.#parts = parts;
+    this.#platformStart = platformStart;
     this.#turn = turn;
     if (turn !== undefined)
       Object.assign(this.#write, { savePositions: turn.save, upTo: turn.upTo });
@@ -252,7 +256,7 @@ export class RuleBatch {
       const triggered = evaluate();
       this.#addWaitingRun(
         triggered,
-        await waitingRun(triggered, origin, lookUp, this.#parts.platformStart(), timerMeta),
+        await waitingRun(triggered, origin, lookUp, this.#platformStart(), timerMeta),
       );
     });
   }
@@ -300,7 +304,7 @@ export class RuleBatch {
       else
         this.#addWaitingRun(
           triggered,
-          await waitingRun(triggered, origin, lookUp, this.#parts.platformStart()),
+          await waitingRun(triggered, origin, lookUp, this.#platformStart()),
         );
     });
   }
@@ -375,13 +379,6 @@ const uncertainTexts = {
     'rule evaluation is behind, so the last sample was looked up by timestamp; a late sample may be missing',
 } as const;
 
-interface FailureState {
-  readonly collected: CollectedWrite;
-  readonly parts: RuleBatchParts;
-  /** Keys of what this write has noted or logged. */
-  readonly reported: Set<string>;
-}
-
 /**
  * For one write, which has one note per rule and device, regardless of the number of samples
  * that fail.
@@ -389,12 +386,12 @@ interface FailureState {
 class RunFailures implements PreparationFailures {
   readonly #collected: CollectedWrite;
   readonly #parts: RuleBatchParts;
-  readonly #state: FailureState;
+  /** Keys of what this write has noted or logged. */
+  readonly #reported = new Set<string>();
 
   constructor(collected: CollectedWrite, parts: RuleBatchParts) {
     this.#collected = collected;
     this.#parts = parts;
-    this.#state = { collected, parts, reported: new Set() };
   }
 
   /**
@@ -403,143 +400,110 @@ class RunFailures implements PreparationFailures {
    */
   readonly planningFailed = (compiled: CompiledRule, deviceId: string, error: unknown): void => {
     const key = `device ${deviceId} up to entry ${this.#collected.upTo}`;
-    addFailedRun(this.#state, compiled, {
-      origin: originOf(this.#parts, deviceId, key),
-      places: [],
-      error,
-    });
+    this.failed(compiled, this.#originOf(deviceId, key), [], error);
   };
 
   /**
    * The last sample that the rule reads of the device may be another than the newest. May be
    * called several times.
    */
-  readonly lastSampleUncertain = (compiled: CompiledRule, deviceId: string, gap: SearchGap): void =>
-    noteUncertain(this.#state, compiled, deviceId, gap);
+  readonly lastSampleUncertain = (
+    compiled: CompiledRule,
+    deviceId: string,
+    gap: SearchGap,
+  ): void => {
+    const { id, activation } = compiled.rule;
+    const key = `${gap.kind} ${deviceId} ${activation}`;
+    if (!this.#isFirst(`${id} ${key}`)) return;
+    const note = {
+      level: 'WARN',
+      message: uncertainTexts[gap.kind],
+      details: rangeOf(gap),
+    } as const;
+    // The id of the note is the same each time, so that the processing log keeps one.
+    this.#collected.notes.push(ruleNote(compiled, this.#originOf(deviceId, key), deviceId, note));
+  };
 
   /** The rule threw during its evaluation or while its effects were collected. */
   failed(compiled: CompiledRule, origin: Origin, places: readonly number[], error: unknown): void {
-    addFailedRun(this.#state, compiled, { origin, places, error });
+    const samples = compiled.sources.map((_, place) => {
+      if (places.includes(place)) return origin.sample;
+      return undefined;
+    });
+    const reason = `${failedText} its evaluation`;
+    this.#addRun(compiled, origin, { samples, places, outcome: 'FAILED', reason });
+    this.#addNote(compiled, origin, reason);
+    const { id } = compiled.rule;
+    if (this.#isFirst(`log ${id}`))
+      this.#parts.failed(new Error(`Rule ${id} failed for ${origin.key}`, { cause: error }));
   }
 
   /** The maximum number of runs of its script already waits. */
   dropped({ compiled, reading, places }: Triggered, origin: Origin, waitingMax: number): void {
     const reason = `${waitingMax} script runs are already queued; this run was skipped`;
     const { samples } = reading;
-    addRun(this.#parts.log, compiled, origin, { samples, places, outcome: 'DROPPED', reason });
-    addNote(this.#state, compiled, origin, reason);
+    this.#addRun(compiled, origin, { samples, places, outcome: 'DROPPED', reason });
+    this.#addNote(compiled, origin, reason);
   }
 
   /** The timer of a rule with tags as inputs was due. */
   aborted(compiled: CompiledRule, origin: Origin): void {
     const samples = compiled.sources.map(() => undefined);
     const reason = 'timers do not support tag inputs because there is no triggering device';
-    addRun(this.#parts.log, compiled, origin, { samples, places: [], outcome: 'ABORTED', reason });
+    this.#addRun(compiled, origin, { samples, places: [], outcome: 'ABORTED', reason });
   }
 
   /** The sample threw before the first rule. */
-  sampleFailed(sample: StoredSample, at: EpochMs, error: unknown): void {
-    noteFailedSample(this.#state, sample, at, error);
+  sampleFailed(
+    { deviceId, cursor, correlationId }: StoredSample,
+    at: EpochMs,
+    error: unknown,
+  ): void {
+    if (!this.#isFirst(`sample ${deviceId}`)) return;
+    this.#collected.notes.push({
+      id: `rules-failed-${cursor}`,
+      deviceId,
+      timestamp: at,
+      correlationId,
+      level: 'ERROR',
+      source: 'RULE',
+      message: `Rules: ${failedText} the evaluation of a sample`,
+    });
+    const message = `Rules were not evaluated for sample ${cursor} of device ${deviceId}`;
+    this.#parts.failed(new Error(message, { cause: error }));
   }
-}
 
-function isFirst({ reported }: FailureState, key: string): boolean {
-  if (reported.has(key)) return false;
-  reported.add(key);
-  return true;
-}
+  #addRun(
+    compiled: CompiledRule,
+    origin: Origin,
+    run: Pick<RuleRun, 'samples' | 'places' | 'outcome' | 'reason'>,
+  ): void {
+    this.#parts.log.add(compiled, { ...runBy(origin), ...run, actionIds: [] });
+  }
 
-function originOf({ newId, now }: RuleBatchParts, deviceId: string, key: string): Origin {
-  return { cause: 'UPLINK', key, deviceId, correlationId: newId(), hops: 0, at: now() };
-}
+  #originOf(deviceId: string, key: string): Origin {
+    const { newId, now } = this.#parts;
+    return { cause: 'UPLINK', key, deviceId, correlationId: newId(), hops: 0, at: now() };
+  }
 
-function addRun(
-  log: RunLog,
-  compiled: CompiledRule,
-  origin: Origin,
-  run: Pick<RuleRun, 'samples' | 'places' | 'outcome' | 'reason'>,
-): void {
-  log.add(compiled, { ...runBy(origin), ...run, actionIds: [] });
-}
+  #isFirst(key: string): boolean {
+    if (this.#reported.has(key)) return false;
+    this.#reported.add(key);
+    return true;
+  }
 
-/** Adds a note to the processing log of the device that the run is about, if there is one. */
-function addNote(
-  state: FailureState,
-  compiled: CompiledRule,
-  origin: Origin,
-  message: string,
-): void {
-  const [deviceId] = notedDevices(compiled, origin);
-  if (deviceId === undefined) return;
-  if (!isFirst(state, `${compiled.rule.id} ${deviceId} ${message}`)) return;
-  state.collected.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message }));
-}
-
-function addFailedRun(
-  state: FailureState,
-  compiled: CompiledRule,
-  {
-    origin,
-    places,
-    error,
-  }: {
-    readonly origin: Origin;
-    readonly places: readonly number[];
-    readonly error: unknown;
-  },
-): void {
-  const { log, failed } = state.parts;
-  const samples = compiled.sources.map((_, place) => {
-    if (places.includes(place)) return origin.sample;
-    return undefined;
-  });
-  const reason = `${failedText} its evaluation`;
-  addRun(log, compiled, origin, { samples, places, outcome: 'FAILED', reason });
-  addNote(state, compiled, origin, reason);
-  const { id } = compiled.rule;
-  if (isFirst(state, `log ${id}`))
-    failed(new Error(`Rule ${id} failed for ${origin.key}`, { cause: error }));
-}
-
-function noteUncertain(
-  state: FailureState,
-  compiled: CompiledRule,
-  deviceId: string,
-  gap: SearchGap,
-): void {
-  const { id, activation } = compiled.rule;
-  const key = `${gap.kind} ${deviceId} ${activation}`;
-  if (!isFirst(state, `${id} ${key}`)) return;
-  const note = { level: 'WARN', message: uncertainTexts[gap.kind], details: rangeOf(gap) } as const;
-  // The id of the note is the same each time, so that the processing log keeps one.
-  state.collected.notes.push(
-    ruleNote(compiled, originOf(state.parts, deviceId, key), deviceId, note),
-  );
+  /** Adds a note to the processing log of the device that the run is about, if there is one. */
+  #addNote(compiled: CompiledRule, origin: Origin, message: string): void {
+    const [deviceId] = notedDevices(compiled, origin);
+    if (deviceId === undefined) return;
+    if (!this.#isFirst(`${compiled.rule.id} ${deviceId} ${message}`)) return;
+    this.#collected.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message }));
+  }
 }
 
 function rangeOf(gap: SearchGap): JsonObject | undefined {
   if (gap.kind !== 'unreadable') return undefined;
   return { from: formatInstant(gap.from), to: formatInstant(gap.to) };
-}
-
-function noteFailedSample(
-  state: FailureState,
-  { deviceId, cursor, correlationId }: StoredSample,
-  at: EpochMs,
-  error: unknown,
-): void {
-  if (!isFirst(state, `sample ${deviceId}`)) return;
-  state.collected.notes.push({
-    id: `rules-failed-${cursor}`,
-    deviceId,
-    timestamp: at,
-    correlationId,
-    level: 'ERROR',
-    source: 'RULE',
-    message: `Rules: ${failedText} the evaluation of a sample`,
-  });
-  const message = `Rules were not evaluated for sample ${cursor} of device ${deviceId}`;
-  state.parts.failed(new Error(message, { cause: error }));
 }
 
 function runBy({ at, cause, deviceId, correlationId }: Origin) {

@@ -5,7 +5,7 @@ import type { Json } from '../model/json.ts';
 import { problem, UnreadableRecord } from '../model/problem.ts';
 import { ruleRunRows } from '../storage/records/rows/rule-state.ts';
 import { manualTimers } from '../structures/testing-timers.ts';
-import { createRuleDeviceLookup, simulateStoredRule } from './rule-simulation.ts';
+import { createRuleDeviceLookup, RuleSimulation } from './rule-simulation.ts';
 import { RuleRuns } from './evaluation/run-log.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
 
@@ -112,7 +112,7 @@ test('a save that fails is reported', async () => {
 });
 
 test('a rule that does not exist cannot be simulated', async () => {
-  const parts = { db: opened.records.db } as Parameters<typeof simulateStoredRule>[2];
-  const simulated = simulateStoredRule('unknown', { from: 0, to: 1 }, parts);
+  const parts = { db: opened.records.db } as ConstructorParameters<typeof RuleSimulation>[0];
+  const simulated = new RuleSimulation(parts).ofStored('unknown', { from: 0, to: 1 });
   await expect(simulated).rejects.toMatchObject({ status: 404 });
 });

@@ -28,14 +28,20 @@ import {
   type VisitFailed,
 } from './evaluation/evaluation.ts';
 import type { FormulaValues } from './evaluation/operands.ts';
-import type { RuleRegistry } from './evaluation/rule-registry.ts';
+
 import type { RuleSample } from './evaluation/rule-reading.ts';
 import { unjudgedRun } from './evaluation/rule-run.ts';
-import type { RunLog } from './evaluation/run-log.ts';
+
 import { createSerialQueue } from '../structures/work-queues.ts';
 import { trackAlarms } from './rule-alarms.ts';
-import { hopsNote, isBeyondHops, RuleBatch, ruleSampleOf } from './rule-batch.ts';
-import type { LookUpDevice, Origin } from './rule-effects.ts';
+import {
+  hopsNote,
+  isBeyondHops,
+  RuleBatch,
+  type RuleBatchParts,
+  ruleSampleOf,
+} from './rule-batch.ts';
+import type { Origin } from './rule-effects.ts';
 import {
   LaneWorker,
   neededFrom,
@@ -116,22 +122,14 @@ export class RulePacing {
   }
 }
 
-export interface RuleFollowerParts {
+export interface RuleFollowerParts extends RuleBatchParts {
   readonly db: RecordsDb;
-  readonly registry: RuleRegistry;
-  readonly log: RunLog;
   readonly formulas: FormulaValues;
-  readonly lookUp: LookUpDevice;
   readonly outlets: RuleOutlets;
   /** Waiting script runs of a rule. `added` is called when runs were added durably. */
-  readonly waiting: { count(ruleId: string): number; added(ruleIds: readonly string[]): void };
+  readonly waiting: RuleBatchParts['waiting'] & { added(ruleIds: readonly string[]): void };
   /** Called when logic blocks wait durably for a time. */
   readonly timersSet: () => void;
-  readonly now: () => EpochMs;
-  readonly newId: () => string;
-  /** Milliseconds since any fixed moment, for slices of work. */
-  readonly clock: () => number;
-  readonly pause: (ms: number) => Promise<void>;
   /** The position that was saved last. */
   readonly position: number;
   /** For workspaces with so much to evaluate that the others do not wait; without it all wait. */
@@ -143,15 +141,10 @@ export interface RuleFollowerParts {
     /** The workspaces whose rules this node evaluates. */
     readonly workspaces: () => readonly string[];
   };
-  /**
-   * Called for a rule that failed, once per batch. The failure is noted and the other rules
-   * continue.
-   */
-  readonly failed: (error: Error) => void;
 }
 
 export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
-  readonly #parts;
+  readonly #parts: RuleFollowerParts;
   readonly #queue = createSerialQueue();
   readonly #pacing: RulePacing;
   readonly #lanes: RuleLanes;
@@ -160,9 +153,9 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
   /** When the platform started, by the wall clock as it is now. */
   readonly platformStart: () => EpochMs;
 
-  constructor(started: RuleFollowerParts) {
-    this.platformStart = platformStartOf(started);
-    this.#parts = { ...started, platformStart: this.platformStart };
+  constructor(parts: RuleFollowerParts) {
+    this.platformStart = platformStartOf(parts);
+    this.#parts = parts;
     this.#pacing = new RulePacing(this.#parts);
     this.#lanes = new RuleLanes({
       saved: this.#parts.lanes?.saved ?? { evaluated: this.#parts.position, behind: new Map() },
@@ -171,7 +164,7 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
     });
     this.#dueTimers = new DueTimers(
       this.#parts,
-      () => new RuleBatch(this.#parts),
+      () => this.#newBatch(),
       (workspaceId) => this.#lanes.evaluatedOf(workspaceId) + 1,
     );
     this.#laneWorker = new LaneWorker(this.#parts, this.#lanes, (lane) =>
@@ -217,9 +210,8 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
     const rest = await this.alone(async () => {
       const turn = turnOf();
       if (turn === undefined) return undefined;
-      const batch = new RuleBatch(this.#parts, turn);
-      if (this.#parts.registry.size() > 0)
-        await evaluateTurn(this.#parts, batch, this.#pacing, turn.entries);
+      const batch = this.#newBatch(turn);
+      if (this.#parts.registry.size() > 0) await this.#evaluateTurn(batch, turn.entries);
       const startedMs = this.#parts.clock();
       await writeBatch(this.#parts, batch);
       turn.done();
@@ -233,7 +225,7 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
   /** Runs the work while nothing else is evaluated, and writes what it adds to the batch. */
   inBatch(work: (batch: RuleBatch) => Promise<void>): Promise<void> {
     return this.alone(async () => {
-      const batch = new RuleBatch(this.#parts);
+      const batch = this.#newBatch();
       await work(batch);
       await batch.addEffects();
       await writeBatch(this.#parts, batch);
@@ -262,68 +254,120 @@ export class RuleFollower implements Pick<LaneWorker, 'caughtUp' | 'close'> {
   start(): void {
     this.#laneWorker.wake();
   }
+
+  #newBatch(turn?: RuleTurn): RuleBatch {
+    return new RuleBatch(this.#parts, this.platformStart, turn);
+  }
+
+  /** A turn that fails is evaluated again: then nothing of this attempt may count. */
+  async #evaluateTurn(batch: RuleBatch, entries: readonly DurableEntry[]): Promise<void> {
+    try {
+      await this.#evaluateEntries(batch, entries);
+    } catch (error) {
+      this.#parts.registry.reset();
+      throw error;
+    }
+  }
+
+  async #evaluateEntries(batch: RuleBatch, entries: readonly DurableEntry[]): Promise<void> {
+    await this.#parts.registry.prepare(entries, batch.failures);
+    this.#pacing.startSlice();
+    for (const [place, entry] of entries.entries()) {
+      // Its samples come in the place of others, and are not judged.
+      if (entry.replaces !== undefined) {
+        this.#parts.formulas.forget(entry.deviceId);
+        await this.#parts.registry.samplesRemoved(entry.deviceId);
+        await this.#parts.registry.prepare(entries.slice(place + 1), batch.failures);
+        continue;
+      }
+      if (isBeyondHops(entry)) batch.write.notes.push(hopsNote(entry, this.#parts.now()));
+      // Samples that no rule asks for are not made.
+      if (entry.summary !== undefined && this.#parts.registry.planOf(entry.deviceId) === undefined)
+        continue;
+      const isSkipped = entry.trace?.rulesSkipped === true || isBeyondHops(entry);
+      const samples = inOrderOfTime(entry.samples);
+      if (samples.length === 0) continue;
+      const plan = this.#parts.registry.planOf(entry.deviceId);
+      const needsFormulas = plan?.needsFormulas === true;
+      if (needsFormulas) this.#parts.formulas.stored(entry.deviceId, samples[0]?.timestamp ?? 0);
+      for (const [i, stored] of samples.entries()) {
+        const sample = ruleSampleOf(stored);
+        if (needsFormulas && !isSkipped) {
+          const needed = formulasNeeded(plan, sample, this.#parts.registry.memory);
+          if (needed.length > 0)
+            await this.#parts.formulas.compute(needed, readAheadOf(samples, i));
+        }
+        if (isSkipped) this.#keepSample(batch, stored, sample);
+        else this.#evaluateSample(batch, entry, stored, sample);
+        const pause = this.#pacing.yieldWhenDue();
+        if (pause !== undefined) await pause;
+      }
+    }
+    await batch.addEffects();
+  }
+
+  #evaluateSample(
+    { failures, addTriggered, keyOf }: RuleBatch,
+    entry: DurableEntry,
+    stored: StoredSample,
+    sample: RuleSample,
+  ): void {
+    const { registry, log, now } = this.#parts;
+    const plan = registry.planOf(stored.deviceId);
+    if (plan === undefined) return;
+    const origin: Origin = {
+      cause: 'UPLINK',
+      key: keyOf(stored),
+      deviceId: stored.deviceId,
+      correlationId: stored.correlationId,
+      hops: entry.trace?.ruleHops ?? 0,
+      at: now(),
+      sample,
+      entry,
+    };
+    const visit: Visit = (compiled, reading, places, verdict) => {
+      const { samples } = reading;
+      if (verdict === undefined)
+        return addTriggered({ compiled, reading, places, verdict }, origin);
+      log.addEvaluated({ compiled, origin, samples, places, verdict });
+      const ended = trackAlarms(compiled, verdict, stored.deviceId, registry.alarmSources);
+      if (verdict.firings.length === 0 && ended.length === 0) return;
+      addTriggered({ compiled, reading, places, verdict, ended }, origin);
+    };
+    const unjudged: SampleVisitor['unjudged'] = (compiled, places, why, fired) => {
+      const firings = fired?.verdict?.firings;
+      log.add(compiled, unjudgedRun(compiled, origin, sample, places, why, firings));
+      if (fired !== undefined) addTriggered(fired, origin);
+    };
+    const failed: VisitFailed = (compiled, places, error) =>
+      failures.failed(compiled, origin, places, error);
+    try {
+      const visitor = { visit, unjudged, failed };
+      evaluateSample(plan, sample, registry.memory, visitor, entry.receivedAt);
+    } catch (error) {
+      failures.sampleFailed(stored, origin.at, error);
+    }
+  }
+
+  /**
+   * A sample that triggers no rule is a last sample all the same, so that a rule does not depend on
+   * how the last one is found.
+   */
+  #keepSample({ failures }: RuleBatch, stored: StoredSample, sample: RuleSample): void {
+    const { registry, now } = this.#parts;
+    const plan = registry.planOf(stored.deviceId);
+    try {
+      if (plan !== undefined) keepSample(plan, sample, registry.memory);
+    } catch (error) {
+      failures.sampleFailed(stored, now(), error);
+    }
+  }
 }
 
 /** A wall clock that was set back must not have the platform start in the future. */
 function platformStartOf({ now, clock }: RuleFollowerParts): () => EpochMs {
   const [startedAt, startedMs] = [now(), clock()];
   return () => Math.min(startedAt, Math.round(now() - (clock() - startedMs)));
-}
-
-/** A turn that fails is evaluated again: then nothing of this attempt may count. */
-async function evaluateTurn(
-  parts: RuleFollowerParts,
-  batch: RuleBatch,
-  pacing: RulePacing,
-  entries: readonly DurableEntry[],
-): Promise<void> {
-  try {
-    await evaluateEntries(parts, batch, pacing, entries);
-  } catch (error) {
-    parts.registry.reset();
-    throw error;
-  }
-}
-
-async function evaluateEntries(
-  parts: RuleFollowerParts,
-  batch: RuleBatch,
-  pacing: RulePacing,
-  entries: readonly DurableEntry[],
-): Promise<void> {
-  await parts.registry.prepare(entries, batch.failures);
-  pacing.startSlice();
-  for (const [place, entry] of entries.entries()) {
-    // Its samples come in the place of others, and are not judged.
-    if (entry.replaces !== undefined) {
-      parts.formulas.forget(entry.deviceId);
-      await parts.registry.samplesRemoved(entry.deviceId);
-      await parts.registry.prepare(entries.slice(place + 1), batch.failures);
-      continue;
-    }
-    if (isBeyondHops(entry)) batch.write.notes.push(hopsNote(entry, parts.now()));
-    // Samples that no rule asks for are not made.
-    if (entry.summary !== undefined && parts.registry.planOf(entry.deviceId) === undefined)
-      continue;
-    const isSkipped = entry.trace?.rulesSkipped === true || isBeyondHops(entry);
-    const take = isSkipped ? keepStoredSample : evaluateStoredSample;
-    const samples = inOrderOfTime(entry.samples);
-    if (samples.length === 0) continue;
-    const plan = parts.registry.planOf(entry.deviceId);
-    const needsFormulas = plan?.needsFormulas === true;
-    if (needsFormulas) parts.formulas.stored(entry.deviceId, samples[0]?.timestamp ?? 0);
-    for (const [i, stored] of samples.entries()) {
-      const sample = ruleSampleOf(stored);
-      if (needsFormulas && !isSkipped) {
-        const needed = formulasNeeded(plan, sample, parts.registry.memory);
-        if (needed.length > 0) await parts.formulas.compute(needed, readAheadOf(samples, i));
-      }
-      take(parts, batch, entry, stored, sample);
-      const pause = pacing.yieldWhenDue();
-      if (pause !== undefined) await pause;
-    }
-  }
-  await batch.addEffects();
 }
 
 /** How much later samples may be whose values are read at once. */
@@ -344,67 +388,6 @@ function inOrderOfTime(samples: readonly StoredSample[]): readonly StoredSample[
     ({ timestamp }, i) => i === 0 || (samples[i - 1]?.timestamp ?? timestamp) <= timestamp,
   );
   return isOrdered ? samples : samples.toSorted((a, b) => a.timestamp - b.timestamp);
-}
-
-function evaluateStoredSample(
-  { registry, log, now }: RuleFollowerParts,
-  { failures, addTriggered, keyOf }: RuleBatch,
-  entry: DurableEntry,
-  stored: StoredSample,
-  sample: RuleSample,
-): void {
-  const plan = registry.planOf(stored.deviceId);
-  if (plan === undefined) return;
-  const origin: Origin = {
-    cause: 'UPLINK',
-    key: keyOf(stored),
-    deviceId: stored.deviceId,
-    correlationId: stored.correlationId,
-    hops: entry.trace?.ruleHops ?? 0,
-    at: now(),
-    sample,
-    entry,
-  };
-  const visit: Visit = (compiled, reading, places, verdict) => {
-    const { samples } = reading;
-    if (verdict === undefined) return addTriggered({ compiled, reading, places, verdict }, origin);
-    log.addEvaluated({ compiled, origin, samples, places, verdict });
-    const ended = trackAlarms(compiled, verdict, stored.deviceId, registry.alarmSources);
-    if (verdict.firings.length === 0 && ended.length === 0) return;
-    addTriggered({ compiled, reading, places, verdict, ended }, origin);
-  };
-  const unjudged: SampleVisitor['unjudged'] = (compiled, places, why, fired) => {
-    const firings = fired?.verdict?.firings;
-    log.add(compiled, unjudgedRun(compiled, origin, sample, places, why, firings));
-    if (fired !== undefined) addTriggered(fired, origin);
-  };
-  const failed: VisitFailed = (compiled, places, error) =>
-    failures.failed(compiled, origin, places, error);
-  try {
-    const visitor = { visit, unjudged, failed };
-    evaluateSample(plan, sample, registry.memory, visitor, entry.receivedAt);
-  } catch (error) {
-    failures.sampleFailed(stored, origin.at, error);
-  }
-}
-
-/**
- * A sample that triggers no rule is a last sample all the same, so that a rule does not depend on
- * how the last one is found.
- */
-function keepStoredSample(
-  { registry, now }: RuleFollowerParts,
-  { failures }: RuleBatch,
-  _entry: DurableEntry,
-  stored: StoredSample,
-  sample: RuleSample,
-): void {
-  const plan = registry.planOf(stored.deviceId);
-  try {
-    if (plan !== undefined) keepSample(plan, sample, registry.memory);
-  } catch (error) {
-    failures.sampleFailed(stored, now(), error);
-  }
 }
 
 async function writeBatch(

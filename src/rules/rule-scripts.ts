@@ -29,13 +29,7 @@ import {
 } from './evaluation/script-run.ts';
 import { type Origin, ruleDelivery, ruleNote, runDeviceId } from './rule-effects.ts';
 import { firedNote } from './rule-batch.ts';
-import {
-  type CollectedWrite,
-  emptyWrite,
-  type RuleOutlets,
-  type RuleWrite,
-  writeRuleEffects,
-} from './rule-writes.ts';
+import { emptyWrite, type RuleOutlets, type RuleWrite, writeRuleEffects } from './rule-writes.ts';
 
 /** Runs whose effects are written together. */
 const runsPerWrite = 20;
@@ -160,18 +154,18 @@ export class RuleScripts {
     compiled: CompiledRule | undefined,
     found: readonly WaitingTrigger[],
   ): Promise<{ readonly taken: number; readonly write: RuleWrite }> {
-    const collector = createCollector(this.#parts);
+    const collected = new CollectedRuns(this.#parts);
     const done = new Map<string, CommitPlace>();
     let taken = 0;
     for (const trigger of found) {
       if (this.#isClosed) break;
       const { ruleId, activation, place } = trigger;
-      if (compiled?.rule.activation === activation) await runScript(collector, compiled, trigger);
+      if (compiled?.rule.activation === activation) await collected.run(compiled, trigger);
       taken += 1;
       done.set(ruleId, place);
     }
     const removed = [...done].map(([ruleId, upTo]) => ({ ruleId, upTo }));
-    return { taken, write: { ...writeOf(collector), done: removed } };
+    return { taken, write: { ...collected.write(), done: removed } };
   }
 }
 
@@ -185,162 +179,154 @@ interface Run {
 }
 
 /** The effects of some runs of one rule. Each run reads the state of the previous one. */
-interface Collector {
-  readonly parts: RuleScriptsParts;
-  readonly write: CollectedWrite;
-  readonly held: Map<string, RuleWrite['holds'][number]>;
-  state: JsonObject | undefined;
-  timersWaiting: number | undefined;
-}
+class CollectedRuns {
+  readonly #parts: RuleScriptsParts;
+  readonly #write = emptyWrite();
+  readonly #held = new Map<string, RuleWrite['holds'][number]>();
+  #state: JsonObject | undefined;
+  #timersWaiting: number | undefined;
 
-function createCollector(parts: RuleScriptsParts): Collector {
-  const held = new Map<string, RuleWrite['holds'][number]>();
-  const write = emptyWrite();
-  return { parts, write, held, state: undefined, timersWaiting: undefined };
-}
+  constructor(parts: RuleScriptsParts) {
+    this.#parts = parts;
+  }
 
-function writeOf({ write, held }: Collector): RuleWrite {
-  const notes = write.notes.filter(({ deviceId }) => deviceId !== '');
-  return { ...write, notes, holds: [...held.values()] };
-}
+  write(): RuleWrite {
+    const notes = this.#write.notes.filter(({ deviceId }) => deviceId !== '');
+    return { ...this.#write, notes, holds: [...this.#held.values()] };
+  }
 
-async function runScript(
-  collector: Collector,
-  compiled: CompiledRule,
-  { trigger }: WaitingTrigger,
-): Promise<void> {
-  const { db, scripts, now, log } = collector.parts;
-  const { rule, logic } = compiled;
-  if (logic.type !== 'CUSTOM_LOGIC') return;
-  const { origin, event, context, samples, places } = trigger as unknown as WaitingRun;
-  collector.state ??= (await scriptStateRows.find(db, activationOf(compiled))) ?? {};
-  const { emits } = await scripts.run({
-    tenant: rule.organizationId,
-    source: logic.block.script,
-    event: { ...event, state: collector.state },
-  });
-  const outcome = scriptOutcome(emits, now());
-  const run = { compiled, origin, outcome, sampleTime: sampleTimeOf(samples, places) };
-  keepState(collector, run);
-  const actionIds = fire(collector, run, context, await holdsBefore(collector, run));
-  const errors = outcome.notes.map(({ message }) => message);
-  await setTimers(collector, run, (message) => errors.push(message));
-  addNotes(collector, run, errors, actionIds);
-  const { at, cause, deviceId, correlationId } = origin;
-  log.add(compiled, {
-    at,
-    cause,
-    deviceId,
-    correlationId,
-    places,
-    actionIds,
-    samples: samples.map((sample) => sample ?? undefined),
-    ...resultOf(run, errors, actionIds),
-  });
+  async run(compiled: CompiledRule, { trigger }: WaitingTrigger): Promise<void> {
+    const { db, scripts, now, log } = this.#parts;
+    const { rule, logic } = compiled;
+    if (logic.type !== 'CUSTOM_LOGIC') return;
+    const { origin, event, context, samples, places } = trigger as unknown as WaitingRun;
+    this.#state ??= (await scriptStateRows.find(db, activationOf(compiled))) ?? {};
+    const { emits } = await scripts.run({
+      tenant: rule.organizationId,
+      source: logic.block.script,
+      event: { ...event, state: this.#state },
+    });
+    const outcome = scriptOutcome(emits, now());
+    const run = { compiled, origin, outcome, sampleTime: sampleTimeOf(samples, places) };
+    this.#keepState(run);
+    const actionIds = this.#fire(run, context, await this.#holdsBefore(run));
+    const errors = outcome.notes.map(({ message }) => message);
+    await this.#setTimers(run, (message) => errors.push(message));
+    this.#addNotes(run, errors, actionIds);
+    const { at, cause, deviceId, correlationId } = origin;
+    log.add(compiled, {
+      at,
+      cause,
+      deviceId,
+      correlationId,
+      places,
+      actionIds,
+      samples: samples.map((sample) => sample ?? undefined),
+      ...resultOf(run, errors, actionIds),
+    });
+  }
+
+  #keepState({ compiled, outcome: { state } }: Run): void {
+    if (state === undefined) return;
+    this.#state = state;
+    this.#write.states = [{ ...activationOf(compiled), state }];
+  }
+
+  #addNotes(
+    { compiled, origin }: Run,
+    errors: readonly string[],
+    actionIds: readonly string[],
+  ): void {
+    const deviceId = runDeviceId(compiled, origin);
+    for (const [number, message] of errors.entries())
+      this.#write.notes.push(
+        ruleNote(compiled, origin, deviceId, { level: 'ERROR', message, number }),
+      );
+    // Alarms are noted when they open and end, not with each trigger.
+    const sent = actionIds.filter((id) => !compiled.alarms.has(id));
+    if (sent.length > 0)
+      this.#write.notes.push(ruleNote(compiled, origin, deviceId, firedNote(sent)));
+  }
+
+  /** The condition state before the run; empty when unknown. */
+  async #holdsBefore({ compiled, origin: { deviceId } }: Run): Promise<string> {
+    const known = this.#held.get(deviceId);
+    if (known !== undefined) return known.holds;
+    const { ruleId, activation } = activationOf(compiled);
+    const [saved] = await conditionStateRows.find(this.#parts.db, [{ ruleId, deviceId }]);
+    return saved?.activation === activation ? saved.holds : '';
+  }
+
+  /**
+   * Adds the deliveries and alarms of the emitted actions. Returns the ids of the actions, one per
+   * delivery or trigger.
+   */
+  #fire(
+    { compiled, origin, outcome, sampleTime }: Run,
+    context: TemplateContext,
+    before: string,
+  ): readonly string[] {
+    const { logic, rule, consecutive, alarms } = compiled;
+    if (logic.type !== 'CUSTOM_LOGIC') return [];
+    const { activation } = rule;
+    const fired: string[] = [];
+    const firing = firingActions(compiled, outcome);
+    for (const actionId of logic.actionIds) {
+      const isConsecutive = consecutive.get(actionId);
+      if (isConsecutive === undefined) continue;
+      const results = actionsFor(firing, isConsecutive, before === '1');
+      const output = alarms.get(actionId);
+      if (output !== undefined) {
+        const run = { compiled, origin, context, outcome, results, sampleTime };
+        const effects = scriptAlarms(run, output, actionId, this.#parts.alarmSources);
+        for (const effect of effects)
+          this.#write.alarms.push({ ...activationOf(compiled), effect });
+        fired.push(...effects.flatMap(({ kind }) => (kind === 'TRIGGER' ? [actionId] : [])));
+        continue;
+      }
+      for (const [i, result] of results.entries()) {
+        const firing = { actionId, cause: `action ${i}` };
+        const delivery = ruleDelivery(compiled, origin, firing, { ...context, result });
+        this.#write.deliveries.push({ ...delivery, activation });
+        fired.push(actionId);
+      }
+    }
+    const holds = String(Number(firing.length > 0));
+    if (holds !== before && !(before === '' && holds === '0')) {
+      const { deviceId } = origin;
+      this.#held.set(deviceId, { ...activationOf(compiled), deviceId, holds, waits: null });
+    }
+    return fired;
+  }
+
+  async #setTimers(
+    { compiled, origin, outcome }: Run,
+    wrong: (message: string) => void,
+  ): Promise<void> {
+    const { id: ruleId, activation } = compiled.rule;
+    for (const [i, timer] of outcome.timers.entries()) {
+      this.#timersWaiting ??= await scriptTimerRows.count(this.#parts.db, ruleId);
+      if (this.#timersWaiting >= scriptRunLimits.timersMax) {
+        wrong(
+          `the script already has ${scriptRunLimits.timersMax} pending timers; another was not set`,
+        );
+        return;
+      }
+      this.#timersWaiting += 1;
+      const id = `${ruleId}:${origin.key}:${i}`;
+      this.#write.timers.push({ id, ruleId, activation, ...timer });
+    }
+  }
 }
 
 function activationOf({ rule }: CompiledRule) {
   return { ruleId: rule.id, activation: rule.activation };
 }
 
-function keepState(collector: Collector, { compiled, outcome: { state } }: Run): void {
-  if (state === undefined) return;
-  collector.state = state;
-  collector.write.states = [{ ...activationOf(compiled), state }];
-}
-
-function addNotes(
-  { write }: Collector,
-  { compiled, origin }: Run,
-  errors: readonly string[],
-  actionIds: readonly string[],
-): void {
-  const deviceId = runDeviceId(compiled, origin);
-  for (const [number, message] of errors.entries())
-    write.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message, number }));
-  // Alarms are noted when they open and end, not with each trigger.
-  const sent = actionIds.filter((id) => !compiled.alarms.has(id));
-  if (sent.length > 0) write.notes.push(ruleNote(compiled, origin, deviceId, firedNote(sent)));
-}
-
 /** Without actions that clear an alarm, which mean something only to rules with an output of alarms. */
 function firingActions({ alarms }: CompiledRule, { actions }: ScriptOutcome) {
   if (alarms.size === 0) return actions;
   return actions.filter((action) => !clearsAlarm(action));
-}
-
-/** The condition state before the run; empty when unknown. */
-async function holdsBefore(
-  { parts, held }: Collector,
-  { compiled, origin: { deviceId } }: Run,
-): Promise<string> {
-  const known = held.get(deviceId);
-  if (known !== undefined) return known.holds;
-  const { ruleId, activation } = activationOf(compiled);
-  const [saved] = await conditionStateRows.find(parts.db, [{ ruleId, deviceId }]);
-  return saved?.activation === activation ? saved.holds : '';
-}
-
-/**
- * Adds the deliveries and alarms of the emitted actions. Returns the ids of the actions, one per
- * delivery or trigger.
- */
-function fire(
-  { parts, write, held }: Collector,
-  { compiled, origin, outcome, sampleTime }: Run,
-  context: TemplateContext,
-  before: string,
-): readonly string[] {
-  const { logic, rule, consecutive, alarms } = compiled;
-  if (logic.type !== 'CUSTOM_LOGIC') return [];
-  const { activation } = rule;
-  const fired: string[] = [];
-  const firing = firingActions(compiled, outcome);
-  for (const actionId of logic.actionIds) {
-    const isConsecutive = consecutive.get(actionId);
-    if (isConsecutive === undefined) continue;
-    const results = actionsFor(firing, isConsecutive, before === '1');
-    const output = alarms.get(actionId);
-    if (output !== undefined) {
-      const run = { compiled, origin, context, outcome, results, sampleTime };
-      const effects = scriptAlarms(run, output, actionId, parts.alarmSources);
-      for (const effect of effects) write.alarms.push({ ...activationOf(compiled), effect });
-      fired.push(...effects.flatMap(({ kind }) => (kind === 'TRIGGER' ? [actionId] : [])));
-      continue;
-    }
-    for (const [i, result] of results.entries()) {
-      const firing = { actionId, cause: `action ${i}` };
-      const delivery = ruleDelivery(compiled, origin, firing, { ...context, result });
-      write.deliveries.push({ ...delivery, activation });
-      fired.push(actionId);
-    }
-  }
-  const holds = String(Number(firing.length > 0));
-  if (holds !== before && !(before === '' && holds === '0')) {
-    const { deviceId } = origin;
-    held.set(deviceId, { ...activationOf(compiled), deviceId, holds, waits: null });
-  }
-  return fired;
-}
-
-async function setTimers(
-  collector: Collector,
-  { compiled, origin, outcome }: Run,
-  wrong: (message: string) => void,
-): Promise<void> {
-  const { id: ruleId, activation } = compiled.rule;
-  for (const [i, timer] of outcome.timers.entries()) {
-    collector.timersWaiting ??= await scriptTimerRows.count(collector.parts.db, ruleId);
-    if (collector.timersWaiting >= scriptRunLimits.timersMax) {
-      wrong(
-        `the script already has ${scriptRunLimits.timersMax} pending timers; another was not set`,
-      );
-      return;
-    }
-    collector.timersWaiting += 1;
-    const id = `${ruleId}:${origin.key}:${i}`;
-    collector.write.timers.push({ id, ruleId, activation, ...timer });
-  }
 }
 
 interface WaitingRun {

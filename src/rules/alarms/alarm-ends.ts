@@ -27,16 +27,6 @@ const endLimits = {
   retryDelaysMs: [1_000, 5_000, 30_000],
 } as const;
 
-interface AlarmEndsParts extends Pick<Records, 'db' | 'sealer'> {
-  readonly applyAlarms: ApplyAlarms;
-  readonly now: () => EpochMs;
-  readonly pause: () => Promise<unknown>;
-  readonly setTimer: SetTimer;
-  readonly failed: (error: unknown) => void;
-  /** Whether this node looks after alarms for all. */
-  readonly holds: () => boolean;
-}
-
 /** What changed since the last look. */
 interface Changed {
   isAll: boolean;
@@ -46,12 +36,22 @@ interface Changed {
 }
 
 export class AlarmEnds implements ChangeFollower {
-  readonly #parts: AlarmEndsParts;
+  readonly #parts;
   readonly #worker: RetryingWorker;
   #changed: Changed;
 
   /** Begins with a look at all alarms. */
-  constructor(parts: AlarmEndsParts) {
+  constructor(
+    parts: Pick<Records, 'db' | 'sealer'> & {
+      readonly applyAlarms: ApplyAlarms;
+      readonly now: () => EpochMs;
+      readonly pause: () => Promise<unknown>;
+      readonly setTimer: SetTimer;
+      readonly failed: (error: unknown) => void;
+      /** Whether this node looks after alarms for all. */
+      readonly holds: () => boolean;
+    },
+  ) {
     this.#parts = parts;
     this.#changed = { ...nothingChanged(), isAll: true };
     this.#worker = new RetryingWorker({
@@ -101,12 +101,56 @@ export class AlarmEnds implements ChangeFollower {
       const changed = this.#changed;
       this.#changed = nothingChanged();
       try {
-        await endSourcesAbout(this.#parts, aboutOf(changed));
+        await this.#endSourcesAbout(aboutOf(changed));
       } catch (error) {
         this.#changed.isAll = true;
         throw error;
       }
     }
+  }
+
+  async #endSourcesAbout(about: AlarmSourcesAbout): Promise<void> {
+    const { db, applyAlarms, pause } = this.#parts;
+    let after: OpenAlarmSource | undefined;
+    for (;;) {
+      const sources = await findOpenSources(db, about, after, endLimits.sourcesPerStep);
+      after = sources.at(-1);
+      if (sources.length > 0)
+        await transaction(db, async (step) => {
+          const effects = await this.#endsOf(step.db, sources);
+          if (effects.length > 0) await applyAlarms(step, effects);
+        });
+      if (sources.length < endLimits.sourcesPerStep) return;
+      await pause();
+    }
+  }
+
+  async #endsOf(db: RecordsDb, sources: readonly OpenAlarmSource[]): Promise<AlarmEffect[]> {
+    const { sealer, now, failed } = this.#parts;
+    const ruleIds = [...new Set(sources.map(({ ruleId }) => ruleId))];
+    const deviceIds = [...new Set(sources.flatMap((source) => deviceOf(source) ?? []))];
+    const { rules, broken } = await ruleRows.activeOf(db, ruleIds);
+    const compiled = await compileRules({ db, sealer }, rules, (_, error) => failed(error));
+    const known: Known = {
+      compiled: new Map(compiled.map((one) => [one.rule.id, one])),
+      active: new Set([...rules, ...broken].map(({ id }) => id)),
+      existing: await ruleRows.existing(db, ruleIds),
+      workspaces: await deviceRows.workspacesOf(db, deviceIds),
+      groups: await placeRows.groupsOfDevices(db, deviceIds),
+    };
+    const at = now();
+    return sources.flatMap((source): AlarmEffect[] => {
+      const reason = reasonOf(source, known);
+      if (reason === undefined) return [];
+      const { organizationId, workspaceId, key, ruleId, connectorId, deviceId } = source;
+      const place = { organizationId, workspaceId, at, hops: 0, sampleTime: null };
+      // Such a source is not of one device; its alarm is.
+      const isOfDevice = deviceId !== endlessSource && deviceId !== '';
+      if (!isOfDevice && deviceReasons.has(reason))
+        return [{ kind: 'KEY_ENDED', ...place, key, reason }];
+      const ended = { ruleId, connectorId, deviceId };
+      return [{ kind: 'SOURCE_ENDED', ...place, source: ended, reason }];
+    });
   }
 }
 
@@ -123,22 +167,6 @@ function aboutOf({ isAll, rules, devices, connectors }: Changed): AlarmSourcesAb
   return { rules: [...rules], devices: [...devices], connectors: [...connectors] };
 }
 
-async function endSourcesAbout(parts: AlarmEndsParts, about: AlarmSourcesAbout): Promise<void> {
-  const { db, applyAlarms, pause } = parts;
-  let after: OpenAlarmSource | undefined;
-  for (;;) {
-    const sources = await findOpenSources(db, about, after, endLimits.sourcesPerStep);
-    after = sources.at(-1);
-    if (sources.length > 0)
-      await transaction(db, async (step) => {
-        const effects = await endsOf({ ...parts, db: step.db }, sources);
-        if (effects.length > 0) await applyAlarms(step, effects);
-      });
-    if (sources.length < endLimits.sourcesPerStep) return;
-    await pause();
-  }
-}
-
 interface Known {
   readonly compiled: ReadonlyMap<string, CompiledRule>;
   /** Active rules, also those that cannot be read or compiled. */
@@ -148,36 +176,6 @@ interface Known {
   readonly workspaces: ReadonlyMap<string, string>;
   /** Tags of devices, and the places above them. */
   readonly groups: ReadonlyMap<string, ReadonlySet<string>>;
-}
-
-async function endsOf(
-  { db, sealer, now, failed }: AlarmEndsParts,
-  sources: readonly OpenAlarmSource[],
-): Promise<AlarmEffect[]> {
-  const ruleIds = [...new Set(sources.map(({ ruleId }) => ruleId))];
-  const deviceIds = [...new Set(sources.flatMap((source) => deviceOf(source) ?? []))];
-  const { rules, broken } = await ruleRows.activeOf(db, ruleIds);
-  const compiled = await compileRules({ db, sealer }, rules, (_, error) => failed(error));
-  const known: Known = {
-    compiled: new Map(compiled.map((one) => [one.rule.id, one])),
-    active: new Set([...rules, ...broken].map(({ id }) => id)),
-    existing: await ruleRows.existing(db, ruleIds),
-    workspaces: await deviceRows.workspacesOf(db, deviceIds),
-    groups: await placeRows.groupsOfDevices(db, deviceIds),
-  };
-  const at = now();
-  return sources.flatMap((source): AlarmEffect[] => {
-    const reason = reasonOf(source, known);
-    if (reason === undefined) return [];
-    const { organizationId, workspaceId, key, ruleId, connectorId, deviceId } = source;
-    const place = { organizationId, workspaceId, at, hops: 0, sampleTime: null };
-    // Such a source is not of one device; its alarm is.
-    const isOfDevice = deviceId !== endlessSource && deviceId !== '';
-    if (!isOfDevice && deviceReasons.has(reason))
-      return [{ kind: 'KEY_ENDED', ...place, key, reason }];
-    const ended = { ruleId, connectorId, deviceId };
-    return [{ kind: 'SOURCE_ENDED', ...place, source: ended, reason }];
-  });
 }
 
 /** The device that the source is about; that of its alarm when it names none. */

@@ -24,7 +24,6 @@ import {
 } from './device-plan.ts';
 import { RuleMemory, ruleSampleFrom } from './evaluation.ts';
 import {
-  type LastSamples,
   type SearchedStore,
   type SearchedWatch,
   type SearchGap,
@@ -47,22 +46,16 @@ export interface PreparationFailures {
   lastSampleUncertain(compiled: CompiledRule, deviceId: string, gap: SearchGap): void;
 }
 
-interface RegistryState extends Pick<Records, 'db' | 'sealer'> {
-  readonly store: SearchedStore;
-  readonly memory: RuleMemory;
-  readonly alarmSources: AlarmSources;
-  readonly index: RuleIndex;
-  readonly plans: Plans;
-  readonly failed: (ruleId: string, error: unknown) => void;
-}
-
 /** `refresh`, `prepare` and `prepareRule` must not run at the same time. */
 export class RuleRegistry implements ChangeFollower {
   readonly #db: RecordsDb;
   readonly memory: RuleMemory;
   readonly alarmSources = new AlarmSources();
   readonly #index = new RuleIndex();
-  readonly #state: RegistryState;
+  readonly #sealer: Records['sealer'];
+  readonly #store: SearchedStore;
+  readonly #plans: Plans;
+  readonly #failed: (ruleId: string, error: unknown) => void;
   readonly #pending = new PendingChanges();
   readonly size = (): number => this.#index.size;
   readonly recordChanged: (change: RecordChange) => void = this.#pending.recordChanged;
@@ -85,16 +78,10 @@ export class RuleRegistry implements ChangeFollower {
     this.#db = db;
     this.memory = new RuleMemory(() => newestUntil(now()), now);
     const plans = new Plans((id) => forgetDevice(this.memory, id), plansMax);
-    this.#state = {
-      db,
-      sealer,
-      store,
-      memory: this.memory,
-      alarmSources: this.alarmSources,
-      index: this.#index,
-      plans,
-      failed,
-    };
+    this.#sealer = sealer;
+    this.#store = store;
+    this.#plans = plans;
+    this.#failed = failed;
     this.planOf = plans.find;
   }
 
@@ -102,7 +89,7 @@ export class RuleRegistry implements ChangeFollower {
   async refresh(): Promise<boolean> {
     const changes = this.#pending.take();
     try {
-      return await applyChanges(this.#state, changes);
+      return await this.#applyChanges(changes);
     } catch (error) {
       this.#pending.putBack(changes);
       throw error;
@@ -114,8 +101,7 @@ export class RuleRegistry implements ChangeFollower {
    * next.
    */
   prepare(entries: readonly DurableEntry[], failures: PreparationFailures): Promise<void> {
-    return prepareDevices(
-      this.#state,
+    return this.#prepareAll(
       devicesOf(entries),
       { batch: entries, next: entries[0]?.position ?? 0 },
       failures,
@@ -128,8 +114,7 @@ export class RuleRegistry implements ChangeFollower {
     next: number,
     failures: PreparationFailures,
   ): Promise<void> {
-    return prepareDevices(
-      this.#state,
+    return this.#prepareAll(
       new Map([...devices].map(([id, workspaceId]) => [id, { workspaceId, before: Infinity }])),
       { batch: [], next },
       failures,
@@ -146,15 +131,12 @@ export class RuleRegistry implements ChangeFollower {
     failures: PreparationFailures,
   ): Promise<void> {
     const ids = sources.flatMap(({ deviceIds }) => deviceIds);
-    await loadLastSamples(
-      { ...this.#state, last: this.memory.last, until: this.memory.newestUntil() },
-      {
-        wanted: new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])),
-        batch: [],
-        next,
-        uncertain: failures.lastSampleUncertain,
-      },
-    );
+    await this.#loadLastSamples({
+      wanted: new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])),
+      batch: [],
+      next,
+      uncertain: failures.lastSampleUncertain,
+    });
   }
 
   /**
@@ -179,91 +161,191 @@ export class RuleRegistry implements ChangeFollower {
     this.memory.judged.clear();
     this.alarmSources.clear();
   }
-}
 
-async function applyChanges(state: RegistryState, changes: Changes): Promise<boolean> {
-  const { index, plans, memory } = state;
-  let ids: ReadonlySet<string> | undefined;
-  if (!changes.isAll) ids = await changedRules(state, changes);
-  for (const id of changes.devices) {
-    plans.forget(id);
-    memory.states.forgetDevice(id);
+  async #applyChanges(changes: Changes): Promise<boolean> {
+    let ids: ReadonlySet<string> | undefined;
+    if (!changes.isAll) ids = await this.#changedRules(changes);
+    for (const id of changes.devices) {
+      this.#plans.forget(id);
+      this.memory.states.forgetDevice(id);
+    }
+    this.#forgetWorkspaces(this.#index.workspacesWithTags([...changes.tags]));
+    // A place that moves takes along all that is below, and other places above it get and lose devices.
+    if (changes.places.size > 0) this.#forgetWorkspaces(this.#index.workspacesWithPlaces());
+    if (ids?.size === 0) return false;
+    await this.#reloadRules(ids);
+    return true;
   }
-  forgetWorkspaces(state, index.workspacesWithTags([...changes.tags]));
-  // A place that moves takes along all that is below, and other places above it get and lose devices.
-  if (changes.places.size > 0) forgetWorkspaces(state, index.workspacesWithPlaces());
-  if (ids?.size === 0) return false;
-  await reloadRules(state, ids);
-  return true;
-}
 
-async function changedRules(
-  { db, index }: RegistryState,
-  { rules, used, devices }: Changes,
-): Promise<ReadonlySet<string>> {
-  const changed = new Set(rules);
-  for (const id of used) for (const ruleId of index.using(id)) changed.add(ruleId);
-  // A rule that names a device changes when the device moves to another workspace, or back.
-  const named = [...devices].flatMap((id) => {
-    const workspaceId = index.namedWorkspace(id);
-    if (workspaceId === undefined) return [];
-    return [{ id, workspaceId }];
-  });
-  const workspaces = await deviceRows.workspacesOf(
-    db,
-    named.map(({ id }) => id),
-  );
-  for (const { id, workspaceId } of named) {
-    const hasMoved = (workspaces.get(id) ?? workspaceId) !== workspaceId;
-    if (hasMoved) for (const ruleId of index.namedBy(id)) changed.add(ruleId);
+  async #changedRules({ rules, used, devices }: Changes): Promise<ReadonlySet<string>> {
+    const changed = new Set(rules);
+    for (const id of used) for (const ruleId of this.#index.using(id)) changed.add(ruleId);
+    // A rule that names a device changes when the device moves to another workspace, or back.
+    const named = [...devices].flatMap((id) => {
+      const workspaceId = this.#index.namedWorkspace(id);
+      if (workspaceId === undefined) return [];
+      return [{ id, workspaceId }];
+    });
+    const workspaces = await deviceRows.workspacesOf(
+      this.#db,
+      named.map(({ id }) => id),
+    );
+    for (const { id, workspaceId } of named) {
+      const hasMoved = (workspaces.get(id) ?? workspaceId) !== workspaceId;
+      if (hasMoved) for (const ruleId of this.#index.namedBy(id)) changed.add(ruleId);
+    }
+    return changed;
   }
-  return changed;
-}
 
-/** Every rule when `ids` is undefined. */
-async function reloadRules(
-  state: RegistryState,
-  ids: ReadonlySet<string> | undefined,
-): Promise<void> {
-  const { db, index, memory, alarmSources, failed } = state;
-  const { rules, broken } = await ruleRows.activeOf(db, ids && [...ids]);
-  for (const { id, error } of broken) failed(id, error);
-  const workspaces = new Set(rules.map(({ workspaceId }) => workspaceId));
-  const compiled = await compileRules(state, rules, failed);
-  for (const id of ids ?? index.ids()) {
-    const known = index.remove(id);
-    if (known === undefined) continue;
-    memory.states.forgetTimed(id);
-    alarmSources.forget(id);
-    workspaces.add(known.rule.workspaceId);
+  /** Every rule when `ids` is undefined. */
+  async #reloadRules(ids: ReadonlySet<string> | undefined): Promise<void> {
+    const { rules, broken } = await ruleRows.activeOf(this.#db, ids && [...ids]);
+    for (const { id, error } of broken) this.#failed(id, error);
+    const workspaces = new Set(rules.map(({ workspaceId }) => workspaceId));
+    const compiled = await compileRules(
+      { db: this.#db, sealer: this.#sealer },
+      rules,
+      this.#failed,
+    );
+    for (const id of ids ?? this.#index.ids()) {
+      const known = this.#index.remove(id);
+      if (known === undefined) continue;
+      this.memory.states.forgetTimed(id);
+      this.alarmSources.forget(id);
+      workspaces.add(known.rule.workspaceId);
+    }
+    for (const rule of compiled) this.#index.add(rule);
+    await this.#loadStates(rules.map(({ id }) => ({ ruleId: id, deviceId: '' })));
+    const withAlarms = compiled.filter(({ alarms }) => alarms.size > 0).map(({ rule }) => rule.id);
+    for (const source of await alarmSourceRows.ofRules(this.#db, withAlarms))
+      this.alarmSources.add(source);
+    this.#forgetWorkspaces(workspaces);
   }
-  for (const rule of compiled) index.add(rule);
-  await loadStates(
-    state,
-    rules.map(({ id }) => ({ ruleId: id, deviceId: '' })),
-  );
-  const withAlarms = compiled.filter(({ alarms }) => alarms.size > 0).map(({ rule }) => rule.id);
-  for (const source of await alarmSourceRows.ofRules(db, withAlarms)) alarmSources.add(source);
-  forgetWorkspaces(state, workspaces);
-}
 
-/** Reads what was saved by the present activations of the rules; '' is the device of timed runs. */
-async function loadStates(
-  { db, index, memory }: RegistryState,
-  of: readonly { readonly ruleId: string; readonly deviceId: string }[],
-): Promise<void> {
-  for (const saved of await conditionStateRows.find(db, of)) {
-    const isCurrent = index.rule(saved.ruleId)?.rule.activation === saved.activation;
-    if (isCurrent) memory.states.load(saved);
+  /** Reads what was saved by the present activations of the rules; '' is the device of timed runs. */
+  async #loadStates(
+    of: readonly { readonly ruleId: string; readonly deviceId: string }[],
+  ): Promise<void> {
+    for (const saved of await conditionStateRows.find(this.#db, of)) {
+      const isCurrent = this.#index.rule(saved.ruleId)?.rule.activation === saved.activation;
+      if (isCurrent) this.memory.states.load(saved);
+    }
   }
-}
 
-/**
- * Discards what was made for the rules of the workspaces: a new rule may watch what none watched
- * before.
- */
-function forgetWorkspaces({ plans, memory }: RegistryState, ids: Iterable<string>): void {
-  for (const id of ids) for (const one of plans.forgetWorkspace(id)) forgetDevice(memory, one);
+  /**
+   * Discards what was made for the rules of the workspaces: a new rule may watch what none watched
+   * before.
+   */
+  #forgetWorkspaces(ids: Iterable<string>): void {
+    for (const id of ids)
+      for (const one of this.#plans.forgetWorkspace(id)) forgetDevice(this.memory, one);
+  }
+
+  async #prepareAll(
+    devices: Devices,
+    { batch, next }: { readonly batch: readonly DurableEntry[]; readonly next: number },
+    failures: PreparationFailures,
+  ): Promise<void> {
+    await this.#makePlans(devices, failures);
+    await this.#loadLastSamples({
+      wanted: devicesToLoad(this.#plans, devices),
+      batch,
+      next,
+      uncertain: failures.lastSampleUncertain,
+    });
+  }
+
+  async #makePlans(devices: Devices, { planningFailed }: PreparationFailures): Promise<void> {
+    const withStates: { readonly ruleId: string; readonly deviceId: string }[] = [];
+    const unplanned = this.#plans.missing(devices);
+    let groups = noGroups;
+    if (this.#index.hasTags) groups = await placeRows.groupsOfDevices(this.#db, unplanned);
+    for (const id of unplanned) {
+      const workspaceId = devices.get(id)?.workspaceId ?? '';
+      const own = groups.get(id) ?? new Set();
+      const rules = this.#index.rulesFor(id, own, workspaceId);
+      const plan = this.#plans.make({ id, workspaceId, tags: own, rules }, (compiled, error) =>
+        planningFailed(compiled, id, error),
+      );
+      this.memory.states.forgetDevice(id);
+      for (const { rule } of plan === undefined ? [] : rulesWithStates(plan))
+        withStates.push({ ruleId: rule.id, deviceId: id });
+    }
+    try {
+      await this.#loadStates(withStates);
+      await this.#loadJudgedTimes(unplanned);
+    } catch (error) {
+      // A plan must not be used without its states.
+      for (const id of unplanned) this.#plans.forget(id);
+      throw error;
+    }
+  }
+
+  /** Of an earlier activation, none counts. */
+  async #loadJudgedTimes(deviceIds: readonly string[]): Promise<void> {
+    const planned = deviceIds.filter((id) => this.#plans.known(id) !== undefined);
+    for (const { deviceId, times } of await judgedTimeRows.find(this.#db, planned))
+      for (const { compiled, judged } of this.#plans.known(deviceId)?.rules ?? []) {
+        const [activation, ...saved] = times[compiled.rule.id] ?? [];
+        if (activation !== compiled.rule.activation) continue;
+        for (const place of judged.keys()) judged[place] = saved[place] ?? null;
+      }
+  }
+
+  async #loadLastSamples({
+    wanted,
+    batch,
+    next,
+    uncertain,
+  }: {
+    readonly wanted: ReadonlyMap<string, WantedDevice>;
+    /** The entries that are evaluated next. */
+    readonly batch: readonly DurableEntry[];
+    /** Position of the first entry that is not evaluated. */
+    readonly next: number;
+    /**
+     * The last sample that the rule reads of the device may be another than the newest. May be called
+     * several times.
+     */
+    readonly uncertain: (compiled: CompiledRule, deviceId: string, gap: SearchGap) => void;
+  }): Promise<void> {
+    const { last } = this.memory;
+    const until = this.memory.newestUntil();
+    const missing = last.missing([...wanted.keys()]).flatMap((deviceId) => {
+      const device = wanted.get(deviceId);
+      if (device === undefined) return [];
+      return [{ deviceId, ...device }];
+    });
+    if (missing.length === 0) return;
+    const saved = await savedSamples(
+      this.#db,
+      missing.map(({ deviceId }) => deviceId),
+      until,
+    );
+    // A saved sample may be outdated: while its rule was inactive, none was saved.
+    const watches = missing.flatMap(({ deviceId, workspaceId, before }) =>
+      this.#index
+        .watchesOf(deviceId, workspaceId)
+        .map((watch) => ({ deviceId, workspaceId, watch, before })),
+    );
+    const found = await searchLastSamples({
+      store: this.#store,
+      until,
+      batch,
+      next,
+      watches,
+      report: (watch, gap) => {
+        for (const rule of rulesReading(this.#plans, this.#index, watch))
+          uncertain(rule, watch.deviceId, gap);
+      },
+    });
+    for (const [i, { deviceId, watch }] of watches.entries())
+      keepNewer(saved.get(deviceId), watch.id, found[i]);
+    for (const { deviceId, workspaceId } of missing) {
+      last.load(deviceId, saved.get(deviceId) ?? new Map());
+      this.#plans.relate(deviceId, workspaceId);
+    }
+  }
 }
 
 /** All of it is in the records, because batches are written before anything is discarded. */
@@ -272,69 +354,7 @@ function forgetDevice({ last, states }: RuleMemory, deviceId: string): void {
   states.forgetDevice(deviceId);
 }
 
-async function prepareDevices(
-  state: RegistryState,
-  devices: Devices,
-  evaluated: Pick<Parameters<typeof loadLastSamples>[1], 'batch' | 'next'>,
-  failures: PreparationFailures,
-): Promise<void> {
-  await makePlans(state, devices, failures);
-  await loadLastSamples(
-    { ...state, last: state.memory.last, until: state.memory.newestUntil() },
-    {
-      wanted: devicesToLoad(state.plans, devices),
-      ...evaluated,
-      uncertain: failures.lastSampleUncertain,
-    },
-  );
-}
-
 type Devices = ReadonlyMap<string, WantedDevice>;
-
-async function makePlans(
-  state: RegistryState,
-  devices: Devices,
-  { planningFailed }: PreparationFailures,
-): Promise<void> {
-  const { db, index, plans } = state;
-  const withStates: { readonly ruleId: string; readonly deviceId: string }[] = [];
-  const unplanned = plans.missing(devices);
-  let groups = noGroups;
-  if (index.hasTags) groups = await placeRows.groupsOfDevices(db, unplanned);
-  for (const id of unplanned) {
-    const workspaceId = devices.get(id)?.workspaceId ?? '';
-    const own = groups.get(id) ?? new Set();
-    const rules = index.rulesFor(id, own, workspaceId);
-    const plan = plans.make({ id, workspaceId, tags: own, rules }, (compiled, error) =>
-      planningFailed(compiled, id, error),
-    );
-    state.memory.states.forgetDevice(id);
-    for (const { rule } of plan === undefined ? [] : rulesWithStates(plan))
-      withStates.push({ ruleId: rule.id, deviceId: id });
-  }
-  try {
-    await loadStates(state, withStates);
-    await loadJudgedTimes(state, unplanned);
-  } catch (error) {
-    // A plan must not be used without its states.
-    for (const id of unplanned) plans.forget(id);
-    throw error;
-  }
-}
-
-/** Of an earlier activation, none counts. */
-async function loadJudgedTimes(
-  { db, plans }: RegistryState,
-  deviceIds: readonly string[],
-): Promise<void> {
-  const planned = deviceIds.filter((id) => plans.known(id) !== undefined);
-  for (const { deviceId, times } of await judgedTimeRows.find(db, planned))
-    for (const { compiled, judged } of plans.known(deviceId)?.rules ?? []) {
-      const [activation, ...saved] = times[compiled.rule.id] ?? [];
-      if (activation !== compiled.rule.activation) continue;
-      for (const place of judged.keys()) judged[place] = saved[place] ?? null;
-    }
-}
 
 function takeJudged({ judged: changed }: RuleMemory): readonly JudgedDevice[] {
   const taken = [...changed].map(({ deviceId, rules }) => ({
@@ -394,76 +414,6 @@ interface WantedDevice {
 }
 
 type SamplesByWatch = Map<string, RuleSample>;
-
-async function loadLastSamples(
-  {
-    db,
-    store,
-    last,
-    plans,
-    index,
-    until,
-  }: {
-    readonly db: RecordsDb;
-    readonly store: SearchedStore;
-    readonly last: LastSamples;
-    readonly plans: Plans;
-    readonly index: RuleIndex;
-    /** Samples dated later are not for rules. */
-    readonly until: EpochMs;
-  },
-  {
-    wanted,
-    batch,
-    next,
-    uncertain,
-  }: {
-    readonly wanted: ReadonlyMap<string, WantedDevice>;
-    /** The entries that are evaluated next. */
-    readonly batch: readonly DurableEntry[];
-    /** Position of the first entry that is not evaluated. */
-    readonly next: number;
-    /**
-     * The last sample that the rule reads of the device may be another than the newest. May be called
-     * several times.
-     */
-    readonly uncertain: (compiled: CompiledRule, deviceId: string, gap: SearchGap) => void;
-  },
-): Promise<void> {
-  const missing = last.missing([...wanted.keys()]).flatMap((deviceId) => {
-    const device = wanted.get(deviceId);
-    if (device === undefined) return [];
-    return [{ deviceId, ...device }];
-  });
-  if (missing.length === 0) return;
-  const saved = await savedSamples(
-    db,
-    missing.map(({ deviceId }) => deviceId),
-    until,
-  );
-  // A saved sample may be outdated: while its rule was inactive, none was saved.
-  const watches = missing.flatMap(({ deviceId, workspaceId, before }) =>
-    index
-      .watchesOf(deviceId, workspaceId)
-      .map((watch) => ({ deviceId, workspaceId, watch, before })),
-  );
-  const found = await searchLastSamples({
-    store,
-    until,
-    batch,
-    next,
-    watches,
-    report(watch, gap) {
-      for (const rule of rulesReading(plans, index, watch)) uncertain(rule, watch.deviceId, gap);
-    },
-  });
-  for (const [i, { deviceId, watch }] of watches.entries())
-    keepNewer(saved.get(deviceId), watch.id, found[i]);
-  for (const { deviceId, workspaceId } of missing) {
-    last.load(deviceId, saved.get(deviceId) ?? new Map());
-    plans.relate(deviceId, workspaceId);
-  }
-}
 
 async function savedSamples(
   db: RecordsDb,
