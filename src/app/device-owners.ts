@@ -1,12 +1,12 @@
 // Connects samples and uplinks with the nodes that own their devices: what is read, stored and taken in elsewhere.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
-import type { BatchStages } from '../uplinks/bulk/backfill-batches.ts';
+import type { OtherOwners } from '../uplinks/bulk/backfill-batches.ts';
+import type { SampleStages } from '../uplinks/sample-stages.ts';
 import type { RawUplinks } from '../uplinks/followers/followers.ts';
 import { listAtOwner, rawUplinksCall, rawUplinksReceiver } from '../cluster/remote-raw-uplinks.ts';
 import { type DeviceOwnership, withDeviceLease } from '../cluster/owned-devices.ts';
 import {
-  type AppendEntry,
   createRemoteEntries,
   createRemoteSamples,
   entriesCall,
@@ -43,28 +43,22 @@ import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
 import type { KeptSamples } from '../model/kept-samples.ts';
 import type { Uplink } from '../model/uplink.ts';
 
-type Stages = Pick<BatchStages, 'append' | 'announce' | 'admit' | 'calculate' | 'validate'> &
-  Pick<RawUplinks, 'list'> & { readonly sampleChanges: SampleChangesOfNode };
-
 export function composeRemoteStoring(
-  { newId, node }: Parts,
+  { node }: Parts,
   ownership: DeviceOwnership,
-  { list, sampleChanges, ...stages }: Stages,
-): Required<Pick<BatchStages, 'storeElsewhere'>> & {
-  readonly appendEntry: AppendEntry;
-  readonly listRawUplinks: RawUplinks['list'];
-  readonly sampleChanges: SampleChangesOfNode;
-  /** What other nodes ask this one to store. */
-  readonly handlers: CallHandlers;
-} {
+  stages: SampleStages,
+  { list }: RawUplinks,
+  sampleChanges: SampleChangesOfNode,
+) {
   const { askOwners, heldFor } = ownership;
-  const own = { ...stages, newId, heldFor };
+  const own = { stages, heldFor };
   const owner = { heldFor, node: node?.id ?? '' };
   return {
-    storeElsewhere: createRemoteSamples(askOwners, own),
+    others: { heldFor, storeElsewhere: createRemoteSamples(askOwners, own) } satisfies OtherOwners,
     listRawUplinks: listAtOwner(ownership, list),
     appendEntry: createRemoteEntries(ownership, own),
     sampleChanges: sampleChangesOfAll(ownership, owner.node, sampleChanges),
+    /** What other nodes ask this one to store. */
     handlers: new Map([
       [samplesCall, samplesReceiver(own)],
       [entriesCall, entriesReceiver(own)],

@@ -9,15 +9,14 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
-import { typedJson } from '../model/json-keys.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { keptOf, type KeptSamples } from '../model/kept-samples.ts';
 import type { Principal } from '../model/principal.ts';
+import type { Note } from '../model/entry-trace.ts';
 import type { Uplink, UplinkScript } from '../model/uplink.ts';
 import { calendarZone } from '../query/accumulation.ts';
 import { offsetsOf } from '../query/expression-reads.ts';
 import { storedNames } from '../query/inferred-schema.ts';
-import type { Emit } from '../scripting/emit.ts';
 import {
   runScript,
   ScriptMachine,
@@ -40,26 +39,18 @@ import { samplesError } from '../storage/samples/clickhouse/store-parts.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { missing } from '../structures/missing.ts';
 import { Intake, intakeLimits } from '../transports/intake.ts';
+import { type DeviceOfState, StatusFollower } from '../uplinks/followers/status-follower.ts';
 import {
-  type DeviceOfState,
-  type DeviceStatus,
-  StatusFollower,
-} from '../uplinks/followers/status-follower.ts';
-import { appendAnnounced } from '../uplinks/bulk/backfill-batches.ts';
-import {
-  backfill,
   type Backfill,
-  backfillNamed,
   type BackfillReceipt,
-  type BackfillStages,
+  Backfills,
   type NamedBackfill,
 } from '../uplinks/bulk/backfill.ts';
-import { KnownDevices, type NamedDeviceStages } from '../uplinks/bulk/named-devices.ts';
+import { type DeviceSearch, KnownDevices } from '../uplinks/bulk/named-devices.ts';
 import {
   type PointWrite,
+  PointWriter,
   type WriteOutcome,
-  writePoints,
-  type WriteStages,
 } from '../uplinks/bulk/line-protocol-write.ts';
 import {
   capture,
@@ -69,12 +60,7 @@ import {
   uplinkDeviceOf,
 } from '../uplinks/capture/capture.ts';
 import { createSenmlCapture } from '../uplinks/capture/senml-capture.ts';
-import {
-  decodedOf,
-  type DecodedUplink,
-  decodeUplink,
-  passThrough,
-} from '../uplinks/decode/decode-uplink.ts';
+import { type DecodedUplink, UplinkDecoder } from '../uplinks/decode/decode-uplink.ts';
 import {
   type CommandToEncode,
   type EncodedCommand,
@@ -99,22 +85,17 @@ import {
 } from '../uplinks/idempotency/idempotency.ts';
 import { removeRawUplinks } from '../uplinks/raw-uplink-list.ts';
 import { countBackfill, countUplink } from '../uplinks/uplink-counters.ts';
-import {
-  type CalculatedDevice,
-  CalculatedKeys,
-  withCalculatedKeys,
-} from '../uplinks/calculated-keys.ts';
+import { type CalculatedDevice, CalculatedKeys } from '../uplinks/calculated-keys.ts';
 import {
   previewRecalculation,
   type RecalculationReport,
   type RecalculationRequest,
   Recalculations,
-  type RecalculationsStages,
 } from '../uplinks/recalculation.ts';
-import { SampleChanges } from '../uplinks/sample-changes.ts';
-import { handleUplink, type UplinkStages } from '../uplinks/uplink.ts';
+import { Replacements, SampleChanges } from '../uplinks/sample-changes.ts';
+import { SampleStages } from '../uplinks/sample-stages.ts';
+import { UplinkPipeline } from '../uplinks/uplink.ts';
 import { DeviceNames } from '../uplinks/validate/device-names.ts';
-import { validateSample, withTimeNote } from '../uplinks/validate/sample-validation.ts';
 import { createDeviceLeaseGuard, uplinksOfAll } from './device-owners.ts';
 import type { Parts } from './platform-parts.ts';
 import type { SharedSamples } from './samples.ts';
@@ -168,7 +149,7 @@ export interface Uplinks {
   readonly scriptTrials: ScriptRunner;
   readonly raw: RawUplinks;
   /** Tries decoders on a payload. */
-  readonly trial: Pick<ReplayStages, 'decode' | 'validate'>;
+  readonly trial: ReplayStages;
   /** Tries a decoder on raw uplinks. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
   /** Computes calculated keys of stored samples without storing them. */
@@ -197,29 +178,30 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   telemetry.gauge('uplinks_in_progress', 'Uplinks being processed.', () => intake.size);
   const quickScripts = new QuickScripts(() => performance.now());
   const calculated = calculatedKeysOf(parts);
-  const stages = uplinkStagesOf(parts, scripts, status.devices, intake, quickScripts, calculated);
-  const { admit } = stages;
+  const stages = sampleStagesOf(parts, calculated);
+  const decoder = decoderOf(parts, scripts, quickScripts);
+  const pipeline = new UplinkPipeline(stages, decoder, status.devices, intake, parts.turns);
+  const trialDecoder = new UplinkDecoder(scripts.trials, parts.config.quotas.stateBytes);
   const owned = createDeviceLeaseGuard(parts);
   const takeOwnUplink = async (uplink: Uplink): Promise<KeptSamples> => {
-    const work = () => owned(uplink.device.workspaceId, () => handleUplink(uplink, stages));
+    const work = () => owned(uplink.device.workspaceId, () => pipeline.handle(uplink));
     return keptOf(await countUplink(telemetry, work), uplink, uplink.receivedAt);
   };
   const takeUplink = await uplinksOfAll(parts, takeOwnUplink);
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
-  const decoding = {
-    calculated,
-    decode: decodeUplink(scripts.trials, parts.config.quotas.stateBytes),
-  };
-  const ownChanges = ownSampleChanges(parts, stages, ownRaw, decoding);
+  const ownChanges = ownSampleChanges(parts, stages, ownRaw, calculated, trialDecoder);
   const remote = await remoteStoringOf(parts, stages, ownRaw, ownChanges);
   const raw = { ...ownRaw, list: remote?.listRawUplinks ?? ownRaw.list };
-  const backfillStages = {
-    ...backfillStagesOf(parts, stages, stopping),
-    heldFor: parts.ownership?.heldFor,
-    storeElsewhere: remote?.storeElsewhere,
+  const search = deviceSearchOf(parts);
+  const backfills = new Backfills(stages, search, stopping, parts.turns, remote?.others);
+  const replayStages: ReplayStages = {
+    list: raw.list,
+    deviceOf: async (deviceId) => uplinkDeviceOf(await parts.directory.byDevice(deviceId)),
+    decode: trialDecoder.decode,
+    validate: (sample) => stages.validate(sample),
+    now,
   };
-  const replayStages = replayStagesOf(parts, stages, scripts, raw);
   const takeCapture = (input: Capture) => capture(input, captureStages);
   const { byConnector } = parts.directory;
   return {
@@ -235,16 +217,16 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     storingCalls: remote?.handlers,
     appendEntry:
       remote?.appendEntry ??
-      (async (entry) => appendAnnounced(await withCalculatedKeys(entry, stages), stages)),
-    admit,
+      (async (entry) => stages.store(await stages.withCalculatedKeys(entry))),
+    admit: stages.admit,
     sampleChanges: remote?.sampleChanges ?? ownChanges,
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.devices.stateOf,
     isStateless: status.devices.isStateless,
     quickScripts,
-    backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
-    backfillNamed: (input) => countBackfill(telemetry, () => backfillNamed(input, backfillStages)),
-    writePoints: createPointWriter(parts, backfillStages),
+    backfill: (input) => countBackfill(telemetry, () => backfills.backfill(input)),
+    backfillNamed: (input) => countBackfill(telemetry, () => backfills.backfillNamed(input)),
+    writePoints: createPointWriter(parts, backfills, stages),
     runScript: (source, event, principal, signal) =>
       runScript(scripts, { tenant: principal.organizationId, source, event, signal }),
     once,
@@ -278,66 +260,45 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
 }
 
 function ownSampleChanges(
-  { directory, store, newId, now }: Parts,
-  { append, announce, validate, admit }: UplinkStages,
-  { list, removeReceived: removeUplinks }: RawUplinks,
-  decoding: Pick<RecalculationsStages, 'calculated' | 'decode'>,
+  { directory, store }: Parts,
+  stages: SampleStages,
+  { list, removeReceived }: RawUplinks,
+  calculated: CalculatedKeys,
+  decoder: UplinkDecoder,
 ): SampleChangesOfNode {
-  const findRoute = (deviceId: string) => directory.byDevice(deviceId);
-  const replacing = { findRoute, store, append, announce, newId, now };
-  const { calculated } = decoding;
-  const changes = new SampleChanges({ ...replacing, removeUplinks, calculated });
+  const replacements = new Replacements((id) => directory.byDevice(id), store, stages);
+  const changes = new SampleChanges(replacements, calculated, removeReceived);
   const { delete: remove, correct, put, settled } = changes;
-  const { recalculate } = new Recalculations({ ...replacing, ...decoding, list, validate, admit });
-  return { delete: remove, correct, recalculate, put, settled };
+  const recalculations = new Recalculations(replacements, calculated, list, decoder.decode);
+  return { delete: remove, correct, recalculate: recalculations.recalculate, put, settled };
 }
 
 /** Loaded only with several nodes. */
 async function remoteStoringOf(
   parts: Parts,
-  stages: UplinkStages,
-  { list }: RawUplinks,
+  stages: SampleStages,
+  raw: RawUplinks,
   sampleChanges: SampleChangesOfNode,
 ) {
   const { ownership } = parts;
   if (ownership === undefined) return undefined;
   const { composeRemoteStoring } = await import('./device-owners.ts');
-  return composeRemoteStoring(parts, ownership, { ...stages, list, sampleChanges });
+  return composeRemoteStoring(parts, ownership, stages, raw, sampleChanges);
 }
 
-function uplinkStagesOf(
-  { config, store, followers, telemetry, turns, newId, now }: Parts,
-  scripts: Scripts,
-  { stateOf, isStateless, setState }: DeviceStatus,
-  intake: Intake,
-  quickScripts: QuickScripts,
+function sampleStagesOf(
+  { config, store, followers, telemetry, newId, now }: Parts,
   calculated: CalculatedKeys,
-): UplinkStages {
-  const { stateBytes } = config.quotas;
-  const decode = decodeUplink(scripts, stateBytes, (script, decoded, given) =>
+): SampleStages {
+  const names = new DeviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
+  const noted = (note: Note) => telemetry.noted(note);
+  return new SampleStages(names, calculated, store, followers, noted, newId, now);
+}
+
+function decoderOf({ config }: Parts, scripts: Scripts, quickScripts: QuickScripts): UplinkDecoder {
+  return new UplinkDecoder(scripts, config.quotas.stateBytes, (script, decoded, given) =>
     noteRun(quickScripts, script, decoded, given),
   );
-  const { admit } = new DeviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
-  return {
-    intake,
-    turns,
-    stateOf,
-    setState,
-    isStateless,
-    decode,
-    decodeEarly: (uplink, { entries }) => decodedOf(uplink, typedJson<Emit[]>(entries), stateBytes),
-    passThrough,
-    validate: (sample, receivedAt) => withTimeNote(validateSample(sample), now(), receivedAt),
-    admit,
-    calculate: calculated.calculate,
-    append: (entry) => calculated.stored(entry, store.append(entry)),
-    announce: (entry) => {
-      for (const note of entry.notes) telemetry.noted(note);
-      followers.announce(entry);
-    },
-    newId,
-    now,
-  };
 }
 
 function calculatedKeysOf(parts: Parts): CalculatedKeys {
@@ -371,11 +332,7 @@ function noteRun(
   decoders.note(script, processorMs, hasState);
 }
 
-function backfillStagesOf(
-  { directory, records, store, followers, turns, newId }: Parts,
-  { validate, admit, calculate, append, announce }: UplinkStages,
-  stopping: () => boolean,
-): BackfillStages & NamedDeviceStages {
+function deviceSearchOf({ directory, records }: Parts): DeviceSearch {
   return {
     findRoute: (deviceId) => directory.byDevice(deviceId),
     cached: directory.cached,
@@ -383,52 +340,23 @@ function backfillStagesOf(
     placesByName: (organizationId, names) =>
       deviceRows.placesByName(records.db, organizationId, names),
     authorizeWrite: (principal, place) => authorize(principal, 'asset', 'update', place),
-    validate,
-    admit,
-    calculate,
-    append,
-    appendColumns: (entry) => store.appendColumns(entry),
-    announce,
-    announceRows: followers.announceRows,
-    turns,
-    stopping,
-    newId,
   };
 }
 
 function createPointWriter(
-  { records, directory, telemetry, turns, now }: Parts,
-  stages: BackfillStages,
+  { records, directory, telemetry, turns }: Parts,
+  backfills: Backfills,
+  stages: SampleStages,
 ): Uplinks['writePoints'] {
-  const on: WriteStages = {
-    ...stages,
-    routeOf: directory.byConnector,
-    createDevices: createDeviceCreation(records),
-    turns,
-    now,
-  };
+  const devices = { routeOf: directory.byConnector, createDevices: createDeviceCreation(records) };
+  const writer = new PointWriter(backfills, stages, devices, turns);
   return async (write) => {
     let outcome: WriteOutcome | undefined;
     await countBackfill(telemetry, async () => {
-      outcome = await writePoints(write, on);
+      outcome = await writer.write(write);
       return outcome.receipt;
     });
     return outcome ?? missing('outcome');
-  };
-}
-
-function replayStagesOf(
-  { config, directory, now }: Parts,
-  { validate }: UplinkStages,
-  scripts: Scripts,
-  { list }: RawUplinks,
-): ReplayStages {
-  return {
-    list,
-    deviceOf: async (deviceId) => uplinkDeviceOf(await directory.byDevice(deviceId)),
-    decode: decodeUplink(scripts.trials, config.quotas.stateBytes),
-    validate,
-    now,
   };
 }
 

@@ -2,14 +2,12 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
 import { createSerialQueue, type SerialQueue } from '../structures/work-queues.ts';
-import { withCalculatedKeys } from '../uplinks/calculated-keys.ts';
-import type { ValidatedSample } from '../uplinks/validate/sample-validation.ts';
+import type { SampleStages } from '../uplinks/sample-stages.ts';
+import type { Validated } from '../uplinks/validate/sample-validation.ts';
 import {
-  appendAnnounced,
   appendOwned,
   type BackfillDevice,
   type BackfillProgress,
-  type BatchStages,
   countDurable,
   entryOf,
   notStoredOf,
@@ -22,6 +20,7 @@ import {
   atOwner,
   type CallOwner,
   type DeviceOwnership,
+  type HeldFor,
   type OwnedRequest,
 } from './owned-devices.ts';
 import { isRefused, problem, problemOf, type Refusal, refusalOf } from '../model/problem.ts';
@@ -50,7 +49,7 @@ interface DeviceMessage {
 }
 
 type SampleMessage = Omit<Sample, 'deviceId'> & {
-  readonly notes?: ValidatedSample<Sample>['notes'];
+  readonly notes?: Validated['notes'];
 };
 
 interface SamplesMessage {
@@ -76,10 +75,7 @@ interface Piece {
  * Sends samples to the owners of their devices, and counts what they have stored. Groups of one
  * request are sent in order. Throws the first Problem of an owner, when all have answered.
  */
-export function createRemoteSamples(
-  askOwners: AskOwners,
-  on: Omit<BatchStages, 'storeElsewhere'>,
-): StoreElsewhere {
+export function createRemoteSamples(askOwners: AskOwners, here: SamplesOfNode): StoreElsewhere {
   const orders = new WeakMap<BackfillProgress, SerialQueue>();
   return async (samples, request) => {
     const { progress } = request;
@@ -89,7 +85,7 @@ export function createRemoteSamples(
       const pieces = samples.flatMap(piecesOf);
       const own = await askOwners(pieces, (ofNode, call) => sendPieces(ofNode, request, call));
       // Devices that moved to this node meanwhile.
-      const stored = own.map((piece) => storePiece(piece, request, on));
+      const stored = own.map((piece) => storePiece(piece, request, here));
       for (const result of await Promise.allSettled(stored))
         if (result.status === 'rejected') throw result.reason;
     });
@@ -210,9 +206,13 @@ function keyOf({ of: { part }, isLast }: Piece): string | undefined {
   return isLast ? part?.attempt.duplicateKey(part.name, part.contentHash) : undefined;
 }
 
-type OwnStages = Omit<BatchStages, 'storeElsewhere'>;
+/** What stores samples at this node. */
+export interface SamplesOfNode {
+  readonly stages: SampleStages;
+  readonly heldFor: HeldFor;
+}
 
-async function storePiece(piece: Piece, request: Request, on: OwnStages): Promise<void> {
+async function storePiece(piece: Piece, request: Request, own: SamplesOfNode): Promise<void> {
   const { receivedAt, progress } = request;
   const { device } = piece.of;
   const stored = await storeOwn(
@@ -225,7 +225,7 @@ async function storePiece(piece: Piece, request: Request, on: OwnStages): Promis
       correlationId: progress.correlationId,
       notes: progress.notes.get(device.id) ?? 0,
     },
-    on,
+    own,
   );
   count(piece, stored, request);
 }
@@ -238,19 +238,20 @@ interface OwnSamples extends Omit<SamplesOfOwner, 'part'> {
 }
 
 async function storeOwn(
-  { device, checked, duplicateKey, correlationId, receivedAt, ...own }: OwnSamples,
-  on: OwnStages,
+  { device, checked, duplicateKey, correlationId, receivedAt, indices, notes: before }: OwnSamples,
+  { stages, heldFor }: SamplesOfNode,
 ): Promise<StoredSamples & { readonly notes: number }> {
-  const admitted = await on.admit(device.id, checked);
-  const notes = new Map([[device.id, own.notes]]);
+  const admitted = await stages.admit(device.id, checked);
+  const notes = new Map([[device.id, before]]);
   const progress = { correlationId, notes };
-  const calculated = await on.calculate(device.id, admitted);
-  const entry = entryOf(calculated, { device, indices: own.indices }, { receivedAt, progress, on });
+  const calculated = await stages.calculate(device.id, admitted);
+  const entry = entryOf(calculated, { device, indices }, { receivedAt, progress, stages });
   const trace = duplicateKey === undefined ? {} : { trace: { duplicateKey } };
   const { samples, duplicates } = await appendOwned(
     { ...entry, ...trace },
     device.origin.workspaceId,
-    on,
+    stages,
+    heldFor,
   );
   const notStored = notStoredOf(
     samples.map(({ topic }) => topic),
@@ -260,7 +261,7 @@ async function storeOwn(
   return { receivedAt, ...counts, notes: notes.get(device.id) ?? 0 };
 }
 
-function checkedOf(samples: string, deviceId: string): ValidatedSample<Sample>[] {
+function checkedOf(samples: string, deviceId: string): Validated[] {
   return (JSON.parse(samples) as SampleMessage[]).map(({ notes = [], ...sample }) => ({
     sample: { deviceId, ...sample },
     notes,
@@ -269,20 +270,20 @@ function checkedOf(samples: string, deviceId: string): ValidatedSample<Sample>[]
 }
 
 /** Answers the call of another node: for each device what was stored, or why not. */
-export function samplesReceiver(on: OwnStages) {
+export function samplesReceiver(own: SamplesOfNode) {
   return async (request: unknown): Promise<unknown> => {
     const { correlationId, receivedAt, devices } = request as SamplesMessage;
     const outcomes = await Promise.all(
-      devices.map(async ({ device: sent, samples, ...message }): Promise<DeviceOutcome> => {
-        const { storedTopics } = sent;
+      devices.map(async ({ device: given, samples, ...message }): Promise<DeviceOutcome> => {
+        const { storedTopics } = given;
         const device = {
-          ...sent,
+          ...given,
           storedTopics: storedTopics === '*' ? storedTopics : new Set(storedTopics),
         };
         const { indices, notes, duplicateKey } = message;
         const checked = checkedOf(samples, device.id);
-        const own = { device, checked, indices, notes, duplicateKey, correlationId, receivedAt };
-        return storeOwn(own, on).catch(refusalOf);
+        const sent = { device, checked, indices, notes, duplicateKey, correlationId, receivedAt };
+        return storeOwn(sent, own).catch(refusalOf);
       }),
     );
     return outcomes;
@@ -296,22 +297,17 @@ export const entriesCall = 'entries';
 
 export type AppendEntry = (entry: JournalEntry) => Promise<DurableEntry>;
 
-type EntryStages = Pick<
-  BatchStages,
-  'append' | 'announce' | 'admit' | 'calculate' | 'heldFor' | 'newId'
->;
-
 type Outcome = DurableEntry | Refusal;
 
 /** Appends an entry at the owner of its device. The position is one of the owner's journal. */
 export function createRemoteEntries(
   { askOwners, deviceWorkspaces }: DeviceOwnership,
-  on: EntryStages,
+  own: SamplesOfNode,
 ): AppendEntry {
   return async (entry) => {
     const workspace = await deviceWorkspaces.of(entry.deviceId);
     // Of a device that was deleted meanwhile: no other node writes for it.
-    if (workspace === undefined) return appendAnnounced(entry, on);
+    if (workspace === undefined) return own.stages.store(entry);
     const { workspaceId } = workspace;
     const sent: OwnedRequest<JournalEntry> = { workspaceId, request: entry };
     const ask = async (call: CallOwner): Promise<unknown> => {
@@ -321,17 +317,19 @@ export function createRemoteEntries(
       if (outcome === undefined) throw problem('nodeUnreachable');
       return outcome;
     };
-    const here = async () => appendOwned(await withCalculatedKeys(entry, on), workspaceId, on);
+    const { stages, heldFor } = own;
+    const here = async () =>
+      appendOwned(await stages.withCalculatedKeys(entry), workspaceId, stages, heldFor);
     return atOwner<DurableEntry>(askOwners, workspaceId, ask, here);
   };
 }
 
 /** Answers the call of another node: for each entry what became durable of it, or why nothing did. */
-export function entriesReceiver(on: EntryStages) {
+export function entriesReceiver(own: SamplesOfNode) {
   return async (request: unknown): Promise<unknown> => {
     const entries = request as readonly OwnedRequest<JournalEntry>[];
     const outcomes = await Promise.all(
-      entries.map((entry): Promise<Outcome> => appendAdmitted(entry, on).catch(refusalOf)),
+      entries.map((entry): Promise<Outcome> => appendAdmitted(entry, own).catch(refusalOf)),
     );
     return outcomes;
   };
@@ -340,21 +338,21 @@ export function entriesReceiver(on: EntryStages) {
 /** The owner knows the names of the device that are not stored for all yet. */
 async function appendAdmitted(
   { workspaceId, request: entry }: OwnedRequest<JournalEntry>,
-  on: EntryStages,
+  { stages, heldFor }: SamplesOfNode,
 ): Promise<DurableEntry> {
   const { deviceId, receivedAt, samples } = entry;
-  if (samples.length === 0) return appendOwned(entry, workspaceId, on);
+  if (samples.length === 0) return appendOwned(entry, workspaceId, stages, heldFor);
   const given = samples.map(
-    (sample): ValidatedSample<Sample> => ({
+    (sample): Validated => ({
       sample,
       notes: [],
       metrics: {},
     }),
   );
-  const admitted = await on.admit(deviceId, given);
+  const admitted = await stages.admit(deviceId, given);
   const notes = admitted.flatMap((one, i) =>
     one.notes.map((note) => ({
-      id: on.newId(),
+      id: stages.newId(),
       deviceId,
       timestamp: receivedAt,
       ...note,
@@ -363,5 +361,5 @@ async function appendAdmitted(
   );
   const permitted = admitted.map(({ sample }) => sample as (typeof samples)[number]);
   const permittedEntry = { ...entry, samples: permitted, notes: [...entry.notes, ...notes] };
-  return appendOwned(await withCalculatedKeys(permittedEntry, on), workspaceId, on);
+  return appendOwned(await stages.withCalculatedKeys(permittedEntry), workspaceId, stages, heldFor);
 }

@@ -15,7 +15,7 @@ import { problem } from '../model/problem.ts';
 import { columnValueAt } from '../query/summaries/ordered-values.ts';
 import { markCalculated } from '../storage/log/data-shape.ts';
 import type { Samples } from '../storage/samples/samples.ts';
-import type { UplinkStages, Validated } from './uplink.ts';
+import type { Validated } from './validate/sample-validation.ts';
 
 /** Of all devices together; the organization that holds most forgets its least recently used. */
 const recentBytesMax = 64 * 1024 * 1024;
@@ -517,31 +517,6 @@ export class CalculatedKeys {
       );
     return durable;
   }
-}
-
-/** The entry of samples that no device sent, with their calculated keys. */
-export async function withCalculatedKeys(
-  entry: JournalEntry,
-  { calculate, newId }: Pick<UplinkStages, 'calculate' | 'newId'>,
-): Promise<JournalEntry> {
-  const { deviceId, receivedAt, samples } = entry;
-  if (samples.length === 0) return entry;
-  const given = samples.map((sample): Validated => ({ sample, notes: [], metrics: {} }));
-  const made = await calculate(deviceId, given);
-  const notes = made.flatMap((one, i) =>
-    one.notes.map((note) => ({
-      id: newId(),
-      deviceId,
-      timestamp: receivedAt,
-      ...note,
-      correlationId: samples[i]?.correlationId ?? '',
-    })),
-  );
-  return {
-    ...entry,
-    samples: samples.map((sample, i) => ({ ...sample, data: made[i]?.sample.data ?? sample.data })),
-    notes: [...entry.notes, ...notes],
-  };
 }
 
 const utc: OffsetAt = () => 0;

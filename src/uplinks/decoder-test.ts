@@ -15,7 +15,8 @@ import {
   rawUplinkView,
   type UplinkInterval,
 } from './raw-uplink-list.ts';
-import type { Decoded, Validated } from './uplink.ts';
+import type { Decoded } from './uplink.ts';
+import type { Validated } from './validate/sample-validation.ts';
 
 export const replayLimits = {
   devicesMax: 50,

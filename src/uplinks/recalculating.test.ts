@@ -10,6 +10,8 @@ import type { RecalculationPlace } from '../model/sample-changes.ts';
 import { entryOf } from '../storage/samples/conformance/sample-entries.ts';
 import { openTestSamples } from '../storage/samples/testing-samples.ts';
 import { CalculatedKeys } from './calculated-keys.ts';
+import { testingStages } from './testing-stages.ts';
+import { Replacements } from './sample-changes.ts';
 import { Recalculations } from './recalculation.ts';
 
 /** RECALCULATED_STREAMS=1000 compares as many as the first comparison did. */
@@ -86,26 +88,19 @@ test('stored samples equal those of an intake with the new keys', async () => {
         rows.push(...batch.map(({ topic, timestamp, data }) => ({ topic, timestamp, data })));
       return rows;
     };
+    const followers = { announce: () => undefined, announceRows: () => undefined };
+    const stages = testingStages(store, followers, 1, undefined, calculated);
+    const routeOf = (id: string) =>
+      ({
+        device: { id, organizationId: 'o1', workspaceId: 'w1' },
+        flow: { id: 'f1' },
+        type: { id: 't1', ...types.get(id) },
+      }) as unknown as UplinkRoute;
     const recalculations = new Recalculations(
-      {
-        findRoute: (id) =>
-          ({
-            device: { id, organizationId: 'o1', workspaceId: 'w1' },
-            flow: { id: 'f1' },
-            type: { id: 't1', ...types.get(id) },
-          }) as unknown as UplinkRoute,
-        store,
-        append: (entry) => calculated.stored(entry, store.append(entry)),
-        announce: () => undefined,
-        newId: () => 'c1',
-        now: () => 1,
-        list: async () => ({ uplinks: [], total: 0 }),
-        decode: async () => ({ samples: [], notes: [] }),
-        validate: (sample) => ({ sample, notes: [], metrics: {} }),
-        admit: (_, samples) => samples,
-        calculated,
-      },
-      7,
+      new Replacements(routeOf, store, stages, 7),
+      calculated,
+      async () => ({ uplinks: [], total: 0 }),
+      async () => ({ samples: [], notes: [] }),
     );
     for (let stream = 1; stream <= streams; stream++) {
       const random = seeded(stream);

@@ -30,8 +30,8 @@ import {
 import type { RawUplink } from '../model/uplink.ts';
 import { DataSet, markCalculated, sameSampleData } from '../storage/log/data-shape.ts';
 import { uplinkOf } from './capture/capture.ts';
-import { endOfTimes, Replacements, type ReplacementStages } from './sample-changes.ts';
-import type { UplinkStages } from './uplink.ts';
+import { endOfTimes, type Replacements } from './sample-changes.ts';
+import type { SampleStages } from './sample-stages.ts';
 
 const durationMsMax = 10_000;
 const differencesMax = 50;
@@ -208,21 +208,26 @@ const pieceMsMax = 2_000;
 /** Clocks go back by less: uplinks are looked for from this long before the newest one on. */
 const clockStepMs = 5_000;
 
-export interface RecalculationsStages
-  extends ReplacementStages,
-    Pick<ReplayStages, 'list' | 'decode'>,
-    Pick<UplinkStages, 'validate' | 'admit'> {
-  readonly calculated: CalculatedKeys;
-}
-
 /** Of devices of this node. */
 export class Recalculations {
-  readonly #on: RecalculationsStages;
   readonly #replacements: Replacements;
+  readonly #stages: SampleStages;
+  readonly #calculated: CalculatedKeys;
+  readonly #list: ReplayStages['list'];
+  readonly #decode: ReplayStages['decode'];
 
-  constructor(on: RecalculationsStages, rowsPerPiece?: number) {
-    this.#on = on;
-    this.#replacements = new Replacements(on, rowsPerPiece);
+  constructor(
+    replacements: Replacements,
+    calculated: CalculatedKeys,
+    /** Lists raw uplinks. */
+    list: ReplayStages['list'],
+    decode: ReplayStages['decode'],
+  ) {
+    this.#replacements = replacements;
+    this.#stages = replacements.stages;
+    this.#calculated = calculated;
+    this.#list = list;
+    this.#decode = decode;
   }
 
   /**
@@ -232,7 +237,7 @@ export class Recalculations {
   readonly recalculate = async (piece: RecalculationPiece): Promise<RecalculationOutcome> => {
     const { deviceId, recalculation } = piece;
     const { deviceTypeId, source } = recalculation;
-    const route = await this.#on.findRoute(deviceId);
+    const route = await this.#replacements.findRoute(deviceId);
     if (route.type?.id !== deviceTypeId)
       throw problem('invalidRequest', {
         reason: `Device ${deviceId} is not of device type ${deviceTypeId}`,
@@ -271,7 +276,7 @@ export class Recalculations {
     source: 'stored' | 'decoded',
   ): Promise<readonly Sample[]> {
     const computed: Sample[] = [];
-    const anew = this.#on.calculated.recalculated(deviceId, keys, [samples], source);
+    const anew = this.#calculated.recalculated(deviceId, keys, [samples], source);
     for await (const batch of anew) computed.push(...batch);
     return computed;
   }
@@ -298,7 +303,7 @@ export class Recalculations {
 
   /** Whether nothing was stored since but what was written. Others count in some stores. */
   async #isEnd(deviceId: string, { order }: StoredEnd, written: number): Promise<boolean> {
-    const end = await this.#on.store.endOf(deviceId);
+    const end = await this.#replacements.store.endOf(deviceId);
     return end.order <= order + written;
   }
 
@@ -309,12 +314,12 @@ export class Recalculations {
     route: UplinkRoute,
     keys: readonly CalculatedKey[],
   ): Promise<RecalculationOutcome> {
-    const { list, now } = this.#on;
+    const { now } = this.#stages;
     const { uplinks, isLast } = await this.#nextUplinks(deviceId, recalculation, place);
     const [first] = uplinks;
     if (first === undefined) return { samples: 0, keptUplinks: 0, next: null };
     const endsAt = now() + pieceMsMax;
-    let state = place?.state ?? (await stateBefore(first, { list }));
+    let state = place?.state ?? (await stateBefore(first, { list: this.#list }));
     let keptUplinks = 0;
     const changes: Change[] = [];
     const done: RecalculationPlace['done'][number][] = [];
@@ -345,7 +350,7 @@ export class Recalculations {
     { from, to }: SampleRecalculation,
     place: RecalculationPlace | null,
   ): Promise<{ readonly uplinks: readonly RawUplink[]; readonly isLast: boolean }> {
-    const { list } = this.#on;
+    const list = this.#list;
     const begin = Math.max(from ?? earliest, place === null ? earliest : place.at - clockStepMs);
     const range = { deviceId, from: begin, to: to ?? endOfTimes };
     const done = new Set(place?.done.map(({ id }) => id));
@@ -360,7 +365,7 @@ export class Recalculations {
 
   /** Throws Problem 400 without a decoder: what a transport made of a payload is not known any more. */
   async #decoded(raw: RawUplink, route: UplinkRoute, state: JsonObject) {
-    const { decode, validate, admit, now } = this.#on;
+    const { admit, now } = this.#stages;
     const uplink = uplinkOf(raw.payload, route, raw.id, raw.receivedAt);
     const { script, device, implausibleTimes } = uplink;
     if (script === null)
@@ -373,7 +378,7 @@ export class Recalculations {
       raw,
       device,
       { code: script.code, encoding, state },
-      { decode, validate: (sample) => validate(sample, receivedAt) },
+      { decode: this.#decode, validate: (sample) => this.#stages.validate(sample, receivedAt) },
     );
     const validated = again.samples.map((sample) => ({ sample, notes: [], metrics: {} }));
     const samples = (await admit(raw.deviceId, validated))
@@ -398,7 +403,7 @@ export class Recalculations {
       return (await this.#put(deviceId, keys, near)) + (await this.#put(deviceId, keys, far));
     }
     const names = keys.map(({ key }) => key);
-    const places = placesOf(samples, changes, { names, at: this.#on.now() });
+    const places = placesOf(samples, changes, { names, at: this.#stages.now() });
     const rows = [...places.values()]
       .flatMap(({ left }) => left)
       .toSorted((a, b) => a.timestamp - b.timestamp);

@@ -36,7 +36,8 @@ import { inflateBody, isSenmlPack, readPayload } from '../transports/payload-rea
 import type { Capture } from './capture/capture.ts';
 import type { Webhook, WebhookStages } from './capture/network-server-capture.ts';
 import type { NoteDevice } from './device-events.ts';
-import type { Decoded, Validated } from './uplink.ts';
+import type { Decoded } from './uplink.ts';
+import type { Validated } from './validate/sample-validation.ts';
 
 /** An uplink that was not taken. */
 export interface RefusedUplink {

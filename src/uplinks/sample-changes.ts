@@ -26,11 +26,10 @@ import { refuseUnreadable } from '../storage/samples/reported-reads.ts';
 import type { CountedTopic } from '../storage/samples/sample-store.ts';
 import type { Samples } from '../storage/samples/samples.ts';
 import type { RawUplinks } from './followers/followers.ts';
+import type { SampleStages } from './sample-stages.ts';
 import type { CalculatedKeys } from './calculated-keys.ts';
-import type { Validated } from './uplink.ts';
-import { validateSample } from './validate/sample-validation.ts';
+import { type Validated, validateSample } from './validate/sample-validation.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
-import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
 
 // Replacements: pieces of the samples of one device that are read, and written again in place of what is stored (contract 38).
@@ -44,15 +43,8 @@ const replacedAtOnceMax = 20_000;
 /** Attempts to read a piece without samples coming meanwhile. */
 const attemptsMax = 50;
 
-export interface ReplacementStages {
-  /** Throws Problem 404. */
-  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  readonly store: Samples;
-  readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
-  readonly announce: (entry: DurableEntry) => void;
-  readonly newId: () => string;
-  readonly now: () => EpochMs;
-}
+/** Throws Problem 404. */
+type FindRoute = (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
 
 /** The oldest samples of a range, oldest first. */
 interface Piece {
@@ -67,11 +59,20 @@ type Span = { readonly from: EpochMs; readonly to: EpochMs };
 
 /** Of devices of this node. */
 export class Replacements {
-  readonly #on: ReplacementStages;
+  readonly findRoute: FindRoute;
+  readonly store: Samples;
+  readonly stages: SampleStages;
   readonly #rowsPerEntry: number;
 
-  constructor(on: ReplacementStages, rowsPerPiece = rowsPerEntry) {
-    this.#on = on;
+  constructor(
+    findRoute: FindRoute,
+    store: Samples,
+    stages: SampleStages,
+    rowsPerPiece = rowsPerEntry,
+  ) {
+    this.findRoute = findRoute;
+    this.store = store;
+    this.stages = stages;
     this.#rowsPerEntry = rowsPerPiece;
   }
 
@@ -94,7 +95,7 @@ export class Replacements {
   }
 
   async #read(deviceId: string, span: Span): Promise<Piece & { readonly isQuiet: boolean }> {
-    const { store } = this.#on;
+    const store = this.store;
     const before = await store.endOf(deviceId);
     const samples: Sample[] = [];
     let to = span.to;
@@ -122,7 +123,7 @@ export class Replacements {
   }
 
   async #count(deviceId: string, { from, to }: Span): Promise<number> {
-    const counted = await this.#on.store.count(deviceId, [{ topics: null, from, to }]);
+    const counted = await this.store.count(deviceId, [{ topics: null, from, to }]);
     return counted.reduce((sum, { samples }) => sum + samples, 0);
   }
 
@@ -132,7 +133,7 @@ export class Replacements {
     replaces: Omit<Replacement, 'workspaceId'>,
     samples: readonly Sample[],
   ): Promise<void> {
-    const { store } = this.#on;
+    const store = this.store;
     if (!store.takesRanges(deviceId, replaces.ranges.length)) await store.rewritten();
     await this.append(deviceId, samples, replaces);
   }
@@ -143,10 +144,9 @@ export class Replacements {
     samples: readonly Sample[],
     replaces?: Omit<Replacement, 'workspaceId'>,
   ): Promise<void> {
-    const { findRoute, append, announce, newId, now } = this.#on;
-    const { device, flow } = await findRoute(deviceId);
+    const { device, flow } = await this.findRoute(deviceId);
     const { organizationId, workspaceId } = device;
-    const correlationId = newId();
+    const correlationId = this.stages.newId();
     const origin = {
       organizationId,
       workspaceId,
@@ -154,14 +154,13 @@ export class Replacements {
       correlationId,
       stored: true,
     };
-    const entry = await append({
+    await this.stages.store({
       deviceId,
-      receivedAt: now(),
+      receivedAt: this.stages.now(),
       notes: [],
       samples: samples.map((sample) => ({ ...sample, ...origin })),
       ...(replaces !== undefined && { replaces: { ...replaces, workspaceId } }),
     });
-    announce(entry);
   }
 }
 
@@ -174,37 +173,38 @@ function rangeOf({ topics, from, to }: SampleDeletion): RemovedRange {
   return { topics, from: from ?? earliest, to: to ?? endOfTimes };
 }
 
-interface SampleChangeStages extends ReplacementStages {
-  readonly removeUplinks: RawUplinks['removeReceived'];
-  readonly calculated: CalculatedKeys;
-}
-
 /** Of devices of this node. */
 export class SampleChanges {
-  readonly #on: SampleChangeStages;
   readonly #replacements: Replacements;
+  readonly #store: Samples;
+  readonly #calculated: CalculatedKeys;
+  readonly #removeUplinks: RawUplinks['removeReceived'];
   /** By target of calculations whose results are being stored. */
   readonly #putting = new Map<string, SerialQueue>();
   /** Whether removed samples are on their way out of the store. */
   #isRewriting = false;
 
-  constructor(on: SampleChangeStages) {
-    this.#on = on;
-    this.#replacements = new Replacements(on);
+  constructor(
+    replacements: Replacements,
+    calculated: CalculatedKeys,
+    removeUplinks: RawUplinks['removeReceived'],
+  ) {
+    this.#replacements = replacements;
+    this.#store = replacements.store;
+    this.#calculated = calculated;
+    this.#removeUplinks = removeUplinks;
   }
 
   /** Deletes samples of the device, or the next of those whose members are deleted. */
   readonly delete = async ({ deviceId, deletion }: DeletionRequest): Promise<DeletionOutcome> => {
     const range = rangeOf(deletion);
     if (deletion.keys !== null) return this.#deleteKeys(deviceId, range, deletion.keys);
-    const counted = await this.#on.store.count(deviceId, [range]);
+    const counted = await this.#store.count(deviceId, [range]);
     const samples = counted.reduce((sum, topic) => sum + topic.samples, 0);
     if (samples > 0)
       await this.#replacements.replace(deviceId, { cause: 'DELETED', ranges: [range] }, []);
     const { from, to } = range;
-    const rawUplinks = deletion.rawUplinks
-      ? await this.#on.removeUplinks({ deviceId, from, to })
-      : 0;
+    const rawUplinks = deletion.rawUplinks ? await this.#removeUplinks({ deviceId, from, to }) : 0;
     return { samples, rawUplinks, next: null };
   };
 
@@ -214,7 +214,7 @@ export class SampleChanges {
   }: {
     readonly deviceId: string;
   }): Promise<SettledChanges> => {
-    const { store } = this.#on;
+    const store = this.#store;
     const isSettled = !store.isRemoving(deviceId);
     // What fails is tried again when somebody asks again, and by maintenance.
     if (!isSettled && !this.#isRewriting) {
@@ -230,10 +230,10 @@ export class SampleChanges {
   /** One entry for all; each correction is found before anything is written. */
   readonly correct = async (request: CorrectionRequest): Promise<CorrectionOutcome> => {
     const { deviceId, corrections } = request;
-    const before = await this.#on.store.endOf(deviceId);
-    const instants = new Instants(this.#on.store, deviceId);
-    const { keptDays } = await this.#on.findRoute(deviceId);
-    const now = this.#on.now();
+    const before = await this.#store.endOf(deviceId);
+    const instants = new Instants(this.#store, deviceId);
+    const { keptDays } = await this.#replacements.findRoute(deviceId);
+    const now = this.#replacements.stages.now();
     const rejected: RejectedCorrection[] = [];
     for (const [index, correction] of corrections.entries()) {
       const samples = await instants.at(correction.topic, correction.timestamp);
@@ -266,7 +266,7 @@ export class SampleChanges {
   async #put({ deviceId, topic, calculationId, results }: GroupResults): Promise<PutOutcome> {
     const [first, last] = [results[0], results.at(-1)];
     if (first === undefined || last === undefined) return { stored: 0, replaced: 0 };
-    const { store } = this.#on;
+    const store = this.#store;
     const before = await store.endOf(deviceId);
     const instants = new Instants(store, deviceId);
     const there = new Map<EpochMs, Sample[]>(results.map(({ timestamp }) => [timestamp, []]));
@@ -274,7 +274,7 @@ export class SampleChanges {
     const range = { deviceId, topic, ...span, unreadable: refuseUnreadable };
     for await (const batch of store.exportSamples(range))
       for (const sample of batch) there.get(sample.timestamp)?.push(sample);
-    const { type } = await this.#on.findRoute(deviceId);
+    const { type } = await this.#replacements.findRoute(deviceId);
     const names = (type?.calculatedKeys ?? []).flatMap((one) =>
       one.topic === topic ? one.key : [],
     );
@@ -313,7 +313,7 @@ export class SampleChanges {
       );
     }
     if (added.length > 0) {
-      const stored = await this.#on.calculated.calculate(deviceId, added);
+      const stored = await this.#calculated.calculate(deviceId, added);
       await this.#replacements.append(
         deviceId,
         stored.map(({ sample }) => sample),
@@ -333,10 +333,11 @@ export class SampleChanges {
     changed: ReadonlyMap<EpochMs, Sample | undefined>,
   ): Promise<ReadonlyMap<EpochMs, Sample>> {
     const found = new Map<EpochMs, Sample>();
-    const { type } = await this.#on.findRoute(deviceId);
+    const { type } = await this.#replacements.findRoute(deviceId);
     const keys = type?.calculatedKeys ?? [];
     if (keys.length === 0) return found;
-    const { store, calculated } = this.#on;
+    const store = this.#store;
+    const calculated = this.#calculated;
     async function* withChanges(): AsyncIterable<readonly Sample[]> {
       const range = { deviceId, ...span, unreadable: refuseUnreadable };
       for await (const batch of store.exportSamples(range))
@@ -372,7 +373,7 @@ export class SampleChanges {
     const earlier = replacedBy(old.meta).slice(0, earlierMax);
     const { type, id, name } = by;
     const svcCorrection = {
-      at: formatInstant(this.#on.now()),
+      at: formatInstant(this.#replacements.stages.now()),
       by: { type, id, name },
       reason,
       replaced,
@@ -459,14 +460,14 @@ export async function countDeletion(
 
 /** The samples of instants as they are, and as corrections leave them. */
 class Instants {
-  readonly #store: ReplacementStages['store'];
+  readonly #store: Samples;
   readonly #deviceId: string;
   readonly #known = new Map<
     string,
     { readonly topic: string; readonly at: EpochMs; samples: readonly Sample[]; isChanged: boolean }
   >();
 
-  constructor(store: ReplacementStages['store'], deviceId: string) {
+  constructor(store: Samples, deviceId: string) {
     this.#store = store;
     this.#deviceId = deviceId;
   }

@@ -16,6 +16,10 @@ import type { Sample } from '../model/sample.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import type { EarlyRun, Uplink } from '../model/uplink.ts';
 import type { Intake } from '../transports/intake.ts';
+import { passThrough, type UplinkDecoder } from './decode/decode-uplink.ts';
+import type { DeviceStatus } from './followers/status-follower.ts';
+import type { SampleStages } from './sample-stages.ts';
+import type { Validated } from './validate/sample-validation.ts';
 import { largeWorkLimits } from '../transports/large-work.ts';
 import { inTurns } from '../structures/turns.ts';
 import type { WorkTurns } from '../transports/work-turns.ts';
@@ -29,196 +33,182 @@ export interface Decoded {
   readonly state?: JsonObject;
 }
 
-/**
- * A sample after validation: corrected, with notes on what was corrected and the metrics it
- * reports.
- */
-export interface Validated {
-  readonly sample: Sample;
-  readonly notes: readonly Note[];
-  readonly metrics: Partial<Pick<UplinkMetrics, 'sqi' | 'batteryLevel' | 'latitude' | 'longitude'>>;
-}
-
 /** Samples of a large uplink that are checked in one turn. */
 const samplesPerTurn = 200;
 
-export interface UplinkStages {
-  readonly intake: Intake;
-  /** Organizations take turns; absent where none is shared. */
-  readonly turns?: WorkTurns | undefined;
-  /** The state that the device's last run emitted; `{}` at first. */
-  readonly stateOf: (deviceId: string) => JsonObject | Promise<JsonObject>;
-  /**
-   * The next run of the device sees this state, even before it is durable; undefined goes back to
-   * the durable one.
-   */
-  readonly setState: (device: Uplink['device'], state: JsonObject | undefined) => void;
-  readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
-  /** Whether it is known that the device's last run left no state. */
-  readonly isStateless: (deviceId: string) => boolean;
-  /** What an early run of the script emitted. */
-  readonly decodeEarly: (uplink: Uplink, run: EarlyRun) => Decoded;
-  /** Decodes an uplink without a script. */
-  readonly passThrough: (uplink: Uplink) => Decoded;
-  /** A sample whose time cannot be right is dated at the time of receipt, if there is one. */
-  readonly validate: (sample: Sample, receivedAt?: EpochMs) => Validated;
-  /** Cuts down what is new beyond the limits of the device. */
-  readonly admit: (
-    deviceId: string,
-    samples: readonly Validated[],
-    inTurn?: <T>(work: () => T) => T | Promise<Awaited<T>>,
-  ) => readonly Validated[] | Promise<readonly Validated[]>;
-  /** Adds the calculated keys of the device type. */
-  readonly calculate: (
-    deviceId: string,
-    samples: readonly Validated[],
-  ) => readonly Validated[] | Promise<readonly Validated[]>;
-  readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
-  readonly announce: (entry: DurableEntry) => void;
-  readonly newId: () => string;
-  readonly now: () => EpochMs;
-}
+/** Takes uplinks of devices of this node. */
+export class UplinkPipeline {
+  readonly #stages: SampleStages;
+  readonly #decoder: UplinkDecoder;
+  readonly #status: DeviceStatus;
+  readonly #intake: Intake;
+  readonly #turns: WorkTurns;
 
-/**
- * Takes an uplink through all stages; resolves when it is durable, rejects with a Problem when
- * nothing was done.
- */
-export function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableEntry> {
-  return on.intake.run(
-    uplink.device.organizationId,
-    uplink.device.id,
-    uplink.inflatedBytes ?? uplink.bodyBytes,
-    () => inTurn(uplink, on),
-    (entry) => storeEntry(entry, uplink.device, on),
-  );
-}
-
-/** Work without a script; scripts have turns of their own. */
-function inTurn(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
-  if (on.turns === undefined) return entryOf(uplink, on);
-  return on.turns.run<JournalEntry | Promise<JournalEntry>>(uplink.device.organizationId, () =>
-    entryOf(uplink, on),
-  );
-}
-
-/** Most devices are known and many have no script: then no turn is waited for. */
-function entryOf(uplink: Uplink, on: UplinkStages): JournalEntry | Promise<JournalEntry> {
-  const { samples, notes = [], onlyNote, run } = uplink;
-  if (uplink.script !== null && onlyNote === undefined) {
-    if (run === undefined || !on.isStateless(uplink.device.id)) return scriptedEntryOf(uplink, on);
-    return earlyEntryOf(uplink, run, on);
+  constructor(
+    stages: SampleStages,
+    decoder: UplinkDecoder,
+    /** Has the state that the last run of each device emitted. */
+    status: DeviceStatus,
+    intake: Intake,
+    /** Organizations take turns. */
+    turns: WorkTurns,
+  ) {
+    this.#stages = stages;
+    this.#decoder = decoder;
+    this.#status = status;
+    this.#intake = intake;
+    this.#turns = turns;
   }
-  const times = { dataReceived: uplink.receivedAt, processingStart: on.now() };
-  if (onlyNote !== undefined)
-    return decodedEntryOf(uplink, { samples: [], notes: [onlyNote] }, times, on);
-  const decoded = samples === undefined ? on.passThrough(uplink) : { samples, notes };
-  return decodedEntryOf(uplink, decoded, times, on);
-}
 
-function earlyEntryOf(
-  uplink: Uplink,
-  run: EarlyRun,
-  on: UplinkStages,
-): JournalEntry | Promise<JournalEntry> {
-  const { startedAt, endedAt } = run;
-  const times = {
-    dataReceived: uplink.receivedAt,
-    processingStart: startedAt,
-    scriptRunUplinkStart: startedAt,
-    scriptRunUplinkEnd: endedAt,
-  };
-  return decodedEntryOf(uplink, on.decodeEarly(uplink, run), times, on);
-}
+  /**
+   * Takes an uplink through all stages; resolves when it is durable, rejects with a Problem when
+   * nothing was done.
+   */
+  handle(uplink: Uplink): Promise<DurableEntry> {
+    const { organizationId, id } = uplink.device;
+    // Work without a script; scripts have turns of their own.
+    const inTurn = () =>
+      this.#turns.run<JournalEntry | Promise<JournalEntry>>(organizationId, () =>
+        this.#entryOf(uplink),
+      );
+    return this.#intake.run(
+      organizationId,
+      id,
+      uplink.inflatedBytes ?? uplink.bodyBytes,
+      inTurn,
+      (entry) => this.#store(entry, uplink.device),
+    );
+  }
 
-/** Only a script has a state, and asking for one may read the records. */
-async function scriptedEntryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> {
-  const processingStart = on.now();
-  const known = on.stateOf(uplink.device.id);
-  const state = known instanceof Promise ? await known : known;
-  const scriptRunUplinkStart = on.now();
-  const decoded = await on.decode(uplink, state);
-  const times = {
-    dataReceived: uplink.receivedAt,
-    processingStart,
-    scriptRunUplinkStart,
-    scriptRunUplinkEnd: on.now(),
-  };
-  return decodedEntryOf(uplink, decoded, times, on);
-}
+  /** Most devices are known and many have no script: then no turn is waited for. */
+  #entryOf(uplink: Uplink): JournalEntry | Promise<JournalEntry> {
+    const { samples, notes = [], onlyNote, run } = uplink;
+    if (uplink.script !== null && onlyNote === undefined) {
+      if (run === undefined || !this.#status.isStateless(uplink.device.id))
+        return this.#scriptedEntryOf(uplink);
+      return this.#earlyEntryOf(uplink, run);
+    }
+    const times = { dataReceived: uplink.receivedAt, processingStart: this.#stages.now() };
+    if (onlyNote !== undefined)
+      return this.#decodedEntryOf(uplink, { samples: [], notes: [onlyNote] }, times);
+    const decoded = samples === undefined ? passThrough(uplink) : { samples, notes };
+    return this.#decodedEntryOf(uplink, decoded, times);
+  }
 
-function decodedEntryOf(
-  uplink: Uplink,
-  decoded: Decoded,
-  times: StartTimes,
-  on: UplinkStages,
-): JournalEntry | Promise<JournalEntry> {
-  const { bodyBytes, inflatedBytes = bodyBytes } = uplink;
-  if (inflatedBytes > largeWorkLimits.bytesMin && on.turns !== undefined)
-    return largeEntryOf(uplink, decoded, times, on, on.turns);
-  const { id } = uplink.device;
-  const validate = (sample: Sample) => on.validate(sample, replacementOf(uplink));
-  const admitted = on.admit(id, decoded.samples.map(validate));
-  const calculate = (samples: readonly Validated[]) => on.calculate(id, samples);
-  const checked = admitted instanceof Promise ? admitted.then(calculate) : calculate(admitted);
-  const finished = (samples: readonly Validated[]) =>
-    validatedEntryOf(uplink, decoded, samples, times, on);
-  return checked instanceof Promise ? checked.then(finished) : finished(checked);
+  #earlyEntryOf(uplink: Uplink, run: EarlyRun): JournalEntry | Promise<JournalEntry> {
+    const { startedAt, endedAt } = run;
+    const times = {
+      dataReceived: uplink.receivedAt,
+      processingStart: startedAt,
+      scriptRunUplinkStart: startedAt,
+      scriptRunUplinkEnd: endedAt,
+    };
+    return this.#decodedEntryOf(uplink, this.#decoder.decodeEarly(uplink, run), times);
+  }
+
+  /** Only a script has a state, and asking for one may read the records. */
+  async #scriptedEntryOf(uplink: Uplink): Promise<JournalEntry> {
+    const { now } = this.#stages;
+    const processingStart = now();
+    const known = this.#status.stateOf(uplink.device.id);
+    const state = known instanceof Promise ? await known : known;
+    const scriptRunUplinkStart = now();
+    const decoded = await this.#decoder.decode(uplink, state);
+    const times = {
+      dataReceived: uplink.receivedAt,
+      processingStart,
+      scriptRunUplinkStart,
+      scriptRunUplinkEnd: now(),
+    };
+    return this.#decodedEntryOf(uplink, decoded, times);
+  }
+
+  #decodedEntryOf(
+    uplink: Uplink,
+    decoded: Decoded,
+    times: StartTimes,
+  ): JournalEntry | Promise<JournalEntry> {
+    const { bodyBytes, inflatedBytes = bodyBytes } = uplink;
+    if (inflatedBytes > largeWorkLimits.bytesMin) return this.#largeEntryOf(uplink, decoded, times);
+    const { id } = uplink.device;
+    const replacement = replacementOf(uplink);
+    const validate = (sample: Sample) => this.#stages.validate(sample, replacement);
+    const admitted = this.#stages.admit(id, decoded.samples.map(validate));
+    const calculate = (samples: readonly Validated[]) => this.#stages.calculate(id, samples);
+    const checked = admitted instanceof Promise ? admitted.then(calculate) : calculate(admitted);
+    const finished = (samples: readonly Validated[]) =>
+      this.#validatedEntryOf(uplink, decoded, samples, times);
+    return checked instanceof Promise ? checked.then(finished) : finished(checked);
+  }
+
+  /** A stage takes milliseconds for a large uplink, so that each has turns of its own. */
+  async #largeEntryOf(
+    uplink: Uplink,
+    { samples, ...decoded }: Decoded,
+    times: StartTimes,
+  ): Promise<JournalEntry> {
+    const { id, organizationId } = uplink.device;
+    const inTurn = <T>(work: () => T) => this.#turns.slice(organizationId, work);
+    const replacement = replacementOf(uplink);
+    const validate = (sample: Sample) => this.#stages.validate(sample, replacement);
+    const checked: Validated[] = [];
+    for (let from = 0; from < samples.length; from += samplesPerTurn) {
+      const some = samples.slice(from, from + samplesPerTurn);
+      for (const { data } of some) if (keysOfKnown(data)) await inTurns(cleanInSteps(data), inTurn);
+      checked.push(...(await inTurn(() => some.map(validate))));
+    }
+    const admitted = await inTurn(() => this.#stages.admit(id, checked, inTurn));
+    const validated = await inTurn(() => this.#stages.calculate(id, admitted));
+    await inTurns(rememberJson(uplink.body), inTurn);
+    for (const { sample } of validated)
+      if (keysOfKnown(sample.data)) await inTurns(rememberJson(sample.data), inTurn);
+    return inTurn(() => this.#validatedEntryOf(uplink, decoded, validated, times));
+  }
+
+  #validatedEntryOf(
+    uplink: Uplink,
+    { state, notes: ofScript }: { readonly notes: readonly Note[]; readonly state?: JsonObject },
+    validated: readonly Validated[],
+    times: StartTimes,
+  ): JournalEntry {
+    const { device } = uplink;
+    const { newId, now } = this.#stages;
+    if (state !== undefined) this.#status.setState(device, state);
+    const metrics = withReported(metricsOf(uplink), validated);
+    const samples = validated.map(({ sample }) => sampleEntryOf(sample, uplink));
+    const notes = [...ofScript];
+    for (const one of validated) notes.push(...one.notes);
+    notes.push(...ageNotes(samples, uplink));
+    const entry = {
+      deviceId: device.id,
+      receivedAt: uplink.receivedAt,
+      samples,
+      notes: notes.map((note) => logEntryOf(note, uplink, newId())),
+      metrics,
+      trace: traceOf(uplink, { ...times, processingEnd: now() }),
+    };
+    return state === undefined ? entry : { ...entry, state };
+  }
+
+  async #store(entry: JournalEntry, device: Uplink['device']): Promise<DurableEntry> {
+    try {
+      const startedAt = performance.now();
+      const appended = this.#stages.append(entry);
+      this.#turns.charge(device.organizationId, performance.now() - startedAt);
+      const durable = await appended;
+      this.#stages.announce(durable);
+      return durable;
+    } catch (error) {
+      // What was never durable must not feed the next run.
+      if (entry.state !== undefined) this.#status.setState(device, undefined);
+      throw error;
+    }
+  }
 }
 
 /** The time of samples whose own cannot be right; undefined when they keep it. */
 function replacementOf({ implausibleTimes, receivedAt }: Uplink): EpochMs | undefined {
   return implausibleTimes === 'RECEIPT' ? receivedAt : undefined;
-}
-
-/** A stage takes milliseconds for a large uplink, so that each has turns of its own. */
-async function largeEntryOf(
-  uplink: Uplink,
-  { samples, ...decoded }: Decoded,
-  times: StartTimes,
-  on: UplinkStages,
-  turns: WorkTurns,
-): Promise<JournalEntry> {
-  const { id, organizationId } = uplink.device;
-  const inTurn = <T>(work: () => T) => turns.slice(organizationId, work);
-  const checked: Validated[] = [];
-  for (let from = 0; from < samples.length; from += samplesPerTurn) {
-    const some = samples.slice(from, from + samplesPerTurn);
-    for (const { data } of some) if (keysOfKnown(data)) await inTurns(cleanInSteps(data), inTurn);
-    checked.push(
-      ...(await inTurn(() => some.map((one) => on.validate(one, replacementOf(uplink))))),
-    );
-  }
-  const admitted = await inTurn(() => on.admit(id, checked, inTurn));
-  const validated = await inTurn(() => on.calculate(id, admitted));
-  await inTurns(rememberJson(uplink.body), inTurn);
-  for (const { sample } of validated)
-    if (keysOfKnown(sample.data)) await inTurns(rememberJson(sample.data), inTurn);
-  return inTurn(() => validatedEntryOf(uplink, decoded, validated, times, on));
-}
-
-function validatedEntryOf(
-  uplink: Uplink,
-  { state, notes: ofScript }: Omit<Decoded, 'samples'>,
-  validated: readonly Validated[],
-  times: StartTimes,
-  on: UplinkStages,
-): JournalEntry {
-  const { device } = uplink;
-  if (state !== undefined) on.setState(device, state);
-  const metrics = withReported(metricsOf(uplink), validated);
-  const samples = validated.map(({ sample }) => sampleEntryOf(sample, uplink));
-  const notes = [...ofScript];
-  for (const one of validated) notes.push(...one.notes);
-  notes.push(...ageNotes(samples, uplink));
-  const entry = {
-    deviceId: device.id,
-    receivedAt: uplink.receivedAt,
-    samples,
-    notes: notes.map((note) => logEntryOf(note, uplink, on)),
-    metrics,
-    trace: traceOf(uplink, { ...times, processingEnd: on.now() }),
-  };
-  return state === undefined ? entry : { ...entry, state };
 }
 
 /** Positions that samples report win over that of the network, whose radius is then not theirs. */
@@ -250,25 +240,6 @@ function rawOf(uplink: Uplink): RawPayload {
   const raw = metrics === undefined ? payload : { ...payload, metrics };
   if (encoding === undefined) return raw;
   return payloadHex === undefined ? { ...raw, encoding } : { ...raw, encoding, payloadHex };
-}
-
-async function storeEntry(
-  entry: JournalEntry,
-  device: Uplink['device'],
-  on: UplinkStages,
-): Promise<DurableEntry> {
-  try {
-    const startedAt = performance.now();
-    const appended = on.append(entry);
-    on.turns?.charge(device.organizationId, performance.now() - startedAt);
-    const durable = await appended;
-    on.announce(durable);
-    return durable;
-  } catch (error) {
-    // What was never durable must not feed the next run.
-    if (entry.state !== undefined) on.setState(device, undefined);
-    throw error;
-  }
 }
 
 function sampleEntryOf(sample: Sample, uplink: Uplink): JournalEntry['samples'][number] {
@@ -306,9 +277,9 @@ function ageNotes(
   ];
 }
 
-function logEntryOf(note: Note, uplink: Uplink, on: UplinkStages): ProcessingLogEntry {
+function logEntryOf(note: Note, uplink: Uplink, id: string): ProcessingLogEntry {
   return {
-    id: on.newId(),
+    id,
     deviceId: uplink.device.id,
     timestamp: uplink.receivedAt,
     correlationId: uplink.correlationId,

@@ -5,8 +5,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { problem, Problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
-import { validateSample } from './validate/sample-validation.ts';
-import type { Validated } from './uplink.ts';
+import { type Validated, validateSample } from './validate/sample-validation.ts';
 import { type BoundedMap, createBoundedMap } from '../structures/caches.ts';
 
 type Written = Awaited<ReturnType<WriteSample>>;

@@ -16,9 +16,8 @@ import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import { isTooOld, type NotStored, NotStoredCounts } from '../../model/kept-samples.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { ImplausibleTimes } from '../../model/workspace.ts';
-import type { DeviceNames } from '../validate/device-names.ts';
-import { isPlausible, type ValidatedSample } from '../validate/sample-validation.ts';
-import type { UplinkStages } from '../uplink.ts';
+import { isPlausible, type Validated } from '../validate/sample-validation.ts';
+import type { SampleStages } from '../sample-stages.ts';
 import { storedTopicsOf } from '../capture/capture.ts';
 import type { Attempt } from '../idempotency/idempotency.ts';
 import { type HeldFor, withDeviceLease } from '../../cluster/owned-devices.ts';
@@ -44,24 +43,17 @@ export interface BackfillProgress {
   readonly notes: Map<string, number>;
 }
 
-export interface BatchStages {
-  readonly validate: (sample: Sample, receivedAt?: EpochMs) => ValidatedSample<Sample>;
-  /** Cuts down what is new beyond the limits of the device. */
-  readonly admit: DeviceNames['admit'];
-  readonly calculate: UplinkStages['calculate'];
-  readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
-  readonly announce: (entry: DurableEntry) => void;
-  readonly newId: () => string;
-  /** Organizations take turns; absent where none is shared. */
-  readonly turns?: WorkTurns | undefined;
-  /** With several nodes: which workspaces are of this one. Without it, all are. */
-  readonly heldFor?: HeldFor | undefined;
+/** With several nodes: which workspaces are of this one, and who stores the samples of others. */
+export interface OtherOwners {
+  readonly heldFor: HeldFor;
   /** Has samples of other devices stored by their owners; their results are counted. */
-  readonly storeElsewhere?: StoreElsewhere | undefined;
+  readonly storeElsewhere: StoreElsewhere;
 }
 
 /** Samples of a request that the owner of their device stores as one entry. */
-export interface SamplesOfOwner extends Pick<DeviceSamples, 'device' | 'checked'> {
+export interface SamplesOfOwner {
+  readonly device: BackfillDevice;
+  readonly checked: readonly Validated[];
   readonly indices: readonly number[];
   readonly part: Part | undefined;
 }
@@ -71,10 +63,11 @@ export type StoreElsewhere = (
   request: { readonly receivedAt: EpochMs; readonly progress: BackfillProgress },
 ) => Promise<void>;
 
-type Origin = Pick<
-  JournalEntry['samples'][number],
-  'organizationId' | 'workspaceId' | 'dataFlowId'
->;
+type Origin = {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly dataFlowId: string;
+};
 
 /** A device, with what its samples have in common in every request. */
 export interface BackfillDevice {
@@ -122,7 +115,11 @@ interface Group {
   readonly indices?: readonly number[];
   readonly receivedAt: EpochMs;
   readonly attempt?: Attempt | undefined;
+  /** In place of the validation of other samples. */
+  readonly validate?: Validate | undefined;
 }
+
+export type Validate = (sample: Sample, receivedAt?: EpochMs) => Validated;
 
 /** A batch of a request with an Idempotency-Key. */
 interface Part {
@@ -148,80 +145,136 @@ interface Batches {
 interface DeviceSamples {
   readonly device: BackfillDevice;
   readonly elements: Json[];
-  readonly checked: ValidatedSample<Sample>[];
+  readonly checked: Validated[];
   readonly indices: number[];
 }
 
-/**
- * The batches of a group in the order of their first samples; rejected elements are counted in
- * `progress`.
- */
-export async function batchesOf(
-  group: Group,
-  progress: BackfillProgress,
-  on: BatchStages,
-): Promise<Batches> {
-  const { groupStart, receivedAt, attempt } = group;
-  const organizationId = organizationOf(group.devices);
-  const { turns } = on;
-  const inTurn: InTurn | undefined =
-    organizationId === undefined || turns === undefined
-      ? undefined
-      : (work) => turns.run(organizationId, work);
-  const read = () => [...readGroup(group, progress, on).values()];
-  const samplesOf = inTurn === undefined ? read() : await inTurn(read);
-  const partOfDevice = ({ elements, device }: DeviceSamples) =>
-    attempt && partOf(elements, { groupStart, deviceId: device.id, attempt });
-  const isOwn = ({ device }: DeviceSamples) =>
-    on.heldFor?.(device.origin.workspaceId) !== undefined;
-  const own = on.heldFor === undefined ? samplesOf : samplesOf.filter(isOwn);
-  const elsewhere = on.heldFor === undefined ? [] : samplesOf.filter((one) => !isOwn(one));
-  const batches = own.map(async (samples): Promise<Batch> => {
-    const { device, checked } = samples;
-    const admitted = await on.admit(device.id, checked, inTurn);
-    const calculated = await on.calculate(device.id, admitted);
-    const make = () => entryOf(calculated, samples, { receivedAt, progress, on });
-    const entry = inTurn === undefined ? make() : await inTurn(make);
-    return { device, entry, part: partOfDevice(samples) };
-  });
-  return {
-    own: await Promise.all(batches),
-    elsewhere: elsewhere.map((samples) => ({ ...samples, part: partOfDevice(samples) })),
-    receivedAt,
-  };
+/** The batches of requests on their way to the disk. */
+export class BackfillBatches {
+  readonly #stages: SampleStages;
+  readonly #turns: WorkTurns | undefined;
+  readonly #others: OtherOwners | undefined;
+
+  constructor(
+    stages: SampleStages,
+    /** Organizations take turns; absent where none is shared. */
+    turns: WorkTurns | undefined,
+    /** Absent when all devices are of this node. */
+    others: OtherOwners | undefined,
+  ) {
+    this.#stages = stages;
+    this.#turns = turns;
+    this.#others = others;
+  }
+
+  /**
+   * The batches of a group in the order of their first samples; rejected elements are counted in
+   * `progress`.
+   */
+  async of(group: Group, progress: BackfillProgress): Promise<Batches> {
+    const { groupStart, receivedAt, attempt } = group;
+    const organizationId = organizationOf(group.devices);
+    const turns = this.#turns;
+    const heldFor = this.#others?.heldFor;
+    const stages = this.#stages;
+    const inTurn: InTurn | undefined =
+      organizationId === undefined || turns === undefined
+        ? undefined
+        : (work) => turns.run(organizationId, work);
+    const read = () => [...this.#read(group, progress).values()];
+    const samplesOf = inTurn === undefined ? read() : await inTurn(read);
+    const partOfDevice = ({ elements, device }: DeviceSamples) =>
+      attempt && partOf(elements, { groupStart, deviceId: device.id, attempt });
+    const isOwn = ({ device }: DeviceSamples) => heldFor?.(device.origin.workspaceId) !== undefined;
+    const own = heldFor === undefined ? samplesOf : samplesOf.filter(isOwn);
+    const elsewhere = heldFor === undefined ? [] : samplesOf.filter((one) => !isOwn(one));
+    const batches = own.map(async (samples): Promise<Batch> => {
+      const { device, checked } = samples;
+      const admitted = await stages.admit(device.id, checked, inTurn);
+      const calculated = await stages.calculate(device.id, admitted);
+      const make = () => entryOf(calculated, samples, { receivedAt, progress, stages });
+      const entry = inTurn === undefined ? make() : await inTurn(make);
+      return { device, entry, part: partOfDevice(samples) };
+    });
+    return {
+      own: await Promise.all(batches),
+      elsewhere: elsewhere.map((samples) => ({ ...samples, part: partOfDevice(samples) })),
+      receivedAt,
+    };
+  }
+
+  /**
+   * Appends all batches in their order, without waits in between. Rejects with the first failure,
+   * after all of them have ended.
+   */
+  async store({ own, elsewhere, receivedAt }: Batches, progress: BackfillProgress): Promise<void> {
+    const stored = own.map((batch) => this.#storeBatch(batch, progress));
+    const unknown = elsewhere.filter(({ checked, device, part }) => {
+      const sent = checked.map(({ sample }) => sample.topic);
+      return !countStored(sent, device, part, progress);
+    });
+    if (unknown.length > 0 && this.#others !== undefined)
+      stored.push(this.#others.storeElsewhere(unknown, { receivedAt, progress }));
+    const results = await Promise.allSettled(stored);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+
+  async #storeBatch({ device, entry, part }: Batch, progress: BackfillProgress): Promise<void> {
+    const sent = entry.samples.map(({ topic }) => topic);
+    if (countStored(sent, device, part, progress)) return;
+    const duplicateKey = part?.attempt.duplicateKey(part.name, part.contentHash);
+    const keyed = { ...entry, ...(duplicateKey !== undefined && { trace: { duplicateKey } }) };
+    const append = () =>
+      appendOwned(keyed, device.origin.workspaceId, this.#stages, this.#others?.heldFor);
+    const organizationId = entry.samples[0]?.organizationId;
+    const durable =
+      organizationId === undefined || this.#turns === undefined
+        ? await append()
+        : await this.#turns.run(organizationId, append);
+    const { receivedAt, samples, duplicates } = durable;
+    const notStored = notStoredOf(
+      samples.map(({ topic }) => topic),
+      device,
+    );
+    countDurable({ receivedAt, samples: samples.length, duplicates, notStored }, part, progress);
+  }
+
+  #read(
+    { elements, devices, indices, receivedAt, validate }: Group,
+    progress: BackfillProgress,
+  ): Map<string, DeviceSamples> {
+    const byDevice = new Map<string, DeviceSamples>();
+    for (const [i, device] of devices.entries()) {
+      const index = indices?.[i] ?? progress.read++;
+      const element = elements[i] ?? null;
+      const read = isRefusal(device) ? device : readSampleOf(device, element, receivedAt);
+      if (isRefusal(device) || isRefusal(read)) {
+        progress.rejected.push({ index, ...(read as SampleRefusal) });
+        continue;
+      }
+      let samples = byDevice.get(device.id);
+      if (samples === undefined) {
+        samples = { device, elements: [], checked: [], indices: [] };
+        byDevice.set(device.id, samples);
+      }
+      samples.elements.push(element);
+      const replaced = device.implausibleTimes === 'RECEIPT' ? receivedAt : undefined;
+      const sample = sampleOf(read, device.id);
+      samples.checked.push(
+        validate === undefined
+          ? this.#stages.validate(sample, replaced)
+          : validate(sample, replaced),
+      );
+      samples.indices.push(index);
+    }
+    return byDevice;
+  }
 }
 
 /** Undefined when all are rejected. */
 function organizationOf(devices: Group['devices']): string | undefined {
   for (const device of devices) if (!isRefusal(device)) return device.origin.organizationId;
   return undefined;
-}
-
-function readGroup(
-  { elements, devices, indices, receivedAt }: Group,
-  progress: BackfillProgress,
-  { validate }: BatchStages,
-): Map<string, DeviceSamples> {
-  const byDevice = new Map<string, DeviceSamples>();
-  for (const [i, device] of devices.entries()) {
-    const index = indices?.[i] ?? progress.read++;
-    const element = elements[i] ?? null;
-    const read = isRefusal(device) ? device : readSampleOf(device, element, receivedAt);
-    if (isRefusal(device) || isRefusal(read)) {
-      progress.rejected.push({ index, ...(read as SampleRefusal) });
-      continue;
-    }
-    let samples = byDevice.get(device.id);
-    if (samples === undefined) {
-      samples = { device, elements: [], checked: [], indices: [] };
-      byDevice.set(device.id, samples);
-    }
-    samples.elements.push(element);
-    const replaced = device.implausibleTimes === 'RECEIPT' ? receivedAt : undefined;
-    samples.checked.push(validate(sampleOf(read, device.id), replaced));
-    samples.indices.push(index);
-  }
-  return byDevice;
 }
 
 function readSampleOf(
@@ -244,62 +297,24 @@ function sampleOf({ topic, timestamp, data, meta }: BackfillSample, deviceId: st
 }
 
 /** The part of a request that the elements of one device in a group are. */
-export interface PartPlace extends Pick<Group, 'groupStart'> {
+export interface PartPlace {
+  readonly groupStart: number;
   readonly deviceId: string;
   readonly attempt: Attempt;
 }
 
-export function partNameOf({ groupStart, deviceId }: Omit<PartPlace, 'attempt'>): string {
+export function partNameOf(groupStart: number, deviceId: string): string {
   return `${groupStart}.${deviceId}`;
 }
 
 /** Keys hold across an upgrade: names and hashes stay as they are. */
 export function partOf(elements: readonly Json[], place: PartPlace): Part {
   const contentHash = hash('sha256', JSON.stringify(elements), 'base64url');
-  return { attempt: place.attempt, name: partNameOf(place), contentHash };
-}
-
-/**
- * Appends all batches in their order, without waits in between. Rejects with the first failure,
- * after all of them have ended.
- */
-export async function storeBatches(
-  { own, elsewhere, receivedAt }: Batches,
-  progress: BackfillProgress,
-  on: BatchStages,
-): Promise<void> {
-  const stored = own.map((batch) => storeBatch(batch, progress, on));
-  const unknown = elsewhere.filter(({ checked, device, part }) => {
-    const sent = checked.map(({ sample }) => sample.topic);
-    return !countStored(sent, device, part, progress);
-  });
-  if (unknown.length > 0 && on.storeElsewhere !== undefined)
-    stored.push(on.storeElsewhere(unknown, { receivedAt, progress }));
-  const results = await Promise.allSettled(stored);
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
-}
-
-async function storeBatch(
-  { device, entry, part }: Batch,
-  progress: BackfillProgress,
-  on: BatchStages,
-): Promise<void> {
-  const sent = entry.samples.map(({ topic }) => topic);
-  if (countStored(sent, device, part, progress)) return;
-  const duplicateKey = part?.attempt.duplicateKey(part.name, part.contentHash);
-  const keyed = { ...entry, ...(duplicateKey !== undefined && { trace: { duplicateKey } }) };
-  const append = () => appendOwned(keyed, device.origin.workspaceId, on);
-  const organizationId = entry.samples[0]?.organizationId;
-  const durable =
-    organizationId === undefined || on.turns === undefined
-      ? await append()
-      : await on.turns.run(organizationId, append);
-  const { receivedAt, samples, duplicates } = durable;
-  const notStored = notStoredOf(
-    samples.map(({ topic }) => topic),
-    device,
-  );
-  countDurable({ receivedAt, samples: samples.length, duplicates, notStored }, part, progress);
+  return {
+    attempt: place.attempt,
+    name: partNameOf(place.groupStart, place.deviceId),
+    contentHash,
+  };
 }
 
 /**
@@ -309,20 +324,12 @@ async function storeBatch(
 export function appendOwned(
   entry: JournalEntry,
   workspaceId: string,
-  { append, announce, heldFor }: Pick<BatchStages, 'append' | 'announce' | 'heldFor'>,
+  stages: SampleStages,
+  /** Absent when all devices are of this node. */
+  heldFor: HeldFor | undefined,
 ): Promise<DurableEntry> {
-  const store = () => appendAnnounced(entry, { append, announce });
+  const store = () => stages.store(entry);
   return heldFor === undefined ? store() : withDeviceLease(heldFor, workspaceId, store);
-}
-
-/** For a device that no other node can own. */
-export async function appendAnnounced(
-  entry: JournalEntry,
-  { append, announce }: Pick<BatchStages, 'append' | 'announce'>,
-): Promise<DurableEntry> {
-  const durable = await append(entry);
-  announce(durable);
-  return durable;
 }
 
 /** Counts the samples that an earlier try of the request stored; false when it did not. */
@@ -389,10 +396,7 @@ export const backfillNotesMax = 1_000;
 interface PlacedSamples {
   readonly device: {
     readonly id: string;
-    readonly origin: Pick<
-      JournalEntry['samples'][number],
-      'organizationId' | 'workspaceId' | 'dataFlowId'
-    >;
+    readonly origin: Origin;
     readonly storedTopics: '*' | ReadonlySet<string>;
     readonly onlineForMs?: number | undefined;
   };
@@ -406,12 +410,12 @@ interface EntryContext {
     /** Number of notes by device. */
     readonly notes: Map<string, number>;
   };
-  readonly on: { readonly newId: () => string };
+  readonly stages: { readonly newId: () => string };
 }
 
 /** The entry of admitted samples; their notes are counted in `progress`. */
 export function entryOf(
-  admitted: readonly ValidatedSample<Sample>[],
+  admitted: readonly Validated[],
   { device, indices }: PlacedSamples,
   context: EntryContext,
 ): JournalEntry {
@@ -453,16 +457,21 @@ function metricsOf(
 
 function addNotes(
   to: ProcessingLogEntry[],
-  { notes }: ValidatedSample<Sample>,
+  { notes }: Validated,
   index: number,
-  { device, receivedAt, progress, on }: EntryContext & Pick<PlacedSamples, 'device'>,
+  {
+    device,
+    receivedAt,
+    progress,
+    stages,
+  }: EntryContext & { readonly device: { readonly id: string } },
 ): void {
   let count = progress.notes.get(device.id) ?? 0;
   for (const note of notes) {
     if (count >= backfillNotesMax) break;
     count++;
     to.push({
-      id: on.newId(),
+      id: stages.newId(),
       deviceId: device.id,
       timestamp: receivedAt,
       correlationId: progress.correlationId,

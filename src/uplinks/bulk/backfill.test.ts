@@ -4,9 +4,10 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import type { Json } from '../../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import { problem, type ProblemName } from '../../model/problem.ts';
-import { validateSample } from '../validate/sample-validation.ts';
 import { backfillNotesMax } from './backfill-batches.ts';
-import { backfill, backfillLimits, type BackfillStages } from './backfill.ts';
+import { backfillLimits, Backfills } from './backfill.ts';
+import { KnownDevices } from './named-devices.ts';
+import { testingStages } from '../testing-stages.ts';
 
 const start = Date.UTC(2026, 0, 5);
 const device = { id: 'd1', organizationId: 'o1', workspaceId: 'w1' };
@@ -26,21 +27,26 @@ function bench(append?: (entry: JournalEntry, count: number) => Promise<DurableE
   const entries: JournalEntry[] = [];
   const announced: number[] = [];
   const stop = { now: false };
-  const on: BackfillStages = {
-    findRoute: () => route,
-    validate: validateSample,
-    calculate: (_, samples) => samples,
-    admit: (_, samples) => samples,
+  const store = {
     appendColumns: async () => undefined,
-    append: async (entry) => {
+    append: async (entry: JournalEntry) => {
       const count = entries.push(entry);
       return append === undefined ? durable(entry, count) : append(entry, count);
     },
-    announceRows: () => undefined,
-    announce: (entry) => void announced.push(entry.position),
-    stopping: () => stop.now,
-    newId: () => 'id',
   };
+  const followers = {
+    announceRows: () => undefined,
+    announce: (entry: DurableEntry) => void announced.push(entry.position),
+  };
+  const devices = {
+    findRoute: () => route,
+    cached: () => undefined,
+    known: new KnownDevices(() => 0),
+    placesByName: async () => new Map(),
+    authorizeWrite: () => undefined,
+  };
+  const stages = testingStages(store, followers, start + 3_600_000);
+  const on = new Backfills(stages, devices, () => stop.now);
   return { on, entries, announced, stop };
 }
 
@@ -58,7 +64,7 @@ for (const [thrown, answered] of [
       return durable(entry, count);
     });
     const input = { deviceId: 'd1', groups: [group(0), [1], group(2), group(4)], receivedAt: 0 };
-    await expect(backfill(input, on)).rejects.toMatchObject({
+    await expect(on.backfill(input)).rejects.toMatchObject({
       problem: answered,
       message: expect.stringContaining(
         '4 samples were stored, 0 were duplicates, and 1 were rejected',
@@ -76,7 +82,7 @@ test('a stop of the server ends the request before its next batch', async () => 
     yield group(2);
   }
   const input = { deviceId: 'd1', groups: groups(), receivedAt: 0 };
-  await expect(backfill(input, on)).rejects.toMatchObject({
+  await expect(on.backfill(input)).rejects.toMatchObject({
     problem: 'backfillInterrupted',
     details: { accepted: 2 },
   });
@@ -86,7 +92,7 @@ test('a stop of the server ends the request before its next batch', async () => 
 test('what is no refusal is thrown as it is, after what was under way has ended', async () => {
   const ours = new Error('a fault of the store');
   const { on } = bench(async () => Promise.reject(ours));
-  await expect(backfill({ deviceId: 'd1', groups: [group(0)], receivedAt: 0 }, on)).rejects.toBe(
+  await expect(on.backfill({ deviceId: 'd1', groups: [group(0)], receivedAt: 0 })).rejects.toBe(
     ours,
   );
 });
@@ -107,7 +113,7 @@ test('the next batch is read while one is synced, and no more than that', async 
       yield group(2 * n);
     }
   }
-  const receipt = await backfill({ deviceId: 'd1', groups: groups(), receivedAt: 0 }, on);
+  const receipt = await on.backfill({ deviceId: 'd1', groups: groups(), receivedAt: 0 });
   expect(receipt).toEqual({ accepted: 16, duplicates: 0, rejected: [], stored: 16 });
   expect(most).toBe(backfillLimits.groupsUnderWayMax);
   expect(Math.max(...read)).toBeLessThan(backfillLimits.groupsUnderWayMax);
@@ -118,9 +124,9 @@ test('samples without a timestamp get the time of the request; notes of one requ
   const odd = Array.from({ length: backfillNotesMax + 5 }, () => ({
     data: { 'not a key!': 1 },
   }));
-  await backfill({ deviceId: 'd1', groups: [odd], receivedAt: 77 }, on);
+  await on.backfill({ deviceId: 'd1', groups: [odd], receivedAt: start + 77 });
   expect(entries[0]!.samples[0]).toMatchObject({
-    timestamp: 77,
+    timestamp: start + 77,
     topic: 'default',
     dataFlowId: 'f1',
     stored: true,

@@ -1,37 +1,29 @@
 // Backfill journey: samples of a request are read, validated, appended in batches by device, and announced.
 import type { HeldFor } from '../../cluster/owned-devices.ts';
-import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
 import { type EpochMs, isInstant } from '../../model/instant.ts';
-import {
-  type DurableItem,
-  durablePart,
-  type DurableRows,
-  isRows,
-  sampleCountOf,
-} from '../../model/journal-entry.ts';
+import { durablePart, isRows, sampleCountOf } from '../../model/journal-entry.ts';
 import type { Json } from '../../model/json.ts';
 import { isTooOld, type NotStored, NotStoredCounts } from '../../model/kept-samples.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
-import { defaultTopic, type Sample } from '../../model/sample.ts';
+import { defaultTopic } from '../../model/sample.ts';
 import { missing } from '../../structures/missing.ts';
 import { BrokenJson } from '../../transports/http/json-groups.ts';
 import { elementsOf, isColumns, type SampleGroup } from '../../transports/http/sample-groups.ts';
 import type { SampleColumns } from '../../transports/http/sample-scanner.ts';
 import type { Attempt } from '../idempotency/idempotency.ts';
-import { plausibleFrom, type ValidatedSample } from '../validate/sample-validation.ts';
+import { plausibleFrom, type Validated } from '../validate/sample-validation.ts';
 import {
   backfillDevice,
   type BackfillDevice,
   type BackfillProgress,
-  batchesOf,
-  type BatchStages,
+  BackfillBatches,
   type FoundDevice,
+  type OtherOwners,
   partNameOf,
   partOf,
-  type PartPlace,
   type RejectedSample,
-  storeBatches,
+  type Validate,
 } from './backfill-batches.ts';
 import {
   deviceOfRow,
@@ -41,7 +33,9 @@ import {
   rowsByDevice,
   type RowsByDevice,
 } from './device-rows.ts';
-import { createNamedDevices, type NamedDeviceStages } from './named-devices.ts';
+import { type DeviceSearch, NamedDevices } from './named-devices.ts';
+import type { SampleStages } from '../sample-stages.ts';
+import type { WorkTurns } from '../../transports/work-turns.ts';
 
 export const backfillLimits = {
   /** Samples of one request. */
@@ -62,6 +56,8 @@ interface SampleGroups {
    * are named after them.
    */
   readonly attempt?: Attempt | undefined;
+  /** In place of the validation of other samples. */
+  readonly validate?: Validate | undefined;
 }
 
 export interface Backfill extends SampleGroups {
@@ -87,45 +83,12 @@ export interface BackfillReceipt {
   readonly notStored?: readonly NotStored[];
 }
 
-export interface BackfillStages extends BatchStages, ColumnStages {
-  /** Throws Problem 404 for an unknown device. */
-  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  /** Asked before every group; true ends the request with 503. */
-  readonly stopping: () => boolean;
-}
-
 /** A request with more samples takes a turn for each group of them. */
 const largeSamplesMin = 1_000;
 /** Elements that are handled in one go: each takes many times the time of a row of columns. */
 const elementsPerTurn = 200;
 
 const samplesLimit = `${backfillLimits.samplesMax.toLocaleString('en-US')} samples`;
-
-/**
- * Resolves when every sample of the device that can be stored is durable. Throws Problem
- * `backfillRejected` when there were samples and all were refused, and when the request breaks off,
- * a Problem that says what was stored before.
- */
-export async function backfill(input: Backfill, on: BackfillStages): Promise<BackfillReceipt> {
-  const device = backfillDevice(await on.findRoute(input.deviceId));
-  const all = { ofAll: device };
-  const ofElements = (elements: readonly Json[]) => elements.map(() => device);
-  const { organizationId } = device.origin;
-  const of = { organizationId, ofElements, ofColumns: () => all };
-  return notAllRejected(await storeGroups(input, of, on));
-}
-
-/**
- * As `backfill`, for samples of many devices. An element whose device the caller cannot write to is
- * a rejected one, with the same words as for an unknown device (contract 37). The samples of one
- * device are stored in the order sent.
- */
-export async function backfillNamed(
-  input: NamedBackfill,
-  on: BackfillStages & NamedDeviceStages,
-): Promise<BackfillReceipt> {
-  return notAllRejected(await storeGroups(input, createNamedDevices(input.principal, on), on));
-}
 
 /** How the devices of a request are found. */
 interface RequestDevices {
@@ -139,79 +102,322 @@ interface RequestDevices {
   readonly ofColumns: (samples: SampleColumns) => RowDevices | Promise<RowDevices | undefined>;
 }
 
-/**
- * Resolves when every sample that can be stored is durable, also when all were rejected. Throws when
- * the request breaks off.
- */
-export async function storeGroups(
-  input: SampleGroups,
-  of: RequestDevices,
-  on: BackfillStages,
-): Promise<BackfillReceipt> {
-  const progress: BackfillProgress = {
-    correlationId: on.newId(),
-    read: 0,
-    accepted: 0,
-    duplicates: 0,
-    rejected: [],
-    notStored: new NotStoredCounts(),
-    notes: new Map(),
-  };
-  const underWay: Promise<void>[] = [];
-  const begin: Begin = async (stored) => {
-    // A failure is handled where it is awaited.
-    stored.catch(() => undefined);
-    underWay.push(stored);
-    while (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
-  };
-  let failure: unknown;
-  try {
-    for await (const group of input.groups) {
-      if (on.stopping()) throw problem('stopping');
-      if (progress.read + group.length > backfillLimits.samplesMax)
-        throw problem('backfillTooLarge', { ...outcomeOf(progress), limit: samplesLimit });
-      await inPlace(on, of, progress, begin, (beginHere) =>
-        storeGroup({ ...input, group, begin: beginHere }, of, progress, on),
-      );
-      // The journal is busy with one group while the next is prepared, at the turn of the organization.
-      await (progress.read < largeSamplesMin
-        ? on.turns?.wait(of.organizationId)
-        : on.turns?.nextTurn(of.organizationId));
-    }
-  } catch (error) {
-    failure = error;
-  }
-  // All groups, so that the counts are also right after a failure.
-  for (const group of await Promise.allSettled(underWay))
-    if (group.status === 'rejected') failure ??= group.reason;
-  if (failure !== undefined) throw brokenOff(failure, progress);
-  return outcomeOf(progress);
-}
-
 /** Takes what is on its way to the disk; resolves when there is room for more. */
 type Begin = (stored: Promise<void>) => Promise<void>;
 
-/**
- * Few groups of large requests of an organization are stored at once: more would not be faster, and
- * all their samples would be alive.
- */
-async function inPlace(
-  { turns }: BackfillStages,
-  { organizationId }: RequestDevices,
-  { read }: BackfillProgress,
-  begin: Begin,
-  store: (begin: Begin) => Promise<void>,
-): Promise<void> {
-  if (turns === undefined || read < largeSamplesMin) return store(begin);
-  const end = await turns.groups.begin(organizationId);
-  const begun: Promise<void>[] = [];
-  try {
-    await store((stored) => {
-      begun.push(stored);
-      return begin(stored);
+interface GroupToStore {
+  readonly receivedAt: EpochMs;
+  readonly attempt?: Attempt | undefined;
+  readonly validate?: Validate | undefined;
+  readonly group: SampleGroup;
+  readonly begin: Begin;
+}
+
+type ElementGroup = Parameters<BackfillBatches['of']>[0];
+
+/** A group in columns, with its devices. */
+interface ColumnGroup {
+  readonly samples: SampleColumns;
+  /** Samples without a device are skipped. */
+  readonly devices: RowDevices;
+  readonly receivedAt: EpochMs;
+  readonly groupStart: number;
+  /** Of a request with an Idempotency-Key: the samples have the bytes that they were read from. */
+  readonly attempt?: Attempt | undefined;
+  readonly validate?: Validate | undefined;
+}
+
+/** Stores samples in bulk. */
+export class Backfills {
+  readonly #stages: SampleStages;
+  readonly #devices: DeviceSearch;
+  readonly #stopping: () => boolean;
+  readonly #turns: WorkTurns | undefined;
+  readonly #others: OtherOwners | undefined;
+  readonly #batches: BackfillBatches;
+
+  constructor(
+    stages: SampleStages,
+    devices: DeviceSearch,
+    /** Asked before every group; true ends the request with 503. */
+    stopping: () => boolean,
+    /** Organizations take turns; absent where none is shared. */
+    turns?: WorkTurns,
+    /** Absent when all devices are of this node. */
+    others?: OtherOwners,
+  ) {
+    this.#stages = stages;
+    this.#devices = devices;
+    this.#stopping = stopping;
+    this.#turns = turns;
+    this.#others = others;
+    this.#batches = new BackfillBatches(stages, turns, others);
+  }
+
+  /**
+   * Resolves when every sample of the device that can be stored is durable. Throws Problem
+   * `backfillRejected` when there were samples and all were refused, and when the request breaks off,
+   * a Problem that says what was stored before.
+   */
+  async backfill(input: Backfill): Promise<BackfillReceipt> {
+    const device = backfillDevice(await this.#devices.findRoute(input.deviceId));
+    const all = { ofAll: device };
+    const ofElements = (elements: readonly Json[]) => elements.map(() => device);
+    const { organizationId } = device.origin;
+    const of = { organizationId, ofElements, ofColumns: () => all };
+    return notAllRejected(await this.storeGroups(input, of));
+  }
+
+  /**
+   * As `backfill`, for samples of many devices. An element whose device the caller cannot write to is
+   * a rejected one, with the same words as for an unknown device (contract 37). The samples of one
+   * device are stored in the order sent.
+   */
+  async backfillNamed(input: NamedBackfill): Promise<BackfillReceipt> {
+    return notAllRejected(
+      await this.storeGroups(input, new NamedDevices(input.principal, this.#devices)),
+    );
+  }
+
+  /**
+   * Resolves when every sample that can be stored is durable, also when all were rejected. Throws when
+   * the request breaks off.
+   */
+  async storeGroups(input: SampleGroups, of: RequestDevices): Promise<BackfillReceipt> {
+    const progress: BackfillProgress = {
+      correlationId: this.#stages.newId(),
+      read: 0,
+      accepted: 0,
+      duplicates: 0,
+      rejected: [],
+      notStored: new NotStoredCounts(),
+      notes: new Map(),
+    };
+    const underWay: Promise<void>[] = [];
+    const begin: Begin = async (stored) => {
+      // A failure is handled where it is awaited.
+      stored.catch(() => undefined);
+      underWay.push(stored);
+      while (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
+    };
+    let failure: unknown;
+    try {
+      for await (const group of input.groups) {
+        if (this.#stopping()) throw problem('stopping');
+        if (progress.read + group.length > backfillLimits.samplesMax)
+          throw problem('backfillTooLarge', { ...outcomeOf(progress), limit: samplesLimit });
+        await this.#inPlace(of, progress, begin, (beginHere) =>
+          this.#storeGroup({ ...input, group, begin: beginHere }, of, progress),
+        );
+        // The journal is busy with one group while the next is prepared, at the turn of the organization.
+        await (progress.read < largeSamplesMin
+          ? this.#turns?.wait(of.organizationId)
+          : this.#turns?.nextTurn(of.organizationId));
+      }
+    } catch (error) {
+      failure = error;
+    }
+    // All groups, so that the counts are also right after a failure.
+    for (const group of await Promise.allSettled(underWay))
+      if (group.status === 'rejected') failure ??= group.reason;
+    if (failure !== undefined) throw brokenOff(failure, progress);
+    return outcomeOf(progress);
+  }
+
+  /**
+   * Few groups of large requests of an organization are stored at once: more would not be faster, and
+   * all their samples would be alive.
+   */
+  async #inPlace(
+    { organizationId }: RequestDevices,
+    { read }: BackfillProgress,
+    begin: Begin,
+    store: (begin: Begin) => Promise<void>,
+  ): Promise<void> {
+    const turns = this.#turns;
+    if (turns === undefined || read < largeSamplesMin) return store(begin);
+    const end = await turns.groups.begin(organizationId);
+    const begun: Promise<void>[] = [];
+    try {
+      await store((stored) => {
+        begun.push(stored);
+        return begin(stored);
+      });
+    } finally {
+      void Promise.allSettled(begun).then(end);
+    }
+  }
+
+  async #storeGroup(
+    input: GroupToStore,
+    of: RequestDevices,
+    progress: BackfillProgress,
+  ): Promise<void> {
+    const { group } = input;
+    const groupStart = progress.read;
+    const devices = isColumns(group) ? await of.ofColumns(group) : undefined;
+    if (isColumns(group) && devices !== undefined) {
+      await this.#storeFound({ ...input, groupStart, samples: group, devices }, progress);
+      return;
+    }
+    const elements = isColumns(group) ? elementsOf(group) : group;
+    const found = await of.ofElements(elements);
+    await this.#storeElements({ ...input, groupStart, elements, devices: found }, progress);
+  }
+
+  /** Begins to store the samples: those that columns do not take as elements, some at a time. */
+  async #storeFound(
+    found: ColumnGroup & { readonly begin: Begin },
+    progress: BackfillProgress,
+  ): Promise<void> {
+    const { begin, samples, devices, groupStart, attempt } = found;
+    const stored = await this.#storeColumns(found, progress);
+    if (stored !== undefined) {
+      progress.read += samples.length;
+      for (const [row, refusal] of refusalsOf(devices))
+        progress.rejected.push({ index: groupStart + row, ...refusal });
+      await begin(stored.done);
+    }
+    const left = stored?.left ?? [...samples.timestamps.keys()];
+    // Elements of the whole group would live until its last one is stored.
+    const step = stepOf(attempt, left);
+    for (let from = 0; from < left.length; from += step) {
+      const rows = left.slice(from, from + step);
+      const some = {
+        ...found,
+        elements: elementsOf(samples, rows),
+        devices: rows.map((row) => deviceOfRow(devices, row)),
+      };
+      const indices = stored && rows.map((row) => groupStart + row);
+      await this.#storeElements(indices === undefined ? some : { ...some, indices }, progress);
+    }
+  }
+
+  /** Begins to store the elements that are not rejected. */
+  async #storeElements(
+    { begin, ...group }: ElementGroup & { readonly begin: Begin },
+    progress: BackfillProgress,
+  ): Promise<void> {
+    const { elements, devices, indices, attempt } = group;
+    const step = stepOf(attempt, elements);
+    for (let from = 0; from < elements.length; from += step) {
+      const to = from + step;
+      const some = {
+        ...group,
+        elements: elements.slice(from, to),
+        devices: devices.slice(from, to),
+      };
+      const places = indices && { indices: indices.slice(from, to) };
+      const batches = await this.#batches.of({ ...some, ...places }, progress);
+      const { own, elsewhere } = batches;
+      if (own.length + elsewhere.length > 0) await begin(this.#batches.store(batches, progress));
+    }
+  }
+
+  // Columns: unchanged samples of one form, stored without an object for each.
+
+  /**
+   * Begins to store the samples. Those of a device are left when one of them is not later than the one
+   * before or than all that is stored, when the device does not take their topic and keys, when it is
+   * of another node, or when an earlier try of the request stored them. Undefined, and nothing is stored, when one of the samples would be changed or noted.
+   */
+  async #storeColumns(
+    { samples, devices, receivedAt, groupStart, attempt, validate }: ColumnGroup,
+    progress: BackfillProgress,
+  ): Promise<StoredColumns | undefined> {
+    const times = timesOf(samples.timestamps);
+    if (times === undefined) return undefined;
+    const { oldest, latest } = times;
+    const { topic = defaultTopic, texts, example } = samples;
+    // What is valid of the latest is valid of all: they have the same keys and types.
+    const sample = { deviceId: '', topic, timestamp: latest, data: example };
+    const validated = validate === undefined ? this.#stages.validate(sample) : validate(sample);
+    if (validated.sample !== sample || validated.notes.length > 0) return undefined;
+    const { timestamps, columns, parts, place } = rowsByDevice(samples, devices);
+    const keys = attempt && keysOf(samples, place, groupStart, attempt);
+    const isStored = (part: DeviceRows): boolean => keys?.isStored(part) === true;
+    const left = parts.filter(isStored);
+    const fresh = parts.filter((part) => !isStored(part));
+    const isKept = ({ device: { keptDays } }: DeviceRows): boolean =>
+      !isTooOld(oldest, keptDays, receivedAt);
+    left.push(...fresh.filter((part) => !isKept(part)));
+    const taken = await this.#takenParts(fresh.filter(isKept), validated, left);
+    const headOf = createHeads(topic, progress);
+    const heads = taken.map((part) => {
+      const { device, from, to } = part;
+      const { id: deviceId, origin } = device;
+      const trace = keys && { duplicateKey: keys.of(part) };
+      return { deviceId, head: headOf(origin), from, to, trace };
     });
-  } finally {
-    void Promise.allSettled(begun).then(end);
+    const entries = { receivedAt, parts: heads, timestamps, columns, texts, example };
+    const append = () => this.#stages.appendColumns(entries);
+    const organizationId = taken[0]?.device.origin.organizationId;
+    const placed =
+      organizationId === undefined || this.#turns === undefined
+        ? await append()
+        : await this.#turns.run(organizationId, append);
+    if (placed === undefined) return undefined;
+    for (const part of placed.left) left.push(...taken.slice(part, part + 1));
+    const stored = () => this.#announced(placed.outcome, progress, attempt);
+    const heldFor = this.#others?.heldFor;
+    const done = heldFor === undefined ? stored() : whileAllOwned(heldFor, taken, stored);
+    return { done, left: rowsOf(left, place) };
+  }
+
+  /** The parts whose devices take the sample as it is; the others are added to `left`. */
+  async #takenParts(
+    parts: RowsByDevice['parts'],
+    validated: Validated,
+    left: DeviceRows[],
+  ): Promise<DeviceRows[]> {
+    const { admit } = this.#stages;
+    const heldFor = this.#others?.heldFor;
+    const taken: DeviceRows[] = [];
+    const { topic } = validated.sample;
+    const waiting: Promise<void>[] = [];
+    for (const part of parts) {
+      const { device, isAscending } = part;
+      const isStored = device.storedTopics === '*' || device.storedTopics.has(topic);
+      const isElsewhere = heldFor !== undefined && heldFor(device.origin.workspaceId) === undefined;
+      if (!isAscending || !isStored || isElsewhere || device.calculates) {
+        left.push(part);
+        continue;
+      }
+      const add = ([admitted]: readonly Validated[]): void =>
+        void (admitted === validated ? taken : left).push(part);
+      const admitted = admit(device.id, [validated]);
+      // Most devices are known.
+      if (admitted instanceof Promise) waiting.push(admitted.then(add));
+      else add(admitted);
+    }
+    await Promise.all(waiting);
+    return taken;
+  }
+
+  async #announced(
+    outcome: PlacedOutcome,
+    progress: BackfillProgress,
+    attempt: Attempt | undefined,
+  ): Promise<void> {
+    const { items, failure } = await outcome;
+    for (const durable of items) {
+      // Rows have no key.
+      if (isRows(durable)) {
+        this.#stages.announceRows(durable);
+        progress.accepted += durable.length;
+        continue;
+      }
+      const { receivedAt, trace } = durable;
+      const part = attempt && durablePart.fromDuplicateKey(trace?.duplicateKey ?? '');
+      if (part !== undefined) {
+        const { part: name, contentHash } = part;
+        const stored = { receivedAt, correlationId: null, samples: sampleCountOf(durable) };
+        attempt?.done({ part: name, contentHash, ...stored });
+      }
+      this.#stages.announce(durable);
+      progress.accepted += sampleCountOf(durable);
+    }
+    if (failure !== undefined) throw failure.error;
   }
 }
 
@@ -222,85 +428,9 @@ function notAllRejected(receipt: BackfillReceipt): BackfillReceipt {
   return receipt;
 }
 
-interface GroupToStore extends Pick<SampleGroups, 'receivedAt' | 'attempt'> {
-  readonly group: SampleGroup;
-  readonly begin: Begin;
-}
-
-async function storeGroup(
-  input: GroupToStore,
-  of: RequestDevices,
-  progress: BackfillProgress,
-  on: BackfillStages,
-): Promise<void> {
-  const { group } = input;
-  const groupStart = progress.read;
-  const devices = isColumns(group) ? await of.ofColumns(group) : undefined;
-  if (isColumns(group) && devices !== undefined) {
-    await storeFound({ ...input, groupStart, samples: group, devices }, progress, on);
-    return;
-  }
-  const elements = isColumns(group) ? elementsOf(group) : group;
-  const found = await of.ofElements(elements);
-  await storeElements({ ...input, groupStart, elements, devices: found }, progress, on);
-}
-
-type ElementGroup = Parameters<typeof batchesOf>[0];
-
-/** Begins to store the samples: those that columns do not take as elements, some at a time. */
-async function storeFound(
-  found: Omit<GroupToStore, 'group'> &
-    Pick<ElementGroup, 'groupStart'> & {
-      readonly samples: SampleColumns;
-      readonly devices: RowDevices;
-    },
-  progress: BackfillProgress,
-  on: BackfillStages,
-): Promise<void> {
-  const { begin, samples, devices, groupStart, attempt } = found;
-  const stored = await storeColumns(found, progress, on);
-  if (stored !== undefined) {
-    progress.read += samples.length;
-    for (const [row, refusal] of refusalsOf(devices))
-      progress.rejected.push({ index: groupStart + row, ...refusal });
-    await begin(stored.done);
-  }
-  const left = stored?.left ?? [...samples.timestamps.keys()];
-  // Elements of the whole group would live until its last one is stored.
-  const step = stepOf(attempt, left);
-  for (let from = 0; from < left.length; from += step) {
-    const rows = left.slice(from, from + step);
-    const some = {
-      ...found,
-      elements: elementsOf(samples, rows),
-      devices: rows.map((row) => deviceOfRow(devices, row)),
-    };
-    const indices = stored && rows.map((row) => groupStart + row);
-    await storeElements(indices === undefined ? some : { ...some, indices }, progress, on);
-  }
-}
-
 /** A part of a request with an Idempotency-Key is named by its whole group. */
 function stepOf(attempt: Attempt | undefined, all: readonly unknown[]): number {
   return attempt === undefined ? elementsPerTurn : all.length;
-}
-
-/** Begins to store the elements that are not rejected. */
-async function storeElements(
-  { begin, ...group }: ElementGroup & Pick<GroupToStore, 'begin'>,
-  progress: BackfillProgress,
-  on: BackfillStages,
-): Promise<void> {
-  const { elements, devices, indices, attempt } = group;
-  const step = stepOf(attempt, elements);
-  for (let from = 0; from < elements.length; from += step) {
-    const to = from + step;
-    const some = { ...group, elements: elements.slice(from, to), devices: devices.slice(from, to) };
-    const places = indices && { indices: indices.slice(from, to) };
-    const batches = await batchesOf({ ...some, ...places }, progress, on);
-    const { own, elsewhere } = batches;
-    if (own.length + elsewhere.length > 0) await begin(storeBatches(batches, progress, on));
-  }
 }
 
 function outcomeOf({ notStored, ...progress }: BackfillProgress): BackfillReceipt {
@@ -334,20 +464,7 @@ function brokenOff(failure: unknown, progress: BackfillProgress): unknown {
   return failure;
 }
 
-// Backfill columns: unchanged samples of one form, stored without an object for each.
-
-interface ColumnStages
-  extends Pick<BatchStages, 'validate' | 'admit' | 'announce' | 'heldFor' | 'turns'> {
-  readonly announceRows: (rows: DurableRows) => void;
-  /** Undefined, and nothing is stored, when columns do not take the data. */
-  readonly appendColumns: (
-    entries: Pick<SampleColumns, 'timestamps' | 'columns' | 'texts' | 'example'> & {
-      readonly receivedAt: EpochMs;
-      /** The rows of each device. */
-      readonly parts: readonly PartToStore[];
-    },
-  ) => Promise<PlacedParts | undefined>;
-}
+// Backfill columns: which rows of a group they take, and under which heads.
 
 type HeadToStore = BackfillDevice['origin'] & {
   readonly correlationId: string;
@@ -355,89 +472,13 @@ type HeadToStore = BackfillDevice['origin'] & {
   readonly stored: boolean;
 };
 
-interface PartToStore {
-  readonly deviceId: string;
-  readonly head: HeadToStore;
-  readonly from: number;
-  readonly to: number;
-  readonly trace?: { readonly duplicateKey: string } | undefined;
-}
-
-interface PlacedParts {
-  /** Parts that were not taken, because some of their samples may be stored already. */
-  readonly left: readonly number[];
-  readonly outcome: Promise<{
-    readonly items: readonly DurableItem[];
-    readonly failure: { readonly error: unknown } | undefined;
-  }>;
-}
+type PlacedOutcome = NonNullable<Awaited<ReturnType<SampleStages['appendColumns']>>>['outcome'];
 
 /** Samples on their way to the disk. */
 interface StoredColumns {
   readonly done: Promise<void>;
   /** Rows that must be handled separately, in their order: nothing of their devices is stored. */
   readonly left: readonly number[];
-}
-
-/**
- * Begins to store the samples. Those of a device are left when one of them is not later than the one
- * before or than all that is stored, when the device does not take their topic and keys, when it is
- * of another node, or when an earlier try of the request stored them. Undefined, and nothing is stored, when one of the samples would be changed or noted.
- */
-async function storeColumns(
-  {
-    samples,
-    devices,
-    receivedAt,
-    groupStart,
-    attempt,
-  }: Pick<PartPlace, 'groupStart'> & {
-    readonly samples: SampleColumns;
-    /** Samples without a device are skipped. */
-    readonly devices: RowDevices;
-    readonly receivedAt: EpochMs;
-    /** Of a request with an Idempotency-Key: the samples have the bytes that they were read from. */
-    readonly attempt?: Attempt | undefined;
-  },
-  progress: BackfillProgress,
-  on: ColumnStages,
-): Promise<StoredColumns | undefined> {
-  const times = timesOf(samples.timestamps);
-  if (times === undefined) return undefined;
-  const { oldest, latest } = times;
-  const { topic = defaultTopic, texts, example } = samples;
-  // What is valid of the latest is valid of all: they have the same keys and types.
-  const sample = { deviceId: '', topic, timestamp: latest, data: example };
-  const validated = on.validate(sample);
-  if (validated.sample !== sample || validated.notes.length > 0) return undefined;
-  const { timestamps, columns, parts, place } = rowsByDevice(samples, devices);
-  const keys = attempt && keysOf(samples, place, { groupStart, attempt });
-  const isStored = (part: DeviceRows): boolean => keys?.isStored(part) === true;
-  const left = parts.filter(isStored);
-  const fresh = parts.filter((part) => !isStored(part));
-  const isKept = ({ device: { keptDays } }: DeviceRows): boolean =>
-    !isTooOld(oldest, keptDays, receivedAt);
-  left.push(...fresh.filter((part) => !isKept(part)));
-  const taken = await takenParts(fresh.filter(isKept), validated, left, on);
-  const headOf = createHeads(topic, progress);
-  const heads = taken.map((part) => {
-    const { device, from, to } = part;
-    const { id: deviceId, origin } = device;
-    const trace = keys && { duplicateKey: keys.of(part) };
-    return { deviceId, head: headOf(origin), from, to, trace };
-  });
-  const entries = { receivedAt, parts: heads, timestamps, columns, texts, example };
-  const append = () => on.appendColumns(entries);
-  const organizationId = taken[0]?.device.origin.organizationId;
-  const placed =
-    organizationId === undefined || on.turns === undefined
-      ? await append()
-      : await on.turns.run(organizationId, append);
-  if (placed === undefined) return undefined;
-  for (const part of placed.left) left.push(...taken.slice(part, part + 1));
-  const stored = () => announced(placed.outcome, { progress, attempt }, on);
-  const done = on.heldFor === undefined ? stored() : whileAllOwned(on.heldFor, taken, stored);
-  return { done, left: rowsOf(left, place) };
 }
 
 /** Also for parts that were not taken: the request has ended when their devices moved meanwhile. */
@@ -469,77 +510,19 @@ function createHeads(
 function keysOf(
   samples: SampleColumns,
   place: RowsByDevice['place'],
-  group: Omit<PartPlace, 'deviceId'>,
+  groupStart: number,
+  attempt: Attempt,
 ) {
   const elements = elementsOf(samples);
   const ofRow = (row: number): Json => elements[row] ?? missing('element');
   return {
-    isStored: ({ device }: DeviceRows) =>
-      group.attempt.isStored(partNameOf({ ...group, deviceId: device.id })),
+    isStored: ({ device }: DeviceRows) => attempt.isStored(partNameOf(groupStart, device.id)),
     of(part: DeviceRows): string {
       const own = rowsOf([part], place).map(ofRow);
-      const { name, contentHash } = partOf(own, { ...group, deviceId: part.device.id });
-      return group.attempt.duplicateKey(name, contentHash);
+      const { name, contentHash } = partOf(own, { groupStart, attempt, deviceId: part.device.id });
+      return attempt.duplicateKey(name, contentHash);
     },
   };
-}
-
-/** The parts whose devices take the sample as it is; the others are added to `left`. */
-async function takenParts(
-  parts: RowsByDevice['parts'],
-  validated: ValidatedSample<Sample>,
-  left: DeviceRows[],
-  { admit, heldFor }: ColumnStages,
-): Promise<DeviceRows[]> {
-  const taken: DeviceRows[] = [];
-  const { topic } = validated.sample;
-  const waiting: Promise<void>[] = [];
-  for (const part of parts) {
-    const { device, isAscending } = part;
-    const isStored = device.storedTopics === '*' || device.storedTopics.has(topic);
-    const isElsewhere = heldFor !== undefined && heldFor(device.origin.workspaceId) === undefined;
-    if (!isAscending || !isStored || isElsewhere || device.calculates) {
-      left.push(part);
-      continue;
-    }
-    const add = ([admitted]: readonly ValidatedSample<Sample>[]): void =>
-      void (admitted === validated ? taken : left).push(part);
-    const admitted = admit(device.id, [validated]);
-    // Most devices are known.
-    if (admitted instanceof Promise) waiting.push(admitted.then(add));
-    else add(admitted);
-  }
-  await Promise.all(waiting);
-  return taken;
-}
-
-async function announced(
-  outcome: PlacedParts['outcome'],
-  {
-    progress,
-    attempt,
-  }: { readonly attempt?: Attempt | undefined; readonly progress: BackfillProgress },
-  { announce, announceRows }: ColumnStages,
-): Promise<void> {
-  const { items, failure } = await outcome;
-  for (const durable of items) {
-    // Rows have no key.
-    if (isRows(durable)) {
-      announceRows(durable);
-      progress.accepted += durable.length;
-      continue;
-    }
-    const { receivedAt, trace } = durable;
-    const part = attempt && durablePart.fromDuplicateKey(trace?.duplicateKey ?? '');
-    if (part !== undefined) {
-      const { part: name, contentHash } = part;
-      const stored = { receivedAt, correlationId: null, samples: sampleCountOf(durable) };
-      attempt?.done({ part: name, contentHash, ...stored });
-    }
-    announce(durable);
-    progress.accepted += sampleCountOf(durable);
-  }
-  if (failure !== undefined) throw failure.error;
 }
 
 /** Undefined when one of them is invalid or is noted as too early, or without any. */

@@ -15,21 +15,15 @@ import { largeWorkLimits } from '../../transports/large-work.ts';
 import type { InTurn } from '../../structures/turns.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
-import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { noteOfExact } from '../../model/json-keys.ts';
 import { problem } from '../../model/problem.ts';
 import { problems } from '../../model/problem-table.ts';
 import type { Note } from '../../model/entry-trace.ts';
-import type { Sample } from '../../model/sample.ts';
 import { missing } from '../../structures/missing.ts';
-import type { ValidatedSample } from '../validate/sample-validation.ts';
-import {
-  backfillLimits,
-  type BackfillReceipt,
-  type BackfillStages,
-  storeGroups,
-} from './backfill.ts';
+import type { SampleStages } from '../sample-stages.ts';
+import type { Validate } from './backfill-batches.ts';
+import { backfillLimits, type BackfillReceipt, type Backfills } from './backfill.ts';
 import { ConnectorDevices, type ConnectorDeviceStages } from './named-devices.ts';
 
 /** Time for which lines are read in one turn of the event loop, asked after so many lines. */
@@ -76,43 +70,58 @@ interface RefusedPoints {
   readonly message: string;
 }
 
-export interface WriteStages extends BackfillStages, ConnectorDeviceStages {
-  readonly turns: WorkTurns;
-  readonly now: () => EpochMs;
-}
+/** Stores points in line protocol. */
+export class PointWriter {
+  readonly #backfills: Backfills;
+  readonly #stages: SampleStages;
+  readonly #devices: ConnectorDeviceStages;
+  readonly #turns: WorkTurns;
 
-/**
- * Resolves when the good points are durable. Throws Problem 400 for an unknown precision, 413 for
- * too many points, and what a bulk request throws when it breaks off.
- */
-export async function writePoints(write: PointWrite, on: WriteStages): Promise<WriteOutcome> {
-  const { connector, body, precision } = write;
-  const readTime = timeReader(precision);
-  if (readTime === undefined)
-    throw problem('precisionUnknown', { precision: shortText(precision) });
-  const mapping = connector.lineProtocol;
-  if (mapping === null) throw problem('lineProtocolOff');
-  const receivedAt = on.now();
-  const points = new PointSamples({ mapping, readTime, receivedAt });
-  const faults = new Faults();
-  const reader = createLineReader(lineTexts(body.chunks));
-  const inTurn = turnsOf(write, on.turns);
-  const read = () => readLines(reader, points, faults);
-  while (await inTurn(read));
-  const { samples } = points;
-  const noted = { ...on, validate: notedValidation(samples, on.validate) };
-  const groups = pointGroups(samples);
-  const devices = new ConnectorDevices(connector, on);
-  const receipt = await storeGroups({ groups, receivedAt }, devices, noted);
-  for (const { index, ...refusal } of receipt.rejected) {
-    const { line, deviceId } = samples[index] ?? missing('sample');
-    faults.add(line, messageToSender(refusal, deviceId));
+  constructor(
+    backfills: Backfills,
+    stages: SampleStages,
+    devices: ConnectorDeviceStages,
+    turns: WorkTurns,
+  ) {
+    this.#backfills = backfills;
+    this.#stages = stages;
+    this.#devices = devices;
+    this.#turns = turns;
   }
-  const refused = refusedDevices(receipt, samples);
-  const [unread] = faults.told().faults;
-  if (unread !== undefined && faults.told().faultCount > receipt.rejected.length)
-    refused.push({ deviceId: null, status: 400, message: unread.message });
-  return { receipt, ...faults.told(), refused };
+
+  /**
+   * Resolves when the good points are durable. Throws Problem 400 for an unknown precision, 413 for
+   * too many points, and what a bulk request throws when it breaks off.
+   */
+  async write(write: PointWrite): Promise<WriteOutcome> {
+    const { connector, body, precision } = write;
+    const readTime = timeReader(precision);
+    if (readTime === undefined)
+      throw problem('precisionUnknown', { precision: shortText(precision) });
+    const mapping = connector.lineProtocol;
+    if (mapping === null) throw problem('lineProtocolOff');
+    const receivedAt = this.#stages.now();
+    const points = new PointSamples({ mapping, readTime, receivedAt });
+    const faults = new Faults();
+    const reader = createLineReader(lineTexts(body.chunks));
+    const inTurn = turnsOf(write, this.#turns);
+    const read = () => readLines(reader, points, faults);
+    while (await inTurn(read));
+    const { samples } = points;
+    const validate = notedValidation(samples, this.#stages);
+    const groups = pointGroups(samples);
+    const devices = new ConnectorDevices(connector, this.#devices);
+    const receipt = await this.#backfills.storeGroups({ groups, receivedAt, validate }, devices);
+    for (const { index, ...refusal } of receipt.rejected) {
+      const { line, deviceId } = samples[index] ?? missing('sample');
+      faults.add(line, messageToSender(refusal, deviceId));
+    }
+    const refused = refusedDevices(receipt, samples);
+    const [unread] = faults.told().faults;
+    if (unread !== undefined && faults.told().faultCount > receipt.rejected.length)
+      refused.push({ deviceId: null, status: 400, message: unread.message });
+    return { receipt, ...faults.told(), refused };
+  }
 }
 
 /**
@@ -164,17 +173,17 @@ function turnsOf({ connector, body }: PointWrite, turns: WorkTurns): InTurn {
   return (work) => turns.slice(organizationId, work);
 }
 
-/** Validation that notes which integers of a sample are strings. */
+/** Validation that notes which integers of a sample are strings; undefined where none is. */
 function notedValidation(
   samples: readonly PointSample[],
-  validate: WriteStages['validate'],
-): WriteStages['validate'] {
+  stages: SampleStages,
+): Validate | undefined {
   const notes = new Map<JsonObject, Note>();
   for (const { data, texts } of samples)
     if (texts !== undefined) notes.set(data, noteOfExact(texts));
-  if (notes.size === 0) return validate;
-  return (sample: Sample): ValidatedSample<Sample> => {
-    const validated = validate(sample);
+  if (notes.size === 0) return undefined;
+  return (sample, receivedAt) => {
+    const validated = stages.validate(sample, receivedAt);
     const note = notes.get(sample.data);
     return note === undefined ? validated : { ...validated, notes: [...validated.notes, note] };
   };

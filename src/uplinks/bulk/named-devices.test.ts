@@ -4,9 +4,9 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import { everyPermission, type Principal } from '../../model/principal.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import { problem } from '../../model/problem.ts';
-import { validateSample } from '../validate/sample-validation.ts';
-import { backfillLimits, backfillNamed, type BackfillStages } from './backfill.ts';
-import { KnownDevices, type NamedDeviceStages } from './named-devices.ts';
+import { testingStages } from '../testing-stages.ts';
+import { backfillLimits, Backfills } from './backfill.ts';
+import { type DeviceSearch, KnownDevices } from './named-devices.ts';
 
 const principal: Principal = {
   kind: 'API_KEY',
@@ -23,11 +23,14 @@ function routeOf(id: string): UplinkRoute {
   return { device, flow: { id: 'f1' }, outputs } as unknown as UplinkRoute;
 }
 
-function bench(append?: (entry: JournalEntry) => Promise<void>) {
+function bench(
+  append?: (entry: JournalEntry) => Promise<void>,
+  changes: Partial<DeviceSearch> = {},
+) {
   const searched: (readonly string[])[] = [];
   const routed: string[] = [];
   const entries: JournalEntry[] = [];
-  const on: BackfillStages & NamedDeviceStages = {
+  const devices: DeviceSearch = {
     findRoute(id) {
       routed.push(id);
       return routeOf(id);
@@ -40,21 +43,20 @@ function bench(append?: (entry: JournalEntry) => Promise<void>) {
       return new Map(known.map((name) => [name, { id: name, workspaceId: 'w1' }]));
     },
     authorizeWrite: () => undefined,
-    validate: validateSample,
-    calculate: (_, samples) => samples,
-    admit: (_, samples) => samples,
+    ...changes,
+  };
+  const appended = {
     appendColumns: async () => undefined,
-    async append(entry): Promise<DurableEntry> {
+    async append(entry: JournalEntry): Promise<DurableEntry> {
       entries.push(entry);
       await append?.(entry);
       const samples = entry.samples.map((sample) => ({ ...sample, storedAt: 0, cursor: '' }));
       return { ...entry, position: entries.length, samples, duplicates: 0 };
     },
-    announceRows: () => undefined,
-    announce: () => undefined,
-    stopping: () => false,
-    newId: () => 'id',
   };
+  const followers = { announceRows: () => undefined, announce: () => undefined };
+  const stages = testingStages(appended, followers, start + 3_600_000);
+  const on = new Backfills(stages, devices, () => false);
   return { on, searched, routed, entries };
 }
 
@@ -63,7 +65,7 @@ const element = (deviceId: string, n: number) => ({ deviceId, timestamp: start +
 const groupsOf = (count: number, names: readonly string[]) =>
   Array.from({ length: count }, (_, n) => names.map((name) => element(name, n)));
 const store = (groups: ReturnType<typeof groupsOf>, { on }: ReturnType<typeof bench>) =>
-  backfillNamed({ principal, groups, receivedAt: 0 }, on);
+  on.backfillNamed({ principal, groups, receivedAt: 0 });
 
 test('each name is looked up once in a request, unknown ones too; a group makes one entry for each device', async () => {
   const at = bench();
@@ -80,20 +82,19 @@ test('each name is looked up once in a request, unknown ones too; a group makes 
 });
 
 test('the devices of a group are looked up together, so that the directory reads them by few statements', async () => {
-  const at = bench();
   const waiting: (() => void)[] = [];
-  const on: typeof at.on = {
-    ...at.on,
-    cached: (_, name) => (name === 'd4' ? on.findRoute(name) : undefined),
-    findRoute: (id) =>
-      new Promise((resolve) => {
-        waiting.push(() => resolve(routeOf(id)));
-        // Nothing is answered before all are asked for.
-        if (id === 'd4' || waiting.length === 3)
-          for (const answer of waiting.splice(0)) setImmediate(answer);
-      }),
-  };
-  const stored = store(groupsOf(1, ['d1', 'd4', 'd2', 'd3']), { ...at, on });
+  const findRoute = (id: string) =>
+    new Promise<UplinkRoute>((resolve) => {
+      waiting.push(() => resolve(routeOf(id)));
+      // Nothing is answered before all are asked for.
+      if (id === 'd4' || waiting.length === 3)
+        for (const answer of waiting.splice(0)) setImmediate(answer);
+    });
+  const cached: DeviceSearch['cached'] = (_, name) => (name === 'd4' ? findRoute(name) : undefined);
+  const stored = store(
+    groupsOf(1, ['d1', 'd4', 'd2', 'd3']),
+    bench(undefined, { cached, findRoute }),
+  );
   expect(await stored).toMatchObject({ accepted: 4 });
 });
 
@@ -121,12 +122,11 @@ test('a disk that is full for one entry of a group: the problem says what the ot
 
 test('a failure of the records ends the request and does not count as an unknown device', async () => {
   for (const failing of ['placesByName', 'findRoute', 'authorizeWrite'] as const) {
-    const at = bench();
     const ours = new Error('a fault of the records');
     const fails = () => {
       throw ours;
     };
-    const on = { ...at.on, [failing]: fails };
-    await expect(store(groupsOf(1, ['d1']), { ...at, on })).rejects.toBe(ours);
+    const at = bench(undefined, { [failing]: fails });
+    await expect(store(groupsOf(1, ['d1']), at)).rejects.toBe(ours);
   }
 });

@@ -26,7 +26,8 @@ import { type DeviceConnector, deviceCreationOf } from '../../model/connector.ts
 /** Names that a request keeps in memory. With more of them, all are looked up again. */
 const namesMax = 20_000;
 
-export interface NamedDeviceStages {
+/** How bulk requests find devices, and whether their caller may write to them. */
+export interface DeviceSearch {
   readonly cached: UplinkRouteCache['cached'];
   /**
    * The devices of the organization by the service or physical ids that are known in it; the
@@ -47,107 +48,106 @@ export interface NamedDeviceStages {
   readonly known: KnownDevices;
 }
 
-interface NamedDevices {
-  readonly organizationId: string;
-  /** For each element its device, or why it is rejected. */
-  readonly ofElements: (elements: readonly Json[]) => Promise<readonly FoundDevice[]>;
-  /** The same for samples in columns; undefined when they do not name devices. */
-  readonly ofColumns: (samples: SampleColumns) => Promise<NamedRows | undefined>;
-}
-
 /** Those of one request: the records are read once for each device. */
-export function createNamedDevices(principal: Principal, on: NamedDeviceStages): NamedDevices {
-  const { organizationId } = principal;
-  const known = new Map<string, FoundDevice>();
-  const mayWriteTo = createWriteCheck(principal, on);
+export class NamedDevices {
+  readonly organizationId: string;
+  readonly #on: DeviceSearch;
+  readonly #known = new Map<string, FoundDevice>();
+  readonly #mayWriteTo: (device: WrittenDevice) => boolean;
 
-  /** The devices of the names of a group are known afterwards. */
-  async function lookUp(names: readonly (string | SampleRefusal)[]): Promise<void> {
-    const revision = on.known.revision();
-    // A group has fewer names than are kept.
-    if (known.size + names.length > namesMax) known.clear();
-    const unknown = new Set<string>();
-    const reads: Promise<void>[] = [];
-    for (const name of names) {
-      if (typeof name !== 'string' || known.has(name)) continue;
-      const device = unknown.has(name) ? undefined : cachedDevice(name);
-      if (device === undefined) unknown.add(name);
-      else if (device instanceof Promise)
-        reads.push(device.then((read) => void known.set(name, read)));
-      else known.set(name, device);
-    }
-    await Promise.all(reads);
-    if (unknown.size > 0)
-      for (const [name, device] of await searched([...unknown])) known.set(name, device);
-    for (const name of names) keep(name, revision);
+  constructor(principal: Principal, on: DeviceSearch) {
+    this.organizationId = principal.organizationId;
+    this.#on = on;
+    this.#mayWriteTo = createWriteCheck(principal, on);
   }
 
-  /** For other requests. */
-  function keep(name: string | SampleRefusal, revision: number): void {
-    const device = typeof name === 'string' ? known.get(name) : undefined;
-    if (typeof name !== 'string' || device === undefined || isRefusal(device)) return;
-    on.known.set(name, device, revision);
-  }
-
-  function deviceOf(name: string | SampleRefusal): FoundDevice {
-    return typeof name === 'string' ? (known.get(name) ?? missing('device')) : name;
-  }
-
-  async function ofElements(elements: readonly Json[]): Promise<FoundDevice[]> {
+  /** For each element its device, or why it is rejected. */
+  async ofElements(elements: readonly Json[]): Promise<FoundDevice[]> {
     const names = elements.map(deviceNameOf);
-    await lookUp(names);
-    return names.map(deviceOf);
+    await this.#lookUp(names);
+    return names.map((name) => this.#deviceOf(name));
   }
 
-  async function ofColumns({ deviceIds, texts }: SampleColumns): Promise<NamedRows | undefined> {
+  /** The same for samples in columns; undefined when they do not name devices. */
+  async ofColumns({ deviceIds, texts }: SampleColumns): Promise<NamedRows | undefined> {
     if (deviceIds === undefined) return undefined;
     // By the place of the name in `texts`, which has other strings too.
     const found: (FoundDevice | undefined)[] = Array.from({ length: texts.length });
     const unknown = new Set<number>();
-    const kept = on.known.of(organizationId);
+    const kept = this.#on.known.of(this.organizationId);
     for (const place of deviceIds) {
       if (found[place] !== undefined) continue;
       const name = texts[place] ?? missing('name');
       const device = isLongName(name) ? undefined : kept.get(name);
       // Most devices of a fleet were named by an earlier request.
       if (device === undefined) unknown.add(place);
-      else found[place] = mayWriteTo(device) ? device : deviceRefusal(name);
+      else found[place] = this.#mayWriteTo(device) ? device : deviceRefusal(name);
     }
     if (unknown.size > 0) {
       const names = [...unknown].map((place) => deviceNameOf({ deviceId: texts[place] ?? '' }));
-      await lookUp(names);
+      await this.#lookUp(names);
       for (const [i, place] of [...unknown].entries())
-        found[place] = deviceOf(names[i] ?? missing('name'));
+        found[place] = this.#deviceOf(names[i] ?? missing('name'));
     }
     return { found, names: deviceIds };
   }
 
-  return { organizationId, ofElements, ofColumns };
+  /** The devices of the names of a group are known afterwards. */
+  async #lookUp(names: readonly (string | SampleRefusal)[]): Promise<void> {
+    const revision = this.#on.known.revision();
+    // A group has fewer names than are kept.
+    if (this.#known.size + names.length > namesMax) this.#known.clear();
+    const unknown = new Set<string>();
+    const reads: Promise<void>[] = [];
+    for (const name of names) {
+      if (typeof name !== 'string' || this.#known.has(name)) continue;
+      const device = unknown.has(name) ? undefined : this.#cachedDevice(name);
+      if (device === undefined) unknown.add(name);
+      else if (device instanceof Promise)
+        reads.push(device.then((read) => void this.#known.set(name, read)));
+      else this.#known.set(name, device);
+    }
+    await Promise.all(reads);
+    if (unknown.size > 0)
+      for (const [name, device] of await this.#searched([...unknown]))
+        this.#known.set(name, device);
+    for (const name of names) this.#keep(name, revision);
+  }
+
+  /** For other requests. */
+  #keep(name: string | SampleRefusal, revision: number): void {
+    const device = typeof name === 'string' ? this.#known.get(name) : undefined;
+    if (typeof name !== 'string' || device === undefined || isRefusal(device)) return;
+    this.#on.known.set(name, device, revision);
+  }
+
+  #deviceOf(name: string | SampleRefusal): FoundDevice {
+    return typeof name === 'string' ? (this.#known.get(name) ?? missing('device')) : name;
+  }
 
   /** A promise only while the flow of the device is read. */
-  function cachedDevice(name: string): FoundDevice | Promise<FoundDevice> | undefined {
-    const route = on.cached(organizationId, name);
-    if (route instanceof Promise) return route.then((read) => writable(name, read));
-    return route && writable(name, route);
+  #cachedDevice(name: string): FoundDevice | Promise<FoundDevice> | undefined {
+    const route = this.#on.cached(this.organizationId, name);
+    if (route instanceof Promise) return route.then((read) => this.#writable(name, read));
+    return route && this.#writable(name, route);
   }
 
   /** All names together, so that the directory reads their devices by few statements. */
-  async function searched(
-    names: readonly string[],
-  ): Promise<readonly (readonly [string, FoundDevice])[]> {
-    const places = await on.placesByName(organizationId, names);
+  async #searched(names: readonly string[]): Promise<readonly (readonly [string, FoundDevice])[]> {
+    const places = await this.#on.placesByName(this.organizationId, names);
     return Promise.all(
       names.map(async (name) => {
         const place = places.get(name);
-        return [name, place === undefined ? deviceRefusal(name) : await routed(name, place)];
+        return [name, place === undefined ? deviceRefusal(name) : await this.#routed(name, place)];
       }),
     );
   }
 
-  async function routed(name: string, { id, workspaceId }: DevicePlace): Promise<FoundDevice> {
-    if (!mayWriteTo({ id, origin: { organizationId, workspaceId } })) return deviceRefusal(name);
+  async #routed(name: string, { id, workspaceId }: DevicePlace): Promise<FoundDevice> {
+    if (!this.#mayWriteTo({ id, origin: { organizationId: this.organizationId, workspaceId } }))
+      return deviceRefusal(name);
     try {
-      return writable(name, await on.findRoute(id));
+      return this.#writable(name, await this.#on.findRoute(id));
     } catch (error) {
       // It was deleted in between.
       if (error instanceof Problem && error.problem === 'notFound') return deviceRefusal(name);
@@ -155,20 +155,21 @@ export function createNamedDevices(principal: Principal, on: NamedDeviceStages):
     }
   }
 
-  function writable(name: string, route: UplinkRoute): FoundDevice {
+  #writable(name: string, route: UplinkRoute): FoundDevice {
     const device = backfillDevice(route);
-    return mayWriteTo(device) ? device : deviceRefusal(name);
+    return this.#mayWriteTo(device) ? device : deviceRefusal(name);
   }
 }
 
-interface WrittenDevice extends Pick<BackfillDevice, 'id'> {
+interface WrittenDevice {
+  readonly id: string;
   readonly origin: { readonly organizationId: string | null; readonly workspaceId: string | null };
 }
 
 /** Whether the principal may write to the device. */
 function createWriteCheck(
   principal: Principal,
-  { authorizeWrite }: NamedDeviceStages,
+  { authorizeWrite }: DeviceSearch,
 ): (device: WrittenDevice) => boolean {
   let last: { readonly origin: WrittenDevice['origin']; readonly may: boolean } | undefined;
 

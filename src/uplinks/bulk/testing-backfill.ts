@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts';
-import type { DurableEntry } from '../../model/journal-entry.ts';
+import type { DurableEntry, DurableRows } from '../../model/journal-entry.ts';
 import { everyPermission, type Principal } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { DevicePlace } from '../../storage/records/rows/devices.ts';
@@ -12,10 +12,9 @@ import { allSamples } from '../../storage/samples/conformance/sample-entries.ts'
 import { openTestSamples, type TestSamples } from '../../storage/samples/testing-samples.ts';
 import type { SampleGroup } from '../../transports/http/sample-groups.ts';
 import type { Attempt } from '../idempotency/idempotency.ts';
-import { DeviceNames } from '../validate/device-names.ts';
-import { validateSample, withTimeNote } from '../validate/sample-validation.ts';
-import { backfillNamed, type BackfillStages } from './backfill.ts';
-import { KnownDevices, type NamedDeviceStages } from './named-devices.ts';
+import { testingStages } from '../testing-stages.ts';
+import { Backfills } from './backfill.ts';
+import { type DeviceSearch, KnownDevices } from './named-devices.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'heliograph-backfill-'));
 const opened: TestSamples[] = [];
@@ -52,10 +51,8 @@ export async function platform(name: string) {
   const limits = { chunkRowsMin: 6, instantRowsMax: 4, rowsMax: 40, memtableRowsMax: 50 };
   const store = await openTestSamples({ directory, now: () => now, limits });
   opened.push(store);
-  let ids = 0;
   const announced: DurableEntry[] = [];
-  const { admit } = new DeviceNames({ topics: 3, dataKeys: 6 }, async () => new Map());
-  const on: BackfillStages & NamedDeviceStages = {
+  const devices: DeviceSearch = {
     findRoute: (id) => routeOf(id),
     known: new KnownDevices(() => 0),
     cached: (_, name) => (name.startsWith('d1') ? routeOf(name) : undefined),
@@ -64,18 +61,15 @@ export async function platform(name: string) {
     authorizeWrite(_, { workspaceId }) {
       if (workspaceId !== 'w1') throw problem('permissionDenied');
     },
-    validate: (sample) => withTimeNote(validateSample(sample), now),
-    calculate: (_, samples) => samples,
-    admit,
-    append: (entry) => store.append(entry),
-    appendColumns: (entries) => store.appendColumns(entries),
-    announce: (entry) => void announced.push(entry),
-    announceRows(rows) {
+  };
+  const followers = {
+    announce: (entry: DurableEntry) => void announced.push(entry),
+    announceRows(rows: DurableRows) {
       for (let place = 0; place < rows.length; place++) announced.push(rows.entryAt(place));
     },
-    stopping: () => false,
-    newId: () => `id${ids++}`,
   };
+  const stages = testingStages(store, followers, now, { topics: 3, dataKeys: 6 });
+  const on = new Backfills(stages, devices, () => false);
   return { store, announced, on };
 }
 
@@ -96,7 +90,7 @@ export async function send(
   attempt?: Attempt,
 ): Promise<unknown> {
   try {
-    return await backfillNamed({ principal, groups, receivedAt: 7, attempt }, on);
+    return await on.backfillNamed({ principal, groups, receivedAt: 7, attempt });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return { problem: error.problem, details: error.details, message: error.message };

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../model/json.ts';
 import type { Uplink } from '../../model/uplink.ts';
 import { ScriptMachine } from '../../scripting/script-machine.ts';
-import { type DecodedUplink, decodeUplink } from './decode-uplink.ts';
+import { type DecodedUplink, UplinkDecoder } from './decode-uplink.ts';
 
 let machine: ScriptMachine;
-let decode: ReturnType<typeof decodeUplink>;
+let decode: UplinkDecoder['decode'];
 beforeAll(() => {
   machine = new ScriptMachine({ workers: 1 });
-  decode = decodeUplink(machine, 65_536);
+  ({ decode } = new UplinkDecoder(machine, 65_536));
 });
 afterAll(() => machine.close());
 

@@ -1,11 +1,11 @@
 // Uplink decoder: converts an uplink into samples, with the device type's script or unchanged (interface 2.10, contract 10 and 15).
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { timestampOf, timestampRefusal } from '../../model/timestamp.ts';
-import { exactIntegersNote } from '../../model/json-keys.ts';
+import { exactIntegersNote, typedJson } from '../../model/json-keys.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Note } from '../../model/entry-trace.ts';
 import { defaultTopic, type Sample } from '../../model/sample.ts';
-import type { Uplink, UplinkScript } from '../../model/uplink.ts';
+import type { EarlyRun, Uplink, UplinkScript } from '../../model/uplink.ts';
 import type { Emit } from '../../scripting/emit.ts';
 import type { ScriptRunner } from '../../scripting/script-machine.ts';
 import { conversionNotes, deviceEvent, errorNote } from './downlink-command.ts';
@@ -20,43 +20,55 @@ export interface DecodedUplink {
   readonly processorMs: number;
 }
 
-/**
- * Makes the decoder: an uplink and the state that the device's last run passed on in, samples,
- * notes and the new state out, which has at most `stateBytesMax` as JSON. What a script does wrong is a note; what it emitted before an error
- * is kept (contract 35). `ran` is told of each run of a script and the state that it got. Rejects
- * only with the problems of the script machine: too busy, or stopping.
- */
-export function decodeUplink(
-  scripts: ScriptRunner,
-  stateBytesMax: number,
-  ran: (script: UplinkScript, decoded: DecodedUplink, given: JsonObject) => void = () => undefined,
-): (uplink: Uplink, state: JsonObject) => Promise<DecodedUplink> {
-  return async (uplink, state) => {
+/** Runs the scripts of uplinks. What a script does wrong is a note; what it emitted before an error is kept (contract 35). */
+export class UplinkDecoder {
+  readonly #scripts: ScriptRunner;
+  readonly #stateBytesMax: number;
+  readonly #ran: (script: UplinkScript, decoded: DecodedUplink, given: JsonObject) => void;
+
+  constructor(
+    scripts: ScriptRunner,
+    /** Limit on a new state, as JSON. */
+    stateBytesMax: number,
+    /** Told of each run of a script and the state that it got. */
+    ran: (script: UplinkScript, decoded: DecodedUplink, given: JsonObject) => void = () =>
+      undefined,
+  ) {
+    this.#scripts = scripts;
+    this.#stateBytesMax = stateBytesMax;
+    this.#ran = ran;
+  }
+
+  /**
+   * `state` is what the device's last run passed on. Rejects only with the problems of the script
+   * machine: too busy, or stopping.
+   */
+  readonly decode = async (uplink: Uplink, state: JsonObject): Promise<DecodedUplink> => {
     const { script } = uplink;
     if (script === null) return passThrough(uplink);
     const { tenant, code: source } = script;
     const event = decoderEvent(uplink, state);
-    const { emits, processorMs } = await scripts.run({
+    const { emits, processorMs } = await this.#scripts.run({
       tenant,
       source,
       event,
       nonFinite: 'marked',
     });
-    const decoded = { ...decodedOf(uplink, emits, stateBytesMax), processorMs };
-    ran(script, decoded, state);
+    const decoded = { ...this.#decodedOf(uplink, emits), processorMs };
+    this.#ran(script, decoded, state);
     return decoded;
   };
-}
 
-/** What the emits of a run of the uplink's script say. */
-export function decodedOf(
-  uplink: Uplink,
-  emits: readonly Emit[],
-  stateBytesMax: number,
-): Omit<DecodedUplink, 'processorMs'> {
-  const { notes, ...decoded } = collected(uplink, emits, stateBytesMax);
-  const exact = exactIntegersNote(uplink.body);
-  return { ...decoded, notes: exact === undefined ? notes : [exact, ...notes] };
+  /** What an early run of the script emitted. */
+  decodeEarly(uplink: Uplink, { entries }: EarlyRun) {
+    return this.#decodedOf(uplink, typedJson<Emit[]>(entries));
+  }
+
+  #decodedOf(uplink: Uplink, emits: readonly Emit[]) {
+    const { notes, ...decoded } = collected(uplink, emits, this.#stateBytesMax);
+    const exact = exactIntegersNote(uplink.body);
+    return { ...decoded, notes: exact === undefined ? notes : [exact, ...notes] };
+  }
 }
 
 /** The payload of an uplink without a script is its sample. */
@@ -83,11 +95,7 @@ function dataOf({ body }: ReceivedPayload): JsonObject {
   return isJsonObject(body) ? body : { values: body };
 }
 
-function collected(
-  uplink: Uplink,
-  emits: readonly Emit[],
-  stateBytesMax: number,
-): Omit<DecodedUplink, 'processorMs'> {
+function collected(uplink: Uplink, emits: readonly Emit[], stateBytesMax: number) {
   const samples: Sample[] = [];
   const notes: Note[] = [];
   let state: JsonObject | undefined;

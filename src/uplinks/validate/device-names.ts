@@ -2,24 +2,13 @@
 import { hash, randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import {
-  defaultTopic,
-  hasKey,
-  keyPathsInSteps,
-  keyPathsUpTo,
-  type Sample,
-} from '../../model/sample.ts';
+import { defaultTopic, hasKey, keyPathsInSteps, keyPathsUpTo } from '../../model/sample.ts';
 import { keysOfKnown, rememberLarge } from '../../model/json-keys.ts';
 import { cutName } from '../../model/ids.ts';
 import { type Quotas, quotaTable } from '../../model/quota.ts';
 import { type BoundedMap, createBoundedMap } from '../../structures/caches.ts';
 import { type RemovedKey, validationLimits } from './data-cleaning.ts';
-import {
-  noteCleaning,
-  removedKeysMeta,
-  type ValidatedSample,
-  warning,
-} from './sample-validation.ts';
+import { noteCleaning, removedKeysMeta, type Validated, warning } from './sample-validation.ts';
 import { allSteps, type InTurn, inTurns } from '../../structures/turns.ts';
 import { createStringHash, SlotIndex } from '../../structures/hash-tables.ts';
 
@@ -135,8 +124,6 @@ function extended(slots: Slots): Slots {
     longer[name].set(slots[name]);
   return longer;
 }
-
-type Validated = ValidatedSample<Sample>;
 
 /**
  * Returns the stored key paths of a device by topic. A path is the keys from the root, joined by

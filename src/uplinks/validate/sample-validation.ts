@@ -52,6 +52,8 @@ export interface ValidatedSample<S extends Sample> {
   readonly metrics: SampleMetrics;
 }
 
+export type Validated = ValidatedSample<Sample>;
+
 const noNotes: readonly Note[] = Object.freeze([]);
 
 /**
