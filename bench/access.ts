@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSession } from '../src/access/sign-in.ts';
+import { UserSessions } from '../src/access/user-sessions.ts';
 import { authorize } from '../src/access/authorize.ts';
 import { identify, type RequestHeaders } from '../src/access/authenticators.ts';
 import { bootstrap } from '../src/access/bootstrap.ts';
@@ -54,7 +54,7 @@ const place = {
 };
 const grant = { name: 'k', organizationId: made.organizationId, permissions: everyPermission };
 const user = (await userRows.find(records.db, made.userId))!;
-const session = await startSession(records, user, { now: Date.now(), signInKind: 'PASSWORD' });
+const session = await new UserSessions(records, Date.now).start(user, { signInKind: 'PASSWORD' });
 const owner = (await access.sessions.current(session.session.id))!;
 const keys: { id: string; secret: string }[] = [];
 for (let n = 0; n < keysCount; n += 1) keys.push(await createApiKey(records, owner, grant));

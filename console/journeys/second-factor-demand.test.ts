@@ -1,7 +1,7 @@
 // Demanded second factor in two browsers: switched on, set up by a member who continues, and reset.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
+import { CodeSecret } from '../../src/access/second-factor.ts';
 import { addMember, signIn as signInByRequest } from '../../tests/access/access-world.ts';
 import { startWorld, type World } from '../../tests/world/world.ts';
 import { axeFindings, type Browser, openBrowser, signIn } from './chromium.ts';
@@ -31,7 +31,7 @@ async function setUpApp(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Copy key' }).waitFor();
   const secret = (await page.locator('dialog code').innerText()).replaceAll(' ', '');
   clock.ahead += stepMs;
-  const code = codeOfStep(fromBase32(secret), Math.floor(now() / stepMs));
+  const code = CodeSecret.parse(secret).codeOf(Math.floor(now() / stepMs));
   await page.getByLabel('Code', { exact: true }).fill(code);
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('button', { name: "I've saved my codes" }).click();

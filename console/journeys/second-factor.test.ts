@@ -1,7 +1,7 @@
 // Second factor in a browser: an app is set up by its QR code, asked for at sign-in, and removed.
 import decodeQR from 'qr/decode.js';
 import { expect, test } from 'vitest';
-import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
+import { CodeSecret } from '../../src/access/second-factor.ts';
 import { startWorld } from '../../tests/world/world.ts';
 import { axeFindings, signIn } from './chromium.ts';
 import { journey } from './journey.ts';
@@ -19,7 +19,7 @@ journey('second factor', { start: startAhead }, (stage) => {
   let recoveryCodes: string[] = [];
   const nextCode = () => {
     clock.ahead += stepMs;
-    return codeOfStep(fromBase32(secret), Math.floor(now() / stepMs));
+    return CodeSecret.parse(secret).codeOf(Math.floor(now() / stepMs));
   };
   const firstStep = async () => {
     const { page } = stage;

@@ -13,7 +13,7 @@ import { testEngine } from '../storage/records/testing-engine.ts';
 import { ApiKeyAuthenticator, BearerAuthenticator, identify } from './authenticators.ts';
 import { authorize } from './authorize.ts';
 import { bootstrap, type Bootstrapped } from './bootstrap.ts';
-import { changePassword, readAccount, readPreferences, replacePreferences } from './sign-in.ts';
+import { Accounts } from './accounts.ts';
 import { isPassword } from './password.ts';
 import { processorMs } from '../structures/testing-processor-time.ts';
 
@@ -63,11 +63,15 @@ test('the first start makes an owner with a random password, and a second start 
 
 test('security 9, ASVS 6.4.1: the generated password of the first start is to be replaced', async () => {
   const own = { id: made.userId, organizationId: made.organizationId };
-  expect(await readAccount(records.db, own)).toMatchObject({ passwordChangeRequired: true });
+  expect(await new Accounts(records, () => now).account(own)).toMatchObject({
+    passwordChangeRequired: true,
+  });
   const principal = { ...own, kind: 'USER', name: '', permissions: {}, workspaces: 'all' } as const;
   const change = { currentPassword: made.generatedPassword!, newPassword: 'chosen by the owner' };
-  expect(await changePassword(records, principal, change, now)).toBe(true);
-  expect(await readAccount(records.db, own)).not.toHaveProperty('passwordChangeRequired');
+  expect(await new Accounts(records, () => now).changePassword(principal, change)).toBe(true);
+  expect(await new Accounts(records, () => now).account(own)).not.toHaveProperty(
+    'passwordChangeRequired',
+  );
 });
 
 test.each<[string, Record<string, string | string[]>, string]>([
@@ -227,10 +231,11 @@ test('goal 20,000 authentications a second: a known key needs no query', () => {
 
 test('interface 5 rule 6: a deleted key is refused at once, and its preferences end with it', async () => {
   const key = { id: made.apiKeyId! };
-  await replacePreferences(records, key, { theme: 'dark' });
-  expect(await readPreferences(records, key)).toEqual({ theme: 'dark' });
+  const accounts = new Accounts(records, () => now);
+  await accounts.replacePreferences(key, { theme: 'dark' });
+  expect(await accounts.preferences(key)).toEqual({ theme: 'dark' });
   await apiKeyRows.remove(records.db, made.apiKeyId!);
   records.announce({ kind: 'apiKey', id: made.apiKeyId!, action: 'deleted' });
   expect(await refusal(() => keys.authenticate(secret))).toBe('Unauthorized');
-  expect(await readPreferences(records, key)).toEqual({});
+  expect(await accounts.preferences(key)).toEqual({});
 });

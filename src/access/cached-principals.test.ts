@@ -16,7 +16,7 @@ import {
   SessionAuthenticator,
 } from './authenticators.ts';
 import { bootstrap, type Bootstrapped } from './bootstrap.ts';
-import { startSession } from './sign-in.ts';
+import { UserSessions } from './user-sessions.ts';
 
 const secret = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
 const now = Date.UTC(2026, 0, 1);
@@ -52,8 +52,7 @@ beforeAll(async () => {
     created: now,
   });
   const user = (await userRows.find(records.db, made.userId))!;
-  const { session, sessionToken } = await startSession(records, user, {
-    now,
+  const { session, sessionToken } = await new UserSessions(records, () => now).start(user, {
     signInKind: 'PASSWORD',
   });
   sessionId = session.id;

@@ -12,9 +12,7 @@ import { type EpochMs, isWithin } from '../model/instant.ts';
 import { Problem, type ProblemName } from '../model/problem.ts';
 import type { Records } from '../storage/records/records.ts';
 import { sessionRows } from '../storage/records/rows/sign-in.ts';
-import { userRows } from '../storage/records/rows/users.ts';
 import type { Sealer } from '../storage/records/secret-encryption.ts';
-import { endSessionsById } from './own-sessions.ts';
 
 interface EndedAtProvider {
   readonly issuer: string;
@@ -356,22 +354,6 @@ export function openTransaction(
 }
 
 // Provider sessions: sessions that the sign-in provider began, and ends.
-
-/** Ends one session, or all that the provider began for the person; returns how many. */
-export async function endSessionsOfProvider(
-  records: Records,
-  { issuer, subject, providerSession }: EndedAtProvider,
-): Promise<number> {
-  const identity =
-    subject === undefined
-      ? undefined
-      : await userRows.findIdentity(records.db, { issuer, subject });
-  const userId = identity?.userId;
-  if (userId === undefined && providerSession === undefined) return 0;
-  const ids = await sessionRows.fromProvider(records.db, { userId, providerSession });
-  await endSessionsById(records, ids);
-  return ids.length;
-}
 
 /** Sealed; null for a session that no provider began. */
 export async function idTokenOf({ db }: Records, sessionId: string): Promise<string | null> {

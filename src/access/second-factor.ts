@@ -21,9 +21,8 @@ import {
 } from '../storage/records/rows/sign-in.ts';
 import { userRows, organizationMemberRows } from '../storage/records/rows/users.ts';
 import { type Sealer, secretHash } from '../storage/records/secret-encryption.ts';
-import { removeInStep } from './own-sessions.ts';
+import { removeInStep } from './user-sessions.ts';
 import { type Assertion, type RelyingParty, verifyPasskey } from './passkey-proof.ts';
-import { isPassword } from './password.ts';
 
 /** How a second factor was shown. */
 export type SecondFactorKind = 'ONE_TIME_CODE' | 'PASSKEY' | 'RECOVERY_CODE';
@@ -39,95 +38,156 @@ export async function secondFactorsOf(db: RecordsDb, userId: string): Promise<Se
   return kinds;
 }
 
-/** What the own account shows. */
-export async function readSecondFactor(db: RecordsDb, { id }: Principal) {
-  const app = await authenticatorAppRows.find(db, id);
-  const user = await userRows.find(db, id);
-  const confirmed = app?.confirmed ?? null;
-  return {
-    available: user?.passwordHash !== undefined && user.passwordHash !== null,
-    authenticatorApp: confirmed === null ? null : { created: formatInstant(confirmed) },
-    recoveryCodes: await recoveryCodeRows.count(db, id),
-  };
-}
+/** Second factors of users: set up, checked and removed. */
+export class SecondFactors {
+  readonly #records: Records;
+  readonly #now: () => EpochMs;
 
-/**
- * The user, when the password is right; undefined for a wrong one. Throws 403 for an account
- * without a password: the provider asks for the second factor of such users.
- */
-export async function userWithPassword(
-  db: RecordsDb,
-  userId: string,
-  password: string,
-): Promise<User | undefined> {
-  const user = await userRows.find(db, userId);
-  if (user === undefined) throw problem('unauthorized');
-  if (user.passwordHash === null) throw problem('noPassword');
-  return (await isPassword(password, user.passwordHash)) ? user : undefined;
-}
+  constructor(records: Records, now: () => EpochMs) {
+    this.#records = records;
+    this.#now = now;
+  }
 
-/**
- * Creates the secret of an app, which counts once a code of it was right. Throws 409 for a user
- * with an app.
- */
-export async function beginAuthenticatorApp(
-  { db, sealer }: Records,
-  { id, email }: User,
-  now: EpochMs,
-): Promise<{ readonly secret: string; readonly address: string }> {
-  const secret = newCodeSecret();
-  const app = { userId: id, sealedSecret: sealer.seal(secret), confirmed: null, created: now };
-  await transaction(db, async (step) => {
-    const known = await authenticatorAppRows.find(step.db, id);
-    if (known !== undefined && known.confirmed !== null) throw problem('secondFactorExists');
-    await authenticatorAppRows.replace(step.db, { ...app, lastStep: 0 });
-  });
-  return { secret, address: codeAddress(secret, email) };
-}
+  /** What the own account shows. */
+  async read({ id }: Principal) {
+    const { db } = this.#records;
+    const app = await authenticatorAppRows.find(db, id);
+    const user = await userRows.find(db, id);
+    const confirmed = app?.confirmed ?? null;
+    return {
+      available: user?.passwordHash !== undefined && user.passwordHash !== null,
+      authenticatorApp: confirmed === null ? null : { created: formatInstant(confirmed) },
+      recoveryCodes: await recoveryCodeRows.count(db, id),
+    };
+  }
 
-/**
- * The app counts from now on. Other sessions of the user end if it is the first second factor,
- * because they began without one. Returns recovery codes, which cannot be read again, or an empty
- * list if the user has some; undefined for a wrong code. Throws 409 without an app that waits for its first
- * code.
- */
-export async function confirmApp(
-  records: Records,
-  principal: Principal,
-  code: string,
-  now: EpochMs,
-): Promise<string[] | undefined> {
-  const { id } = principal;
-  const app = await authenticatorAppRows.find(records.db, id);
-  if (app === undefined) throw problem('noSecondFactor', { what: 'authenticator app' });
-  if (app.confirmed !== null) throw problem('secondFactorExists');
-  const codeStep = stepOfCode(records.sealer.open(app.sealedSecret), code, {
-    now,
-    lastStep: app.lastStep,
-  });
-  if (codeStep === undefined) return undefined;
-  return transaction(records.db, async (step) => {
-    if (!(await authenticatorAppRows.useStep(step.db, id, codeStep))) throw problem('wrongCode');
-    const recoveryCodes = await protect(step, records, principal);
-    await authenticatorAppRows.confirm(step.db, id, now);
-    return recoveryCodes;
-  });
-}
+  /**
+   * Creates the secret of an app, which counts once a code of it was right. Throws 409 for a user
+   * with an app.
+   */
+  async beginApp({
+    id,
+    email,
+  }: User): Promise<{ readonly secret: string; readonly address: string }> {
+    const { db, sealer } = this.#records;
+    const code = CodeSecret.random();
+    const secret = code.base32();
+    const app = {
+      userId: id,
+      sealedSecret: sealer.seal(secret),
+      confirmed: null,
+      created: this.#now(),
+    };
+    await transaction(db, async (step) => {
+      const known = await authenticatorAppRows.find(step.db, id);
+      if (known !== undefined && known.confirmed !== null) throw problem('secondFactorExists');
+      await authenticatorAppRows.replace(step.db, { ...app, lastStep: 0 });
+    });
+    return { secret, address: code.address(email) };
+  }
 
-/**
- * For a user who gets a second factor: ends the other sessions if it is the first one, and returns
- * recovery codes if the user has none.
- */
-export async function protect(
-  step: TransactionStep,
-  records: Records,
-  principal: Principal,
-): Promise<string[]> {
-  const { id } = principal;
-  if ((await secondFactorsOf(step.db, id)).length === 0)
-    await endOtherSessions(step, records, principal);
-  if ((await recoveryCodeRows.count(step.db, id)) > 0) return [];
-  return newCodes(step.db, id);
+  /**
+   * The app counts from now on. Other sessions of the user end if it is the first second factor,
+   * because they began without one. Returns recovery codes, which cannot be read again, or an empty
+   * list if the user has some; undefined for a wrong code. Throws 409 without an app that waits for its first
+   * code.
+   */
+  async confirmApp(principal: Principal, code: string): Promise<string[] | undefined> {
+    const records = this.#records;
+    const now = this.#now();
+    const { id } = principal;
+    const app = await authenticatorAppRows.find(records.db, id);
+    if (app === undefined) throw problem('noSecondFactor', { what: 'authenticator app' });
+    if (app.confirmed !== null) throw problem('secondFactorExists');
+    const secret = CodeSecret.parse(records.sealer.open(app.sealedSecret));
+    const codeStep = secret.stepOf(code, { now, lastStep: app.lastStep });
+    if (codeStep === undefined) return undefined;
+    return transaction(records.db, async (step) => {
+      if (!(await authenticatorAppRows.useStep(step.db, id, codeStep))) throw problem('wrongCode');
+      const recoveryCodes = await this.protect(step, principal);
+      await authenticatorAppRows.confirm(step.db, id, now);
+      return recoveryCodes;
+    });
+  }
+
+  /**
+   * For a user who gets a second factor: ends the other sessions if it is the first one, and returns
+   * recovery codes if the user has none.
+   */
+  async protect(step: TransactionStep, principal: Principal): Promise<string[]> {
+    const { id } = principal;
+    if ((await secondFactorsOf(step.db, id)).length === 0)
+      await endOtherSessions(step, this.#records, principal);
+    if ((await recoveryCodeRows.count(step.db, id)) > 0) return [];
+    return newCodes(step.db, id);
+  }
+
+  /** Replaces the recovery codes. Throws 409 for a user without a second factor. */
+  async renewRecoveryCodes({ id }: User): Promise<string[]> {
+    const { db } = this.#records;
+    if ((await secondFactorsOf(db, id)).length === 0)
+      throw problem('noSecondFactor', { what: 'second factor' });
+    return transaction(db, (step) => newCodes(step.db, id));
+  }
+
+  /** Removes the app. Throws 409 for a user without one. */
+  async removeApp({ id }: User): Promise<void> {
+    await transaction(this.#records.db, async (step) => {
+      const app = await authenticatorAppRows.find(step.db, id);
+      if (app === undefined || app.confirmed === null)
+        throw problem('noSecondFactor', { what: 'authenticator app' });
+      await authenticatorAppRows.remove(step.db, id);
+      await this.afterRemoval(step, id);
+    });
+  }
+
+  /**
+   * Without a second factor, recovery codes replace nothing. Throws 409 when it was the last one and
+   * an organization of the user demands one.
+   */
+  async afterRemoval(step: TransactionStep, userId: string): Promise<void> {
+    if (!(await hasSecondFactor(step.db, userId))) {
+      await refuseWithoutSecondFactor(step.db, userId);
+      await recoveryCodeRows.removeOf(step.db, userId);
+    }
+    await announceAfterCommit(step, this.#records.announce, [
+      { kind: 'user', id: userId, action: 'updated' },
+    ]);
+  }
+
+  /** Checks what was shown and uses it up; undefined when it is wrong or was used before. */
+  async check(
+    first: FirstStep & { readonly issuedAt: EpochMs },
+    {
+      code,
+      recoveryCode,
+      passkey,
+    }: {
+      readonly code?: string | null | undefined;
+      readonly recoveryCode?: string | null | undefined;
+      readonly passkey?: Assertion | null | undefined;
+    },
+    party: RelyingParty | undefined,
+  ): Promise<SecondFactorKind | undefined> {
+    const { db, sealer } = this.#records;
+    const now = this.#now();
+    const { userId, challenge, issuedAt } = first;
+    if (passkey && party !== undefined) {
+      await verifyPasskey(db, passkey, { challenge, issuedAt, party, now }, userId);
+      return 'PASSKEY';
+    }
+    if (typeof recoveryCode === 'string') {
+      const isRight = await recoveryCodeRows.use(db, userId, recoveryCodeHash(recoveryCode));
+      return isRight ? 'RECOVERY_CODE' : undefined;
+    }
+    const app = await authenticatorAppRows.find(db, userId);
+    if (app === undefined || app.confirmed === null || typeof code !== 'string') return undefined;
+    const { sealedSecret, lastStep } = app;
+    const step = CodeSecret.parse(sealer.open(sealedSecret)).stepOf(code, { now, lastStep });
+    if (step === undefined || !(await authenticatorAppRows.useStep(db, userId, step)))
+      return undefined;
+    return 'ONE_TIME_CODE';
+  }
 }
 
 async function newCodes(db: RecordsDb, userId: string): Promise<string[]> {
@@ -150,93 +210,6 @@ async function endOtherSessions(
     others.map((one) => one.id),
   );
   await announceAfterCommit(step, announce, [{ kind: 'user', id, action: 'updated' }]);
-}
-
-/** Replaces the recovery codes. Throws 409 for a user without a second factor. */
-export async function renewRecoveryCodes({ db }: Records, { id }: User): Promise<string[]> {
-  if ((await secondFactorsOf(db, id)).length === 0)
-    throw problem('noSecondFactor', { what: 'second factor' });
-  return transaction(db, (step) => newCodes(step.db, id));
-}
-
-/** Removes the app. Throws 409 for a user without one. */
-export async function removeApp({ db, announce }: Records, { id }: User): Promise<void> {
-  await transaction(db, async (step) => {
-    const app = await authenticatorAppRows.find(step.db, id);
-    if (app === undefined || app.confirmed === null)
-      throw problem('noSecondFactor', { what: 'authenticator app' });
-    await authenticatorAppRows.remove(step.db, id);
-    await afterRemoval(step, announce, id);
-  });
-}
-
-/**
- * Without a second factor, recovery codes replace nothing. Throws 409 when it was the last one and
- * an organization of the user demands one.
- */
-export async function afterRemoval(
-  step: TransactionStep,
-  announce: Records['announce'],
-  userId: string,
-): Promise<void> {
-  if (!(await hasSecondFactor(step.db, userId))) {
-    await refuseWithoutSecondFactor(step.db, userId);
-    await recoveryCodeRows.removeOf(step.db, userId);
-  }
-  await announceAfterCommit(step, announce, [{ kind: 'user', id: userId, action: 'updated' }]);
-}
-
-/** Checks what was shown and uses it up; undefined when it is wrong or was used before. */
-export async function checkSecondFactor(
-  { db, sealer }: Records,
-  first: FirstStep & { readonly issuedAt: EpochMs },
-  {
-    code,
-    recoveryCode,
-    passkey,
-  }: {
-    readonly code?: string | null | undefined;
-    readonly recoveryCode?: string | null | undefined;
-    readonly passkey?: Assertion | null | undefined;
-  },
-  { now, party }: { readonly now: EpochMs; readonly party: RelyingParty | undefined },
-): Promise<SecondFactorKind | undefined> {
-  const { userId, challenge, issuedAt } = first;
-  if (passkey && party !== undefined) {
-    await verifyPasskey(db, passkey, { challenge, issuedAt, party, now }, userId);
-    return 'PASSKEY';
-  }
-  if (typeof recoveryCode === 'string') {
-    const isRight = await recoveryCodeRows.use(db, userId, recoveryCodeHash(recoveryCode));
-    return isRight ? 'RECOVERY_CODE' : undefined;
-  }
-  const app = await authenticatorAppRows.find(db, userId);
-  if (app === undefined || app.confirmed === null || typeof code !== 'string') return undefined;
-  const { sealedSecret, lastStep } = app;
-  const step = stepOfCode(sealer.open(sealedSecret), code, { now, lastStep });
-  if (step === undefined || !(await authenticatorAppRows.useStep(db, userId, step)))
-    return undefined;
-  return 'ONE_TIME_CODE';
-}
-
-/** Throws 401 when the user has changed since, because a new password is shown again. */
-export async function userOfFirstStep(
-  db: RecordsDb,
-  { userId, version }: FirstStep,
-): Promise<User> {
-  const user = await userRows.find(db, userId);
-  if (user?.version !== version) throw problem('ticketExpired');
-  return user;
-}
-
-/** Throws 401 for a user who is gone, or has lost the password: the provider admits those. */
-export async function userOfPasskey(
-  db: RecordsDb,
-  { userId }: { readonly userId: string },
-): Promise<User> {
-  const user = await userRows.find(db, userId);
-  if (user === undefined || user.passwordHash === null) throw problem('unauthorized');
-  return user;
 }
 
 // Tickets: what one step of a sign-in has proven or asked, sealed, for the next step to show again.
@@ -267,32 +240,43 @@ interface Sealed<K extends Kind> {
   readonly content: TicketContents[K];
 }
 
-/** Sealed, so that strangers write no rows and any node can open it. Valid for five minutes. */
-export function sealTicket<K extends Kind>(
-  sealer: Sealer,
-  purpose: K,
-  content: TicketContents[K],
-  now: EpochMs,
-): { readonly ticket: string; readonly expiresAt: EpochMs } {
-  const sealed: Sealed<K> = { purpose, issuedAt: now, content };
-  return { ticket: sealer.seal(JSON.stringify(sealed)), expiresAt: now + lifetimeMs };
-}
+/** Sealed, so that strangers write no rows and any node can open them. Valid for five minutes. */
+export class Tickets {
+  readonly #sealer: Sealer;
+  readonly #now: () => EpochMs;
 
-/** Undefined for one that is expired or was not sealed here for this purpose. */
-export function openTicket<K extends Kind>(
-  sealer: Sealer,
-  purpose: K,
-  ticket: string,
-  now: EpochMs,
-): (TicketContents[K] & { readonly issuedAt: EpochMs }) | undefined {
-  if (ticket.length > sealedLengthMax) return undefined;
-  try {
-    const { purpose: sealedFor, issuedAt, content } = JSON.parse(sealer.open(ticket)) as Sealed<K>;
-    if (sealedFor !== purpose || issuedAt + lifetimeMs <= now) return undefined;
-    return { ...content, issuedAt };
-  } catch {
-    // Any caller can send any string: one that cannot be opened was not sealed here.
-    return undefined;
+  constructor({ sealer }: { readonly sealer: Sealer }, now: () => EpochMs) {
+    this.#sealer = sealer;
+    this.#now = now;
+  }
+
+  seal<K extends Kind>(
+    purpose: K,
+    content: TicketContents[K],
+  ): { readonly ticket: string; readonly expiresAt: EpochMs } {
+    const now = this.#now();
+    const sealed: Sealed<K> = { purpose, issuedAt: now, content };
+    return { ticket: this.#sealer.seal(JSON.stringify(sealed)), expiresAt: now + lifetimeMs };
+  }
+
+  /** Undefined for one that is expired or was not sealed here for this purpose. */
+  open<K extends Kind>(
+    purpose: K,
+    ticket: string,
+  ): (TicketContents[K] & { readonly issuedAt: EpochMs }) | undefined {
+    if (ticket.length > sealedLengthMax) return undefined;
+    try {
+      const {
+        purpose: sealedFor,
+        issuedAt,
+        content,
+      } = JSON.parse(this.#sealer.open(ticket)) as Sealed<K>;
+      if (sealedFor !== purpose || issuedAt + lifetimeMs <= this.#now()) return undefined;
+      return { ...content, issuedAt };
+    } catch {
+      // Any caller can send any string: one that cannot be opened was not sealed here.
+      return undefined;
+    }
   }
 }
 
@@ -307,51 +291,80 @@ const driftSteps = 1;
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const issuer = 'Heliograph';
 
-/** A new secret in base32 (RFC 4648), as apps take it: 32 characters. */
-export function newCodeSecret(): string {
-  return toBase32(randomBytes(secretBytes));
-}
+/** The shared secret of an authenticator app. */
+export class CodeSecret {
+  readonly bytes: Buffer;
 
-/** The code of an interval of 30 s, counted from 1970. `length` of other than 6 digits is for tests. */
-export function codeOfStep(secret: Buffer, step: number, length = digits): string {
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(step));
-  const mac = createHmac('sha1', secret).update(counter).digest();
-  const offset = mac.readUInt8(mac.length - 1) & 0xf;
-  const number = (mac.readUInt32BE(offset) & 0x7f_ff_ff_ff) % 10 ** length;
-  return String(number).padStart(length, '0');
-}
-
-/**
- * The interval that the code belongs to: the present one or a neighbor, if it is later than
- * `lastStep`, so that no code counts twice. Undefined for a wrong or used code. Spaces do not
- * matter.
- */
-export function stepOfCode(
-  base32Secret: string,
-  code: string,
-  { now, lastStep }: { readonly now: EpochMs; readonly lastStep: number },
-): number | undefined {
-  const secret = fromBase32(base32Secret);
-  const given = Buffer.from(code.replaceAll(/\s/g, ''));
-  const present = Math.floor(now / stepMs);
-  let found: number | undefined;
-  for (let step = present - driftSteps; step <= present + driftSteps; step += 1) {
-    const expected = Buffer.from(codeOfStep(secret, step));
-    const isSame = given.length === expected.length && timingSafeEqual(given, expected);
-    if (isSame && step > lastStep) found ??= step;
+  constructor(bytes: Uint8Array) {
+    this.bytes = Buffer.from(bytes);
   }
-  return found;
-}
 
-/** The address that apps read from a QR code. `account` is what the app shows next to the code. */
-export function codeAddress(base32Secret: string, account: string): string {
-  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
-  return `otpauth://totp/${label}?secret=${base32Secret}&issuer=${encodeURIComponent(issuer)}`;
+  static random(): CodeSecret {
+    return new CodeSecret(randomBytes(secretBytes));
+  }
+
+  /** What `base32` returned. Throws Error for another character: secrets are only written here. */
+  static parse(encoded: string): CodeSecret {
+    const bytes: number[] = [];
+    let bits = 0;
+    let value = 0;
+    for (const character of encoded) {
+      const digit = alphabet.indexOf(character);
+      if (digit === -1) throw new Error('A secret of one-time codes is not base32');
+      value = ((value << 5) | digit) & 0xf_ff;
+      bits += 5;
+      if (bits >= 8) {
+        bits -= 8;
+        bytes.push((value >>> bits) & 0xff);
+      }
+    }
+    return new CodeSecret(Buffer.from(bytes));
+  }
+
+  /** As apps take it (RFC 4648, without padding): 32 characters for a random one. */
+  base32(): string {
+    return toBase32(this.bytes);
+  }
+
+  /** The address that apps read from a QR code. `account` is what the app shows next to the code. */
+  address(account: string): string {
+    const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
+    return `otpauth://totp/${label}?secret=${this.base32()}&issuer=${encodeURIComponent(issuer)}`;
+  }
+
+  /** The code of an interval of 30 s, counted from 1970. `length` of other than 6 digits is for tests. */
+  codeOf(step: number, length = digits): string {
+    const counter = Buffer.alloc(8);
+    counter.writeBigUInt64BE(BigInt(step));
+    const mac = createHmac('sha1', this.bytes).update(counter).digest();
+    const offset = mac.readUInt8(mac.length - 1) & 0xf;
+    const number = (mac.readUInt32BE(offset) & 0x7f_ff_ff_ff) % 10 ** length;
+    return String(number).padStart(length, '0');
+  }
+
+  /**
+   * The interval that the code belongs to: the present one or a neighbor, if it is later than
+   * `lastStep`, so that no code counts twice. Undefined for a wrong or used code. Spaces do not
+   * matter.
+   */
+  stepOf(
+    code: string,
+    { now, lastStep }: { readonly now: EpochMs; readonly lastStep: number },
+  ): number | undefined {
+    const given = Buffer.from(code.replaceAll(/\s/g, ''));
+    const present = Math.floor(now / stepMs);
+    let found: number | undefined;
+    for (let step = present - driftSteps; step <= present + driftSteps; step += 1) {
+      const expected = Buffer.from(this.codeOf(step));
+      const isSame = given.length === expected.length && timingSafeEqual(given, expected);
+      if (isSame && step > lastStep) found ??= step;
+    }
+    return found;
+  }
 }
 
 /** Base32 of RFC 4648 without padding. */
-export function toBase32(bytes: Uint8Array): string {
+function toBase32(bytes: Uint8Array): string {
   let bits = 0;
   let value = 0;
   let encoded = '';
@@ -361,24 +374,6 @@ export function toBase32(bytes: Uint8Array): string {
   }
   if (bits > 0) encoded += alphabet.charAt((value << (5 - bits)) & 31);
   return encoded;
-}
-
-/** The bytes of `toBase32`. Throws Error for another character: secrets are only written here. */
-export function fromBase32(encoded: string): Buffer {
-  const bytes: number[] = [];
-  let bits = 0;
-  let value = 0;
-  for (const character of encoded) {
-    const digit = alphabet.indexOf(character);
-    if (digit === -1) throw new Error('A secret of one-time codes is not base32');
-    value = ((value << 5) | digit) & 0xf_ff;
-    bits += 5;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes.push((value >>> bits) & 0xff);
-    }
-  }
-  return Buffer.from(bytes);
 }
 
 // Recovery codes: replace the second factor once each, for a user who lost the phone.

@@ -8,7 +8,7 @@ import {
   ShareAuthenticator,
 } from '../access/authenticators.ts';
 import { authorize, type NamedIds, namedOrganization } from '../access/authorize.ts';
-import { endSessionsById } from '../access/own-sessions.ts';
+import { UserSessions } from '../access/user-sessions.ts';
 import { Attempts, codeLimits, createRequestLimit } from '../access/rate-limits.ts';
 import {
   clockSkewSeconds,
@@ -104,7 +104,9 @@ export function composeAccess(
       if (isShared) keys.discard();
     },
     async endOld() {
-      await endSessionsById(records, await sessions.oldIds(isShared ? othersSaveWithinMs : 0));
+      await new UserSessions(records, now).end(
+        await sessions.oldIds(isShared ? othersSaveWithinMs : 0),
+      );
       // Of several nodes, the one that looks after the keys may have needed none.
       if (isShared) await keys.current();
       await keys.runMaintenance();

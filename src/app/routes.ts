@@ -69,9 +69,9 @@ import { machineCredentialRoutes, tokenRoutes } from '../http/routes/tokens.ts';
 import { auditLogRoutes } from '../http/routes/audit-logs.ts';
 import { invitationRoutes, memberRoutes } from '../http/routes/members.ts';
 import {
-  ownSessionRoutes,
   passwordResetRoutes,
   providerSignInRoutes,
+  SignIn,
   signInRoutes,
 } from '../http/routes/sign-in.ts';
 import { passkeyRoutes } from '../http/routes/passkeys.ts';
@@ -308,18 +308,10 @@ function accessRoutes(
 ): Route[] {
   const { config, address, records, now, access, telemetry } = composed;
   const { localSignIn } = config;
-  const provider = composeProvider(composed, egress);
   const publicUrl = address.url;
-  const { tokens, keys, attempts, codeAttempts, actAs } = access;
-  const parts = {
-    records,
-    now,
-    publicUrl,
-    localSignIn,
-    attempts,
-    codeAttempts,
-    actAs,
-  };
+  const { tokens, keys, attempts, actAs } = access;
+  const own = new SignIn(records, now, publicUrl, access, config);
+  const provider = composeProvider(composed, own, egress);
   return [
     ...machineCredentialRoutes(common, () => publicUrl() + tokenPaths.token),
     ...tokenRoutes({
@@ -328,23 +320,15 @@ function accessRoutes(
       publicUrl,
       attempt: (who, work, failed) => attempts.run(who, work, failed),
     }),
-    ...signInRoutes({
-      ...parts,
-      secure: config.publicUrl.startsWith('https:'),
-      userOf: access.sessions.current,
-      providerClient: provider?.client,
-    }),
+    ...signInRoutes(own, access.sessions.current, provider?.client),
     ...(provider?.routes ?? []),
-    ...ownSessionRoutes(parts),
-    ...secondFactorRoutes(parts),
+    ...secondFactorRoutes(own),
     ...secondFactorDemandRoutes(common),
-    ...passkeyRoutes({ ...parts, secure: config.publicUrl.startsWith('https:') }),
-    ...passwordResetRoutes({
-      ...parts,
-      sendMail,
-      failed: (error) => telemetry.backgroundFailed('resetting a password', error),
-    }),
-    ...invitationRoutes(parts),
+    ...passkeyRoutes(own),
+    ...passwordResetRoutes(own, sendMail, (error) =>
+      telemetry.backgroundFailed('resetting a password', error),
+    ),
+    ...invitationRoutes({ records, attempts, localSignIn, actAs }),
     ...memberRoutes(common, publicUrl, localSignIn, sendMail),
     ...auditLogRoutes(common),
   ];
@@ -359,26 +343,17 @@ interface Provider {
 
 /** Undefined when the settings name no provider. Asks it nothing before the first sign-in. */
 function composeProvider(
-  { config, address, records, access, telemetry, now }: Parts,
+  { config, address, access, telemetry, now }: Parts,
+  own: SignIn,
   egress: EgressGuard,
 ): Provider | undefined {
   const { provider } = config;
   if (provider === undefined) return undefined;
   const { url: publicUrl } = address;
-  const { attempts, actAs } = access;
   const fetch = createGuardedFetch(egress, provider.issuer);
   const client = new ProviderClient(provider, fetch, publicUrl, now);
-  const routes = providerSignInRoutes({
-    records,
-    provider,
-    client,
-    publicUrl,
-    now,
-    attempts,
-    actAs,
-    secure: config.publicUrl.startsWith('https:'),
-    failed: telemetry.providerSignInFailed,
-  });
+  const failed = telemetry.providerSignInFailed;
+  const routes = providerSignInRoutes(own, provider, client, access.actAs, failed);
   return { client, routes };
 }
 

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { authorize } from '../../src/access/authorize.ts';
 import { csrfTokenOf } from '../../src/access/authenticators.ts';
-import { startSession } from '../../src/access/sign-in.ts';
+import { UserSessions } from '../../src/access/user-sessions.ts';
 import type { Access } from '../../src/app/access.ts';
 import { acceptInvitation, findOpenInvitation } from '../../src/inventory/members/invitations.ts';
 import { newId } from '../../src/model/ids.ts';
@@ -126,8 +126,7 @@ export async function sessionOf(
   userId: string,
 ): Promise<Headers> {
   const user = (await userRows.find(records.db, userId))!;
-  const { sessionToken } = await startSession(records, user, {
-    now: Date.now(),
+  const { sessionToken } = await new UserSessions(records, Date.now).start(user, {
     signInKind: 'PASSWORD',
     organizationId,
   });

@@ -8,7 +8,7 @@ import {
   signIn,
   startAccessWorld,
 } from './access-world.ts';
-import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
+import { CodeSecret } from '../../src/access/second-factor.ts';
 import { type MailBox, openMailBox } from './mail-box.ts';
 
 let box: MailBox;
@@ -42,7 +42,7 @@ describe('review security 11: an address that another user took', () => {
     const thief = await signIn(at.base, email);
     const app = '/v3/auth/second-factor/app';
     const { secret } = await thief.must('POST', app, { password });
-    const code = codeOfStep(fromBase32(secret), Math.floor(Date.now() / 30_000));
+    const code = CodeSecret.parse(secret).codeOf(Math.floor(Date.now() / 30_000));
     await thief.must('POST', `${app}/confirm`, { code });
     const invited = await at.owner.must('POST', `${ofOrganization}/members`, {
       email,
@@ -131,7 +131,7 @@ describe('contract 36: passwords are reset by mail', () => {
     const app = '/v3/auth/second-factor/app';
     const { secret } = await member.must('POST', app, { password });
     const step = Math.floor(Date.now() / 30_000);
-    const code = (later: number) => codeOfStep(fromBase32(secret), step + later);
+    const code = (later: number) => CodeSecret.parse(secret).codeOf(step + later);
     await member.must('POST', `${app}/confirm`, { code: code(0) });
     const mailsBefore = box.mails.filter(({ to }) => to === email).length;
     await asked(email);

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
+import { CodeSecret } from '../../src/access/second-factor.ts';
 import { recordsSettings } from '../../src/storage/records/testing-engine.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { type Acting, actingBy, password, signIn } from './access-world.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   world = await startWorld({ directory });
   owner = await signIn(world.base, email);
   const { secret } = await owner.must('POST', '/v3/auth/second-factor/app', { password });
-  const code = codeOfStep(fromBase32(secret), Math.floor(Date.now() / 30_000));
+  const code = CodeSecret.parse(secret).codeOf(Math.floor(Date.now() / 30_000));
   await owner.must('POST', '/v3/auth/second-factor/app/confirm', { code });
 }, 240_000);
 afterAll(async () => {

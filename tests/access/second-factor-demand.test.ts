@@ -1,7 +1,7 @@
 // Second factor demand: members without one only enrol, and owners and admins reset what members lost.
 import WebSocket from 'ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
+import { CodeSecret } from '../../src/access/second-factor.ts';
 import type { Permissions } from '../../src/model/principal.ts';
 import { openLive } from '../world/live-socket.ts';
 import {
@@ -47,7 +47,7 @@ async function member(role: string, of = ours, by = at.owner) {
 
 function nextCode(secret: string): string {
   now += 30_000;
-  return codeOfStep(fromBase32(secret), Math.floor(now / 30_000));
+  return CodeSecret.parse(secret).codeOf(Math.floor(now / 30_000));
 }
 
 async function enrol(acting: Acting): Promise<{ secret: string; recoveryCodes: string[] }> {

@@ -1,6 +1,6 @@
 // Second factor: set up with a first code, asked for at sign-in, used once, guessed in vain, and removed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { codeOfStep, fromBase32 } from '../../src/access/second-factor.ts';
+import { CodeSecret } from '../../src/access/second-factor.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { type Acting, actingBy, addMember, password, signIn } from './access-world.ts';
 
@@ -26,7 +26,7 @@ const path = '/v3/auth/second-factor';
 /** Codes count once, so that each needs its own interval. */
 function nextCode(secret: string): string {
   now += 30_000;
-  return codeOfStep(fromBase32(secret), Math.floor(now / 30_000));
+  return CodeSecret.parse(secret).codeOf(Math.floor(now / 30_000));
 }
 
 async function setUp(): Promise<{ acting: Acting; secret: string; recoveryCodes: string[] }> {

@@ -1,21 +1,7 @@
 // Routes of sign-in, sign-out and the own account (contract 35).
+import { Accounts, type PasswordResetMail } from '../../access/accounts.ts';
+import { UserSessions } from '../../access/user-sessions.ts';
 import {
-  authenticateUser,
-  changePassword,
-  endSession,
-  endSessions,
-  type PasswordResetMail,
-  preparePasswordReset,
-  readAccount,
-  readCaller,
-  readPreferences,
-  replacePreferences,
-  resetPassword,
-  startSession,
-  switchOrganization,
-} from '../../access/sign-in.ts';
-import {
-  endSessionsOfProvider,
   endSessionUrlOf,
   failureOf,
   idTokenOf,
@@ -33,12 +19,10 @@ import { problem } from '../../model/problem.ts';
 import { Answer, type InputOf, route, type Route, type RouteInput } from '../edge/route.ts';
 import { newChallenge, relyingPartyOf, signatureOptions } from '../../access/passkey-proof.ts';
 import {
-  checkSecondFactor,
-  openTicket,
-  sealTicket,
   type SecondFactorKind,
+  SecondFactors,
   secondFactorsOf,
-  userOfFirstStep,
+  Tickets,
 } from '../../access/second-factor.ts';
 import {
   cookieNames,
@@ -57,136 +41,200 @@ import {
   type User,
 } from '../../model/user.ts';
 import { formatInstant } from '../../model/instant.ts';
-import { endOwnSession, isRecentSession, listOwnSessions } from '../../access/own-sessions.ts';
 import { unpagedOf } from '../../model/page.ts';
 import type { FieldChange } from '../../model/record.ts';
-import { ownerOf, type SecondFactorParts } from './second-factor.ts';
 
 import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
 import { admitPerson, userOfPerson } from '../../inventory/members/members.ts';
 import { newId } from '../../model/ids.ts';
 
-interface SignInParts extends LoginParts {
-  /** Undefined without a provider. */
-  readonly providerClient: ProviderClient | undefined;
-  /** The present user of a session, in every organization of the user. */
-  readonly userOf: (sessionId: string) => Promise<Principal | undefined>;
+type Input = RouteInput<unknown, unknown, unknown>;
+
+/** What the routes of sign-in, second factors and passkeys share. */
+export class SignIn {
+  readonly records: Inventory;
+  readonly now: () => number;
+  readonly accounts: Accounts;
+  readonly sessions: UserSessions;
+  readonly publicUrl: () => string;
+  readonly attempts: Attempts;
+  /** The stricter limits of codes. */
+  readonly codeAttempts: Attempts;
+  /** Whether passwords count. */
+  readonly localSignIn: boolean;
+  /** Whether the platform is reached by https, so that cookies travel by nothing else. */
+  readonly secure: boolean;
+
+  constructor(
+    records: Inventory,
+    now: () => number,
+    publicUrl: () => string,
+    limits: { readonly attempts: Attempts; readonly codeAttempts: Attempts },
+    settings: { readonly localSignIn: boolean; readonly publicUrl: string },
+  ) {
+    this.records = records;
+    this.now = now;
+    this.accounts = new Accounts(records, now);
+    this.sessions = new UserSessions(records, now);
+    this.publicUrl = publicUrl;
+    this.attempts = limits.attempts;
+    this.codeAttempts = limits.codeAttempts;
+    this.localSignIn = settings.localSignIn;
+    this.secure = settings.publicUrl.startsWith('https:');
+  }
+
+  /** Throws 403 where passwords do not count. */
+  needLocalSignIn(): void {
+    if (!this.localSignIn) throw problem('localSignInOff');
+  }
+
+  /** The user who asks. Throws 401 for a wrong password: an open session is not enough. */
+  async ownerOf(ip: string, { id }: Principal, password: string): Promise<User> {
+    this.needLocalSignIn();
+    const work = () => this.accounts.withPassword(id, password);
+    const user = await this.attempts.run({ ip, account: id }, work, (found) => found === undefined);
+    if (user === undefined) throw problem('wrongPassword');
+    return user;
+  }
+
+  /** Writes what the user did with the own account to the audit log. */
+  async audit(
+    { ip, requestId }: Input,
+    principal: Principal,
+    action: 'UPDATE' | 'LOGOUT',
+    ...changes: readonly FieldChange[]
+  ): Promise<void> {
+    const { id, name, organizationId } = principal;
+    const actor = { type: 'USER', id, name, requestId, ip } as const;
+    const shown = changes.length > 0 && { changes };
+    await auditAction(this.records, actor, { organizationId, action, user: principal, ...shown });
+  }
+
+  /** Starts the session, logs the sign-in and answers with the cookies. */
+  async signedIn(
+    { headers, ip, requestId }: Input,
+    {
+      user,
+      organizationId: wanted,
+      secondFactor,
+      signInKind = 'PASSWORD',
+    }: {
+      readonly user: User;
+      readonly signInKind?: SignInKind;
+      readonly organizationId: string | null | undefined;
+      readonly secondFactor?: SecondFactorKind;
+    },
+  ) {
+    const { sessionToken, session } = await this.sessions.start(user, {
+      signInKind,
+      organizationId: wanted,
+      from: { ip, userAgent: headers['user-agent'] },
+      replaced: sessionTokenOf(headers.cookie, this.secure),
+    });
+    const { organizationId } = session;
+    const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
+    const shown = secondFactor && { changes: [{ field: 'secondFactor', after: secondFactor }] };
+    await auditAction(this.records, actor, { organizationId, action: 'LOGIN', user, ...shown });
+    const seen = await this.accounts.account({ id: user.id, organizationId });
+    const answer = { ...seen, csrfToken: csrfTokenOf(sessionToken) };
+    return new Answer(200, answer, { 'set-cookie': sessionCookies(sessionToken, this.secure) });
+  }
 }
 
-export function signInRoutes(parts: SignInParts): Route[] {
+/** Of sign-in and sign-out, and of the own account and sessions. */
+export function signInRoutes(
+  own: SignIn,
+  /** The present user of a session, in every organization of the user. */
+  userOf: (sessionId: string) => Promise<Principal | undefined>,
+  /** Undefined without a provider. */
+  providerClient: ProviderClient | undefined,
+): Route[] {
   return [
-    ...loginRoutes(parts),
-    ...endingRoutes(parts),
-    ...ownRoutes(parts),
-    ...accountRoutes(parts),
+    ...loginRoutes(own),
+    ...endingRoutes(own, providerClient),
+    ...ownRoutes(own, userOf),
+    ...accountRoutes(own),
+    ...sessionRoutes(own),
   ];
 }
 
-function endingRoutes(parts: SignInParts): Route[] {
-  const { records, secure, providerClient } = parts;
-  const cleared = { 'set-cookie': clearedCookies(secure) };
+function endingRoutes(own: SignIn, providerClient: ProviderClient | undefined): Route[] {
+  const { records, sessions } = own;
+  const cleared = { 'set-cookie': clearedCookies(own.secure) };
   return [
     route(signIn.logout, async (input, principal) => {
       const idToken = await idTokenOf(records, principal.sessionId!);
-      await endSession(records, principal.sessionId!);
-      await auditLogout({ records }, input, principal);
+      await sessions.end([principal.sessionId!]);
+      await own.audit(input, principal, 'LOGOUT');
       const endSessionUrl = await endSessionUrlOf(records, providerClient, idToken);
       if (endSessionUrl === undefined) return new Answer(204, undefined, cleared);
       return new Answer(200, { endSessionUrl }, cleared);
     }),
     route(signIn.logoutEverywhere, async (input, principal) => {
-      await confirmEnding(parts, input, principal);
-      const sessions = await endSessions(records, principal.id);
-      await auditLogout({ records }, input, principal);
-      return new Answer(200, { sessions }, cleared);
+      await confirmEnding(own, input, principal);
+      const ended = await sessions.endAll(principal.id);
+      await own.audit(input, principal, 'LOGOUT');
+      return new Answer(200, { sessions: ended }, cleared);
     }),
   ];
 }
 
-function ownRoutes({ records, userOf }: SignInParts): Route[] {
+function ownRoutes(
+  { accounts }: SignIn,
+  userOf: (sessionId: string) => Promise<Principal | undefined>,
+): Route[] {
   return [
     route(signIn.account, async (_input, principal) => {
       const { sessionId } = principal;
       // What a handler gets acts in one organization.
       const user = sessionId === undefined ? undefined : await userOf(sessionId);
-      return readCaller(records.db, user ?? principal);
+      return accounts.caller(user ?? principal);
     }),
-    route(signIn.preferences, (_input, principal) => readPreferences(records, principal)),
+    route(signIn.preferences, (_input, principal) => accounts.preferences(principal)),
     route(signIn.savePreferences, ({ body }, principal) =>
-      replacePreferences(records, principal, body),
+      accounts.replacePreferences(principal, body),
     ),
   ];
 }
 
-function accountRoutes({ records, now, attempts, localSignIn }: SignInParts): Route[] {
+function accountRoutes(own: SignIn): Route[] {
+  const { accounts, sessions, attempts } = own;
   return [
     route(signIn.switchOrganization, async ({ body: { organizationId } }, principal) => {
-      await switchOrganization(records, principal, organizationId);
-      return readAccount(records.db, { id: principal.id, organizationId });
+      await sessions.switchOrganization(principal, organizationId);
+      return accounts.account({ id: principal.id, organizationId });
     }),
-    route(signIn.changePassword, async ({ body, ip, requestId }, principal) => {
-      if (!localSignIn) throw problem('localSignInOff');
-      const work = () => changePassword(records, principal, body, now());
+    route(signIn.changePassword, async (input, principal) => {
+      own.needLocalSignIn();
+      const { body, ip } = input;
+      const work = () => accounts.changePassword(principal, body);
       const changed = await attempts.run({ ip, account: principal.id }, work, (right) => !right);
       if (!changed) throw problem('wrongPassword');
-      const actor = {
-        type: 'USER',
-        id: principal.id,
-        name: principal.name,
-        requestId,
-        ip,
-      } as const;
-      await auditAction(records, actor, {
-        organizationId: principal.organizationId,
-        action: 'UPDATE',
-        user: principal,
-        changes: [{ field: 'password', secret: true }],
-      });
+      await own.audit(input, principal, 'UPDATE', { field: 'password', secret: true });
       return undefined;
     }),
   ];
 }
 
-async function auditLogout(
-  { records }: { readonly records: Inventory },
-  { ip, requestId }: RouteInput<unknown, unknown, unknown>,
-  principal: Principal,
-): Promise<void> {
-  const actor = { type: 'USER', id: principal.id, name: principal.name, requestId, ip } as const;
-  await auditAction(records, actor, {
-    organizationId: principal.organizationId,
-    action: 'LOGOUT',
-    user: principal,
-  });
-}
-
 // Routes of signing in with a password: one step, or two for a user with a second factor (contract 35).
 
-export interface LoginParts extends SecondFactorParts {
-  /** Whether the platform is reached by https, so that cookies travel by nothing else. */
-  readonly secure: boolean;
-  readonly publicUrl: () => string;
+function loginRoutes(own: SignIn): Route[] {
+  return [passwordRoute(own), secondStepRoute(own)];
 }
 
-type Input = RouteInput<unknown, unknown, unknown>;
-
-function loginRoutes(parts: LoginParts): Route[] {
-  return [passwordRoute(parts), secondStepRoute(parts)];
-}
-
-function passwordRoute(parts: LoginParts): Route {
-  const { records, attempts, localSignIn } = parts;
+function passwordRoute(own: SignIn): Route {
+  const { records, accounts, attempts } = own;
   return route(signIn.login, async (input) => {
-    if (!localSignIn) throw problem('localSignInOff');
+    own.needLocalSignIn();
     const { body, ip } = input;
     const { email, password, organizationId } = body;
     const account = emailAddressOf(email);
-    const work = () => authenticateUser(records, email, password);
+    const work = () => accounts.authenticate(email, password);
     const user = await attempts.run({ ip, account }, work, (found) => found === undefined);
     if (user === undefined) throw problem('wrongPassword');
     const secondFactors = await secondFactorsOf(records.db, user.id);
-    if (secondFactors.length === 0) return signedIn(parts, input, { user, organizationId });
-    const second = await secondStepOf(parts, user, {
+    if (secondFactors.length === 0) return own.signedIn(input, { user, organizationId });
+    const second = await secondStepOf(own, user, {
       organizationId: organizationId ?? null,
       secondFactors,
     });
@@ -197,7 +245,7 @@ function passwordRoute(parts: LoginParts): Route {
 
 /** What the client needs for the second step. */
 async function secondStepOf(
-  { records, now, publicUrl }: LoginParts,
+  { records, now, publicUrl }: SignIn,
   { id: userId, version }: User,
   {
     organizationId,
@@ -209,7 +257,7 @@ async function secondStepOf(
 ) {
   const challenge = newChallenge();
   const content = { userId, version, organizationId, challenge };
-  const { ticket, expiresAt } = sealTicket(records.sealer, 'secondFactor', content, now());
+  const { ticket, expiresAt } = new Tickets(records, now).seal('secondFactor', content);
   const party = relyingPartyOf(publicUrl());
   const answer = { ticket, expires: formatInstant(expiresAt), secondFactors };
   if (party === undefined || !secondFactors.includes('PASSKEY'))
@@ -218,53 +266,22 @@ async function secondStepOf(
   return { ...answer, passkeyOptions: await signatureOptions(records.db, asked, userId) };
 }
 
-function secondStepRoute(parts: LoginParts): Route {
-  const { records, now, codeAttempts, localSignIn, publicUrl } = parts;
+function secondStepRoute(own: SignIn): Route {
+  const { records, now, accounts, codeAttempts, publicUrl } = own;
+  const tickets = new Tickets(records, now);
+  const secondFactors = new SecondFactors(records, now);
   return route(signIn.secondStep, async (input) => {
-    if (!localSignIn) throw problem('localSignInOff');
+    own.needLocalSignIn();
     const { body, ip } = input;
-    const first = openTicket(records.sealer, 'secondFactor', body.ticket, now());
+    const first = tickets.open('secondFactor', body.ticket);
     if (first === undefined) throw problem('ticketExpired');
     const { userId: account, organizationId } = first;
-    const user = await userOfFirstStep(records.db, first);
-    const shown = { now: now(), party: relyingPartyOf(publicUrl()) };
-    const work = () => checkSecondFactor(records, first, body, shown);
+    const user = await accounts.ofFirstStep(first);
+    const work = () => secondFactors.check(first, body, relyingPartyOf(publicUrl()));
     const kind = await codeAttempts.run({ ip, account }, work, (found) => found === undefined);
     if (kind === undefined) throw problem('wrongCode');
-    return signedIn(parts, input, { user, organizationId, secondFactor: kind });
+    return own.signedIn(input, { user, organizationId, secondFactor: kind });
   });
-}
-
-/** Starts the session, logs the sign-in and answers with the cookies. */
-export async function signedIn(
-  { records, now, secure }: LoginParts,
-  { headers, ip, requestId }: Input,
-  {
-    user,
-    organizationId: wanted,
-    secondFactor,
-    signInKind = 'PASSWORD',
-  }: {
-    readonly user: User;
-    readonly signInKind?: SignInKind;
-    readonly organizationId: string | null | undefined;
-    readonly secondFactor?: SecondFactorKind;
-  },
-) {
-  const { sessionToken, session } = await startSession(records, user, {
-    now: now(),
-    signInKind,
-    organizationId: wanted,
-    from: { ip, userAgent: headers['user-agent'] },
-    replaced: sessionTokenOf(headers.cookie, secure),
-  });
-  const { organizationId } = session;
-  const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
-  const shown = secondFactor && { changes: [{ field: 'secondFactor', after: secondFactor }] };
-  await auditAction(records, actor, { organizationId, action: 'LOGIN', user, ...shown });
-  const seen = await readAccount(records.db, { id: user.id, organizationId });
-  const answer = { ...seen, csrfToken: csrfTokenOf(sessionToken) };
-  return new Answer(200, answer, { 'set-cookie': sessionCookies(sessionToken, secure) });
 }
 
 // Routes of the own sessions (contract 35).
@@ -278,52 +295,36 @@ type Confirmed = Pick<RouteInput<unknown, unknown, unknown>, 'ip'> & {
  * password of the user, 401 for a wrong one.
  */
 async function confirmEnding(
-  parts: SecondFactorParts,
+  own: SignIn,
   { ip, body }: Confirmed,
   principal: Principal,
 ): Promise<void> {
-  if (await isRecentSession(parts.records, principal, parts.now())) return;
+  if (await own.sessions.isRecent(principal)) return;
   const password = body?.password ?? undefined;
   if (password === undefined) throw problem('authenticateAgain');
-  await ownerOf(parts, ip, principal, password);
+  await own.ownerOf(ip, principal, password);
 }
 
-export function ownSessionRoutes(parts: SecondFactorParts): Route[] {
-  const { records, now } = parts;
+function sessionRoutes(own: SignIn): Route[] {
+  const { sessions } = own;
   return [
     route(ownSessions.list, async (_input, principal) =>
-      unpagedOf(await listOwnSessions(records, principal, now())),
+      unpagedOf(await sessions.listOwn(principal)),
     ),
     route(ownSessions.end, async (input, principal) => {
-      if (input.params.id !== principal.sessionId) await confirmEnding(parts, input, principal);
-      const { id, userAgent, ip } = await endOwnSession(records, principal, input.params.id);
+      if (input.params.id !== principal.sessionId) await confirmEnding(own, input, principal);
+      const { id, userAgent, ip } = await sessions.endOwn(principal, input.params.id);
       const ended = { field: 'session', before: { id, userAgent, ip } };
-      await auditEnd({ records }, input, { principal, changes: [ended] });
+      await own.audit(input, principal, 'LOGOUT', ended);
     }),
     route(ownSessions.endOthers, async (input, principal) => {
-      await confirmEnding(parts, input, principal);
-      const sessions = await endSessions(records, principal.id, principal.sessionId);
-      const changes = [{ field: 'sessions', before: sessions + 1, after: 1 }];
-      await auditEnd({ records }, input, { principal, changes });
-      return { sessions };
+      await confirmEnding(own, input, principal);
+      const ended = await sessions.endAll(principal.id, principal.sessionId);
+      const changed = { field: 'sessions', before: ended + 1, after: 1 };
+      await own.audit(input, principal, 'LOGOUT', changed);
+      return { sessions: ended };
     }),
   ];
-}
-
-async function auditEnd(
-  { records }: { readonly records: Inventory },
-  { ip, requestId }: RouteInput<unknown, unknown, unknown>,
-  {
-    principal,
-    changes,
-  }: {
-    readonly principal: Principal;
-    readonly changes: readonly FieldChange[];
-  },
-): Promise<void> {
-  const { id, name, organizationId } = principal;
-  const actor = { type: 'USER', id, name, requestId, ip } as const;
-  await auditAction(records, actor, { organizationId, action: 'LOGOUT', user: principal, changes });
 }
 
 // Routes of password resets: request a link by address, use the mailed link (contract 36).
@@ -336,29 +337,22 @@ const limits = {
 } as const;
 const keysMax = 100_000;
 
-export function passwordResetRoutes(parts: {
-  readonly records: Inventory;
-  readonly now: () => number;
-  readonly publicUrl: () => string;
-  /** Whether passwords count. */
-  readonly localSignIn: boolean;
+export function passwordResetRoutes(
+  own: SignIn,
   /** Mails without being waited for; undefined when the installation sends no mail. */
-  readonly sendMail: ((mail: PasswordResetMail) => void) | undefined;
-  readonly failed: (error: unknown) => void;
-}): Route[] {
-  const { records, now, publicUrl, sendMail, failed, localSignIn } = parts;
+  sendMail: ((mail: PasswordResetMail) => void) | undefined,
+  failed: (error: unknown) => void,
+): Route[] {
+  const { records, now, accounts, publicUrl } = own;
   const networks = new TokenBuckets({ ...limits.network, keysMax, now });
   const addresses = new TokenBuckets({ ...limits.address, keysMax, now });
   const mail = async (email: string): Promise<void> => {
-    const prepared = await preparePasswordReset(records, email, {
-      publicUrl: publicUrl(),
-      now: now(),
-    });
+    const prepared = await accounts.preparePasswordReset(email, publicUrl());
     if (prepared !== undefined) sendMail?.(prepared);
   };
   return [
     route(passwordReset.request, ({ body: { email }, ip }) => {
-      if (!localSignIn) throw problem('localSignInOff');
+      own.needLocalSignIn();
       const network = siteOf(ip);
       if (!networks.take(network)) {
         throw problem('tooManyAttempts', { retryAfterSeconds: networks.secondsUntil(network) });
@@ -370,8 +364,8 @@ export function passwordResetRoutes(parts: {
       return new Answer(202);
     }),
     route(passwordReset.complete, async ({ params, body, ip, requestId }) => {
-      if (!localSignIn) throw problem('localSignInOff');
-      const user = await resetPassword(records, params.token, body.password, now());
+      own.needLocalSignIn();
+      const user = await accounts.resetPassword(params.token, body.password);
       const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
       for (const organizationId of await organizationsOf(records, user.id)) {
         await auditAction(records, actor, {
@@ -388,25 +382,38 @@ export function passwordResetRoutes(parts: {
 
 // Routes of sign-in by the provider: to it, back with a session, and its notification of a logout.
 
-interface ProviderSignInParts {
-  readonly records: Inventory;
-  readonly provider: SignInProvider;
-  readonly client: ProviderClient;
-  readonly publicUrl: () => string;
-  readonly now: () => number;
-  readonly attempts: Attempts;
-  readonly secure: boolean;
-  readonly actAs: <T>(actor: Actor, work: () => T) => T;
+type ActAs = <T>(actor: Actor, work: () => T) => T;
+type Refused = (error: unknown) => Answer<unknown>;
+
+export function providerSignInRoutes(
+  own: SignIn,
+  provider: SignInProvider,
+  client: ProviderClient,
+  actAs: ActAs,
   /** Reports why a sign-in failed; the browser gets only the kind of failure. */
-  readonly failed: (failure: ProviderFailure, error: unknown) => void;
+  failed: (failure: ProviderFailure, error: unknown) => void,
+): Route[] {
+  const refused = (error: unknown): Answer<unknown> => {
+    const failure = failureOf(error);
+    failed(failure, error);
+    // The sign-in page says in words what the kind of failure means.
+    return new Answer(302, undefined, {
+      location: `${own.publicUrl()}/sign-in?problem=${failure}`,
+      'set-cookie': clearedProviderCookie(own.secure),
+    });
+  };
+  return [
+    startRoute(own, client, refused),
+    callbackRoute(own, refused, (input) => signedInByProvider(own, provider, client, actAs, input)),
+    backChannelRoute(own, client, failed),
+  ];
 }
 
-export function providerSignInRoutes(parts: ProviderSignInParts): Route[] {
-  return [startRoute(parts), callbackRoute(parts), backChannelRoute(parts)];
-}
-
-function startRoute(parts: ProviderSignInParts): Route {
-  const { records, client, now, secure } = parts;
+function startRoute(
+  { records, now, secure }: SignIn,
+  client: ProviderClient,
+  refused: Refused,
+): Route {
   return route(providerSignIn.start, async ({ query }) => {
     const transaction = newTransaction(query.to);
     try {
@@ -417,23 +424,26 @@ function startRoute(parts: ProviderSignInParts): Route {
         'set-cookie': providerCookieOf(sealed, secure),
       });
     } catch (error) {
-      return refused(parts, error);
+      return refused(error);
     }
   });
 }
 
-function callbackRoute(parts: ProviderSignInParts): Route {
-  const { attempts } = parts;
+function callbackRoute(
+  { attempts }: SignIn,
+  refused: Refused,
+  signedIn: (input: CallbackInput) => Promise<Answer<unknown>>,
+): Route {
   return route(providerSignIn.callback, async (input) => {
     try {
       // Each costs a request to the provider, so that failures of one network are counted.
       return await attempts.run(
         { ip: input.ip },
-        () => signedInByProvider(parts, input),
+        () => signedIn(input),
         () => false,
       );
     } catch (error) {
-      return refused(parts, error);
+      return refused(error);
     }
   });
 }
@@ -441,10 +451,13 @@ function callbackRoute(parts: ProviderSignInParts): Route {
 type CallbackInput = InputOf<typeof providerSignIn.callback>;
 
 async function signedInByProvider(
-  parts: ProviderSignInParts,
+  own: SignIn,
+  provider: SignInProvider,
+  client: ProviderClient,
+  actAs: ActAs,
   { headers, query, ip, requestId }: CallbackInput,
 ): Promise<Answer<unknown>> {
-  const { records, provider, client, publicUrl, now, secure, actAs } = parts;
+  const { records, sessions, publicUrl, now, secure } = own;
   const sealed = cookieValue(headers.cookie, providerCookieName(secure));
   const transaction = openTransaction(records.sealer, sealed, now());
   if (transaction === undefined || query.state !== transaction.state)
@@ -459,8 +472,7 @@ async function signedInByProvider(
   const name = known?.name ?? person.name ?? person.email ?? person.subject;
   const actor: Actor = { type: 'USER', id, name, requestId, ip };
   const user = await actAs(actor, () => admitPerson(records, person, provider.roles, id));
-  const { session, sessionToken } = await startSession(records, user, {
-    now: now(),
+  const { session, sessionToken } = await sessions.start(user, {
     signInKind: 'PROVIDER',
     from: { ip, userAgent: headers['user-agent'] },
     replaced: sessionTokenOf(headers.cookie, secure),
@@ -483,20 +495,11 @@ function refuseOtherDomains({ allowedDomains }: SignInProvider, email: string | 
   if (!allowedDomains.includes(domain)) throw problem('noEntry');
 }
 
-/** The sign-in page says in words what the kind of failure means. */
-function refused(
-  { publicUrl, secure, failed }: ProviderSignInParts,
-  error: unknown,
-): Answer<unknown> {
-  const failure = failureOf(error);
-  failed(failure, error);
-  return new Answer(302, undefined, {
-    location: `${publicUrl()}/sign-in?problem=${failure}`,
-    'set-cookie': clearedProviderCookie(secure),
-  });
-}
-
-function backChannelRoute({ records, client, attempts, failed }: ProviderSignInParts): Route {
+function backChannelRoute(
+  { sessions, attempts }: SignIn,
+  client: ProviderClient,
+  failed: (failure: ProviderFailure, error: unknown) => void,
+): Route {
   return route(providerSignIn.backChannelLogout, async ({ body, ip }) => {
     const token = new URLSearchParams(typeof body === 'string' ? body : '').get('logout_token');
     if (token === null)
@@ -507,7 +510,7 @@ function backChannelRoute({ records, client, attempts, failed }: ProviderSignInP
         () => client.readLogoutToken(token),
         () => false,
       );
-      await endSessionsOfProvider(records, ended);
+      await sessions.endOfProvider(ended);
     } catch (error) {
       failed(failureOf(error), error);
       throw problem('invalidRequest', { reason: 'body logout_token: is not valid' });
