@@ -1,6 +1,6 @@
 // Schemas and endpoints of group calculations (contract 38.2).
 import Type, { type Static } from 'typebox';
-import { acrossNames, calculationLimits, countNames } from '../model/calculation.ts';
+import { calculationLimits, countNames } from '../model/calculation.ts';
 import { endpoint, recordEndpoints } from './endpoint.ts';
 import { expressionText } from './expressions.ts';
 import {
@@ -21,12 +21,8 @@ import {
   workspaceListParameters,
   writtenDataKey,
 } from './schema-parts.ts';
-import { accumulatorOf, dataKey, topic } from './sample-queries.ts';
+import { accumulatorOf, across, dataKey, topic } from './sample-queries.ts';
 
-const across = Type.Unsafe<(typeof acrossNames)[number]>({
-  ...oneOf(acrossNames),
-  description: 'How the values of the devices are combined. `COUNT` is the number of values.',
-});
 const count = Type.Unsafe<(typeof countNames)[number]>({
   ...oneOf(countNames),
   description:

@@ -1,7 +1,7 @@
 // API schema of the configuration of a dashboard: variables, and tiles on a grid of 12 columns (contract 32, 37, 39).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { id, namedObject, object, oneOf, optional, text } from './schema-parts.ts';
-import { accumulatorOf, orderMembers } from './sample-queries.ts';
+import { accumulatorOf, across, orderMembers } from './sample-queries.ts';
 import { seriesRefPattern } from './series-queries.ts';
 
 /** A configuration that names this schema is checked; any other is stored as it was sent. */
@@ -88,6 +88,13 @@ const series = namedObject('DashboardSeries', {
   accumulator: optional(
     accumulatorOf('Accumulator per bucket. Defaults to the choice of the console.'),
   ),
+  across: optional(
+    Type.Unsafe<Static<typeof across>>({
+      ...across,
+      description:
+        'Combines the devices of the tag or place, at most 1,000, to one series: how the values of a bucket, or their last values, are combined. For value, gauge, state, table, line, and bar tiles.',
+    }),
+  ),
   ...orderMembers,
   expected: optional(
     Type.Unsafe<boolean | 'LOW' | 'MEDIUM' | 'HIGH'>({
@@ -101,7 +108,8 @@ const series = namedObject('DashboardSeries', {
   ref: optional(
     Type.String({
       pattern: seriesRefPattern,
-      description: 'Name of the series in the calculations of its tile. Requires a single device.',
+      description:
+        'Name of the series in the calculations of its tile. Requires a single device, or `across`.',
     }),
   ),
   hidden: optional(

@@ -23,6 +23,7 @@ import {
   updateFields,
   workspaceListParameters,
 } from './schema-parts.ts';
+import { combinedMembers } from './series-queries.ts';
 
 const groupFields = {
   id,
@@ -433,12 +434,15 @@ const label = Type.String({ description: 'Label of the series, or the name of it
 
 const renderedSeries = namedObject('RenderedSeries', {
   deviceId: orNull(
-    Type.String({ description: 'Service ID of the device. Null for a calculation.' }),
+    Type.String({
+      description: 'Service ID of the device. Null for a calculation and for combined devices.',
+    }),
   ),
   label,
   unit: Type.String({ description: 'Unit of the values. Empty without one.' }),
   topic: orNull(Type.String({ description: 'Topic. Null for a calculation.' })),
   dataKey: Type.String({ description: 'Data key, or the text of the expression.' }),
+  ...combinedMembers,
   timestamps: Type.Array(Type.String({ format: 'date-time' }), {
     description: 'Start time of each bucket.',
   }),
@@ -451,11 +455,14 @@ const renderedSeries = namedObject('RenderedSeries', {
 
 const renderedValue = namedObject('RenderedValue', {
   deviceId: orNull(
-    Type.String({ description: 'Service ID of the device. Null for a calculation.' }),
+    Type.String({
+      description: 'Service ID of the device. Null for a calculation and for combined devices.',
+    }),
   ),
   label,
   topic: orNull(Type.String({ description: 'Topic. Null for a calculation.' })),
   dataKey: Type.String({ description: 'Data key, or the text of the expression.' }),
+  ...combinedMembers,
   timestamp: orNull(time),
   value: Type.Unknown({ description: 'Newest value. Null if the device has sent none.' }),
 });

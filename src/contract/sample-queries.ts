@@ -1,5 +1,6 @@
 // Schemas and endpoints of stored samples (interface 4.1, 4.4).
 import Type, { type Static } from 'typebox';
+import { type AcrossName, acrossNames } from '../model/calculation.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { accumulatorNames, lastAlias, quantilePattern } from '../query/summaries/accumulators.ts';
 import { foldNames } from '../query/summaries/folds.ts';
@@ -51,6 +52,11 @@ const shownAccumulator = named(
 export function accumulatorOf(description: string) {
   return shownAs(shownAccumulator, Type.String({ maxLength: textMax, description }));
 }
+
+export const across = Type.Unsafe<AcrossName>({
+  ...oneOf(acrossNames),
+  description: 'How the values of the devices are combined. `COUNT` is the number of values.',
+});
 
 /** Members for accumulators in the order of time (contract 38). */
 export const orderMembers = {

@@ -4,6 +4,7 @@ import { endpoint } from './endpoint.ts';
 import { list, namedObject, oneOf, optional, pageSchema } from './schema-parts.ts';
 import {
   accumulation,
+  across,
   aggregationBody,
   aggregationSchema,
   asked,
@@ -48,8 +49,38 @@ const calculationsMax = 100;
 /** Of the names of series in calculations. */
 export const seriesRefPattern = '^[A-Za-z_][A-Za-z0-9_]{0,39}$';
 
+/** Devices that one series combines. */
+export const combinedDevicesMax = 1_000;
+
+const combinedDevices = namedObject('CombinedDevices', {
+  deviceIds: optional(
+    Type.Array(Type.String({ maxLength: 200 }), {
+      minItems: 1,
+      maxItems: combinedDevicesMax,
+      description:
+        'Service IDs of the devices. Unknown IDs are omitted. Set exactly one of `deviceIds`, `tagId`, and `placeId`.',
+    }),
+  ),
+  tagId: optional(
+    Type.String({ maxLength: 200, description: 'Selects the devices of a tag, at most 1,000.' }),
+  ),
+  placeId: optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Selects the devices at a place and below it, at most 1,000.',
+    }),
+  ),
+});
+
 const wantedSeries = namedObject('WantedSeries', {
-  deviceId: Type.String({ maxLength: 200, description: 'Service ID of the device.' }),
+  deviceId: optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Service ID of the device. Set either `deviceId` or `devices`.',
+    }),
+  ),
+  devices: optional(combinedDevices),
+  across: optional(across),
   topic,
   ...asked,
   ref: optional(
@@ -74,7 +105,8 @@ export const manySeriesBody = namedObject('ManySeriesBody', {
   series: Type.Array(wantedSeries, {
     minItems: 1,
     maxItems: seriesMax,
-    description: 'At most 1,000 series and 100,000 points. Unknown devices are omitted.',
+    description:
+      'At most 1,000 series and 100,000 points. A series of `devices` combines the points of each bucket into one. Unknown devices, tags, and places are omitted.',
   }),
   interval: accumulation.interval,
   bucketInterval: Type.Optional(bucketInterval),
@@ -98,10 +130,22 @@ export const manySeriesBody = namedObject('ManySeriesBody', {
 
 const point = Type.Union([Type.Number(), Type.Null()]);
 
+/** Of a series that combines devices. */
+export const combinedMembers = {
+  across: Type.Optional(across),
+  devices: Type.Optional(Type.Integer({ description: 'Number of combined devices.' })),
+  withValue: Type.Optional(
+    Type.Integer({ description: 'Number of combined devices that have a value in the interval.' }),
+  ),
+};
+
 const metricSeriesSchema = namedObject('MetricSeries', {
-  deviceId: Type.Optional(Type.String()),
+  deviceId: Type.Optional(
+    Type.String({ description: 'Service ID of the device. Absent for combined devices.' }),
+  ),
   topic: Type.Optional(Type.String()),
   dataKey: Type.Optional(Type.String({ description: 'Data key, or the text of the expression.' })),
+  ...combinedMembers,
   ref: Type.Optional(Type.String({ description: 'The `ref` of the request.' })),
   as: Type.Optional(
     Type.String({
@@ -147,7 +191,7 @@ export const metricSeries = {
     ownBody: true,
     summary: 'Query many time series at once',
     description:
-      'Returns several accumulators per bucket for any combination of devices, topics, and data keys.',
+      'Returns several accumulators per bucket for any combination of devices, topics, and data keys. A series can combine up to 1,000 devices.',
     tag,
     takesShares,
     access: { scope: 'asset', verb: 'read', resource: 'handler' },

@@ -237,3 +237,72 @@ test('however many series a tile with calculations has, its request is within th
   expect(request?.series).toHaveLength(50);
   expect(((lines ?? 0) * dayMs) / 1_000 / (request?.bucket.seconds ?? 1)).toBeLessThan(100_000);
 });
+
+test('combined devices are one series in a request of their tile, and no device is asked for', () => {
+  const total = { tagId: 't1', dataKey: 'power', across: 'SUM' } as const;
+  const tiles = [
+    tile('a', 'line', [{ ...total, label: 'Total' }, temperature]),
+    tile('b', 'value', [{ placeId: 'p1', dataKey: 'power', across: 'MAX' }]),
+    tile('c', 'line', [temperature]),
+  ];
+  expect(groupsOf(tiles)).toEqual([]);
+  expect(latestBodies(tiles)).toEqual([]);
+  const plan = seriesPlan(tiles, new Map(), { fromMs: 0, toMs: dayMs });
+  const power = { topic: 'default', dataKey: 'power' };
+  expect(plan.map(({ series, bucket }) => [bucket.iso, series])).toMatchObject([
+    [
+      'PT2M',
+      [
+        { ...power, devices: { tagId: 't1' }, across: 'SUM', accumulators: ['AVG'] },
+        { deviceId: 'd1', accumulators: ['AVG', 'MIN', 'MAX'] },
+      ],
+    ],
+    ['P100Y', [{ ...power, devices: { placeId: 'p1' }, across: 'MAX', accumulators: ['LAST'] }]],
+    ['PT2M', [{ deviceId: 'd1' }]],
+  ]);
+  expect(
+    tileSeriesOf(tiles[0]!, new Map()).map(({ label, isOfMany }) => [label, isOfMany]),
+  ).toEqual([
+    ['Total', false],
+    [undefined, false],
+  ]);
+});
+
+test('the more devices are combined, the longer are the buckets; bars have buckets of their own', () => {
+  const totals = Array.from({ length: 12 }, (_, at) => {
+    return { tagId: `t${at}`, dataKey: 'power', across: 'SUM' } as const;
+  });
+  const planOf = (kind: TileKind, count: number) =>
+    seriesPlan([tile('a', kind, totals.slice(0, count))], new Map(), { fromMs: 0, toMs: dayMs });
+  for (const [count, iso] of [
+    [1, 'PT2M'],
+    [4, 'PT15M'],
+    [12, 'PT30M'],
+  ] as const) {
+    const [request] = planOf('line', count);
+    expect(request?.bucket.iso).toBe(iso);
+  }
+  expect(planOf('bar', 1)).toMatchObject([{ isOwn: true, bucket: { iso: 'PT1H' } }]);
+});
+
+test('combined devices of a variable are named by each of its values', () => {
+  const stored: Tile = {
+    ...{ id: 'a', kind: 'line', x: 0, y: 0, width: 3, height: 2 },
+    series: [
+      { variable: 'floor', dataKey: 'power', across: 'SUM' },
+      { variable: 'floor', dataKey: 'power', across: 'AVG', label: 'Mean of {{floor}}' },
+    ],
+  };
+  const configuration = {
+    tiles: [stored],
+    variables: [{ name: 'floor', kind: 'PLACE', multiple: true } as const],
+  };
+  const values = new Map([['floor', ['p1', 'p2']]]);
+  const [bound] = boundTiles(configuration, values, (_, value) => value.toUpperCase());
+  expect(bound?.series.map(({ label, source }) => [label, source.id])).toEqual([
+    ['P1', 'p1'],
+    ['P2', 'p2'],
+    ['Mean of P1', 'p1'],
+    ['Mean of P2', 'p2'],
+  ]);
+});

@@ -57,16 +57,18 @@ type LatestBody = Omit<Static<typeof latestSamplesBody>, 'expression'> & {
 };
 
 /**
- * A series of one device, or a calculation of such series; a series of a tag, place, or custom field
- * is one of these for each device.
+ * A series of one device, or of devices that are combined, or a calculation of such series; a series of a tag,
+ * place, or custom field that combines nothing is one of these for each device.
  */
 export interface DeviceSeries {
   /** Names its answer among those of the dashboard. */
   readonly key: string;
   /** Of the tiles that it shares its requests with. */
   readonly group: string;
-  /** Service ID; empty for a calculation. */
+  /** Service ID; empty for a calculation and for combined devices. */
   readonly deviceId: string;
+  /** The devices that are combined, and how. */
+  readonly combined: Combined | undefined;
   readonly topic: string;
   /** The text of the formula, if it is one. */
   readonly dataKey: string;
@@ -93,6 +95,11 @@ export interface DeviceSeries {
   readonly isOfRange: boolean;
 }
 
+interface Combined {
+  readonly devices: NonNullable<WantedSeries['devices']>;
+  readonly across: NonNullable<WantedSeries['across']>;
+}
+
 /** Devices of sources by `sourceKey`; a source that is a device needs no entry. */
 export type SourceDevices = ReadonlyMap<string, readonly string[]>;
 
@@ -101,6 +108,9 @@ export const linesMax = 12;
 /** Far below the limits of one answer: 1,000 series and 100,000 points. */
 const seriesPerRequest = 300;
 const pointsMax = 90_000;
+/** Devices that one series combines at most, and their points in one answer. */
+const combinedDevicesMax = 1_000;
+const combinedPointsMax = 1_000_000;
 /** Of one series in all tiles: AVG, MIN, MAX, LAST, COUNT, SUM and FIRST. */
 const accumulatorsMost = 7;
 const devicesPerRequest = 1_000;
@@ -114,8 +124,9 @@ export function groupsOf(tiles: readonly BoundTile[]): readonly Source[] {
   return [...byKey].toSorted(([a], [b]) => Number(a > b) - Number(a < b)).map(([, one]) => one);
 }
 
+/** Without those whose devices the platform combines itself. */
 function sourcesOf({ series, sources }: BoundTile): readonly Source[] {
-  return [...sources, ...series.map(({ source }) => source)];
+  return [...sources, ...series.flatMap(({ source, across }) => (across ? [] : source))];
 }
 
 function devicesOfSource(source: Source, devices: SourceDevices): readonly string[] {
@@ -136,9 +147,12 @@ export function deviceSeriesOf(
   group = '',
 ): DeviceSeries[] {
   const { source, isOfMany, accumulator, label, unit, color, axis, style, ref, hidden } = series;
-  return devicesOfSource(source, devices).map((deviceId) => {
+  const combined = combinedIn(series);
+  const deviceIds = combined === undefined ? devicesOfSource(source, devices) : [''];
+  return deviceIds.map((deviceId) => {
     const read = {
       deviceId,
+      combined,
       topic: topicOf(series),
       dataKey: valueOf(series),
       order: orderOf(series),
@@ -151,7 +165,7 @@ export function deviceSeriesOf(
       accumulator: accumulator ?? 'AVG',
       expected: expectedOf(series),
       // That of a tag or place names all of its devices.
-      label: source.kind === 'DEVICE' ? (label ?? undefined) : undefined,
+      label: source.kind === 'DEVICE' || combined ? (label ?? undefined) : undefined,
       isOfMany,
       unit: unit ?? '',
       color: color ?? undefined,
@@ -164,6 +178,14 @@ export function deviceSeriesOf(
   });
 }
 
+function combinedIn({ source, across }: BoundSeries): Combined | undefined {
+  if (!across) return undefined;
+  return {
+    across,
+    devices: source.kind === 'PLACE' ? { placeId: source.id } : { tagId: source.id },
+  };
+}
+
 const seriesKey = ({
   deviceId,
   topic,
@@ -173,21 +195,26 @@ const seriesKey = ({
 }: Pick<DeviceSeries, 'deviceId' | 'topic' | 'dataKey' | 'group' | 'order'>): string =>
   JSON.stringify([deviceId, topic, dataKey, group, order]);
 
+/** Whether values are calculated from those of several series or devices, for exactly the buckets that are shown. */
+function isComputed({ calculations, series }: BoundTile): boolean {
+  return calculations.length > 0 || series.some(({ across }) => Boolean(across));
+}
+
 /**
- * What tiles share their requests by: the bucket that they name. A tile with calculations has
- * requests of its own, because the names of its series are its own.
+ * What tiles share their requests by: the bucket that they name. A tile that computes has requests of
+ * its own, because the names of its series and its bucket are its own.
  */
-export function groupOf({ id, bucketInterval, calculations }: BoundTile): string {
-  return calculations.length > 0 ? `tile ${id}` : (bucketInterval ?? '');
+export function groupOf(tile: BoundTile): string {
+  return isComputed(tile) ? `tile ${tile.id}` : (tile.bucketInterval ?? '');
 }
 
 /** The series of a tile, with those of many devices as one for each, also hidden ones. */
 function readSeriesOf(tile: BoundTile, devices: SourceDevices): readonly DeviceSeries[] {
   const group = groupOf(tile);
   const all = tile.series.flatMap((series) => deviceSeriesOf(series, devices, group));
-  if (tile.calculations.length === 0) return all;
+  if (!isComputed(tile)) return all;
   // One data key may have several names.
-  const isOfRange = isCalculatedOnce(tile);
+  const isOfRange = isComputedOnce(tile);
   return all.map((one, at) => ({ ...one, key: JSON.stringify([group, at]), isOfRange }));
 }
 
@@ -215,6 +242,7 @@ function calculationOf(
     key: JSON.stringify([group, calculationName(at)]),
     group,
     deviceId: '',
+    combined: undefined,
     topic: '',
     dataKey: expression,
     isFormula: true,
@@ -229,7 +257,7 @@ function calculationOf(
     style: style ?? undefined,
     ref: undefined,
     isHidden: false,
-    isOfRange: isCalculatedOnce(tile),
+    isOfRange: isComputedOnce(tile),
   };
 }
 
@@ -258,9 +286,14 @@ export function seriesOfDevice(series: DeviceSeries, dataKey: string): DeviceSer
 const calculated = 'VALUE';
 
 /** Bars are added up from finer buckets, so that all tiles share one request. */
-export function accumulatorsOf(tile: BoundTile, accumulator: string): readonly string[] {
+export function accumulatorsOf(
+  tile: BoundTile,
+  { accumulator, combined }: Pick<DeviceSeries, 'accumulator' | 'combined'>,
+): readonly string[] {
   if (accumulator === calculated) return [calculated];
-  if (isCalculatedOnce(tile)) return ['LAST'];
+  if (isComputedOnce(tile)) return ['LAST'];
+  // The minimum of many devices has no meaning beside their sum.
+  if (combined !== undefined) return [accumulator];
   if (tile.kind === 'value') return ['AVG', 'LAST'];
   if (tile.kind === 'bar') return accumulator === 'AVG' ? ['AVG', 'COUNT'] : [accumulator];
   if (tile.kind === 'heatmap') return [accumulator];
@@ -277,14 +310,14 @@ const drawn: ReadonlySet<BoundTile['kind']> = new Set(['value', 'line', 'bar', '
 
 export const isDrawnOverTime = ({ kind }: Pick<BoundTile, 'kind'>): boolean => drawn.has(kind);
 
-/** Whether it calculates with the last values of the range, each of whatever time. */
-function isCalculatedOnce({ kind, calculations }: BoundTile): boolean {
-  return calculations.length > 0 && kinds[kind].isDrawn !== true;
+/** Whether it computes with the last values of the range, each of whatever time. */
+function isComputedOnce(tile: BoundTile): boolean {
+  return isComputed(tile) && kinds[tile.kind].isDrawn !== true;
 }
 
 /** Whether its values, or some, are of the range and not only the newest ones. */
 export function isReadOverTime(tile: BoundTile): boolean {
-  return isDrawnOverTime(tile) || tile.calculations.length > 0 || tile.series.some(isFormula);
+  return isDrawnOverTime(tile) || isComputed(tile) || tile.series.some(isFormula);
 }
 
 const isFormula = ({ dataKey, expression }: BoundSeries): boolean =>
@@ -337,7 +370,7 @@ export function seriesRequests(
   for (const tile of tiles)
     for (const one of seriesInBuckets(tile, devices, linesOfTile)) {
       const entry = wanted.get(one.key) ?? { one, names: new Set() };
-      for (const name of accumulatorsOf(tile, one.accumulator)) entry.names.add(name);
+      for (const name of accumulatorsOf(tile, one)) entry.names.add(name);
       wanted.set(one.key, entry);
     }
   return chunks([...wanted.values()], most).map((list) => ({
@@ -347,12 +380,12 @@ export function seriesRequests(
 }
 
 function wantedSeries(
-  { deviceId, topic, dataKey, isFormula, order }: DeviceSeries,
+  { deviceId, combined, topic, dataKey, isFormula, order }: DeviceSeries,
   ref: string,
   accumulators: readonly string[],
 ): WantedSeries {
   return {
-    deviceId,
+    ...(combined ?? { deviceId }),
     topic,
     ...(isFormula ? { expression: dataKey } : { dataKey }),
     ...order,
@@ -362,17 +395,18 @@ function wantedSeries(
 }
 
 /**
- * The request of a tile with calculations: the series that it shows and those with a `ref`. A
+ * The request of a tile that computes: the series that it shows and those with a `ref`. A
  * calculation of a series that is not read, as that of a variable without a value, is left out.
  */
-function calculationRequests(
+function computedRequests(
   tile: BoundTile,
   devices: SourceDevices,
   linesOfTile: number,
 ): readonly Wanted[] {
   const all = readSeriesOf(tile, devices);
-  const isOnce = isCalculatedOnce(tile);
-  const drawn = all.filter((one) => !one.isHidden && (!isOnce || one.isFormula));
+  const isOnce = isComputedOnce(tile);
+  const isRead = (one: DeviceSeries) => one.isFormula || one.combined !== undefined;
+  const drawn = all.filter((one) => !one.isHidden && (!isOnce || isRead(one)));
   const shown = new Set(drawn.slice(0, isOnce ? formulasMax : linesOfTile));
   const read = all.filter((one) => one.ref !== undefined || shown.has(one));
   if (read.length === 0) return [];
@@ -390,7 +424,7 @@ function calculationRequests(
     return known.has(name) ? freeName() : name;
   };
   const series = read.map((one) => {
-    const own = one.isHidden && !isOnce ? [one.accumulator] : accumulatorsOf(tile, one.accumulator);
+    const own = one.isHidden && !isOnce ? [one.accumulator] : accumulatorsOf(tile, one);
     const ofRef = named.flatMap(({ ref, accumulator }) => (ref === one.ref ? accumulator : []));
     const ref = one.ref ?? freeName();
     keys.set(ref, one.key);
@@ -422,20 +456,20 @@ export function seriesPlan(
     const [first] = alike;
     if (first === undefined) return [];
     const named = ownBucket(first.bucketInterval ?? '', interval);
-    const isCalculated = first.calculations.length > 0;
+    const isOwnRequest = isComputed(first);
     const most = named === undefined ? seriesPerRequest : seriesWithin(named, interval);
-    const requests = isCalculated
-      ? calculationRequests(first, devices, linesOfTile)
+    const requests = isOwnRequest
+      ? computedRequests(first, devices, linesOfTile)
       : seriesRequests(alike, devices, most, linesOfTile);
     const lists = requests.map(({ series }) => series);
     const bars =
-      isCalculated && first.kind === 'bar'
+      isOwnRequest && first.kind === 'bar'
         ? barBucket(interval, tileSeriesOf(first, devices).length)
         : undefined;
     const own = [named, bars].find(
       (one) => one !== undefined && lists.every((list) => isWithin(list, one, interval)),
     );
-    const bucket = isCalculatedOnce(first)
+    const bucket = isComputedOnce(first)
       ? wholeRange(interval)
       : (own ?? sharedBucket(lists, interval));
     const isOwn = own !== undefined || bars !== undefined;
@@ -448,7 +482,7 @@ function wholeRange(interval: Interval): Bucket {
   return { ...bucketFor(interval), iso: 'P100Y' };
 }
 
-/** The shortest bucket that gives few enough bars: calculations cannot be added up from finer ones. */
+/** The shortest bucket that gives few enough bars: computed values cannot be added up from finer ones. */
 function barBucket(interval: Interval, seriesCount: number): Bucket | undefined {
   const least = barSeconds((interval.toMs - interval.fromMs) / 1_000, 1, seriesCount);
   return bucketLengths.find(({ seconds }) => seconds >= least) ?? bucketLengths.at(-1);
@@ -513,8 +547,14 @@ function isWithin(
   bucket: Bucket,
   { fromMs, toMs }: Interval,
 ): boolean {
-  const lines = list.reduce((sum, { accumulators }) => sum + accumulators.length, 0);
-  return ((toMs - fromMs) / 1_000 / bucket.seconds + 2) * lines <= pointsMax;
+  const linesOf = (some: readonly WantedSeries[]) =>
+    some.reduce((sum, { accumulators }) => sum + accumulators.length, 0);
+  const buckets = (toMs - fromMs) / 1_000 / bucket.seconds + 2;
+  const combinedLines = linesOf(list.filter(({ devices }) => devices));
+  return (
+    buckets * linesOf(list) <= pointsMax &&
+    buckets * combinedLines * combinedDevicesMax <= combinedPointsMax
+  );
 }
 
 export function seriesBody(
@@ -582,7 +622,9 @@ function fieldFilter(customFieldName: string, value: string) {
 function keysOf(tiles: readonly BoundTile[]): { readonly keys?: string[] } {
   const places = tiles.some(({ kind }) => kind === 'map') ? ['latitude', 'longitude'] : [];
   const named = tiles.flatMap(({ series, marks }) =>
-    [...series, ...(marks ?? [])].flatMap(({ dataKey }) => dataKey ?? []),
+    [...series.filter(({ across }) => !across), ...(marks ?? [])].flatMap(
+      ({ dataKey }) => dataKey ?? [],
+    ),
   );
   const keys = [...new Set([...named, ...places])];
   return keys.length === 0 || keys.length > keysMax ? {} : { keys };

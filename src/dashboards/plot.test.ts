@@ -17,6 +17,7 @@ function answered(
 ): AnsweredSeries {
   const series: DeviceSeries = {
     deviceId: 'd',
+    combined: undefined,
     topic: 'default',
     dataKey: 'level',
     isFormula: false,

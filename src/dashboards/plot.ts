@@ -77,6 +77,12 @@ interface Buckets {
 export interface AnsweredSeries extends Buckets {
   readonly series: DeviceSeries;
   readonly label: string;
+  /** How devices are combined, and how many of them have a value. */
+  readonly combined?: {
+    readonly across: NonNullable<DeviceSeries['combined']>['across'];
+    readonly devices: number;
+    readonly withValue: number;
+  };
   /** After so many seconds the device counts as silent; 0 if it is not known. */
   readonly silentAfterS?: number;
   /** Values after the buckets, by epoch seconds. */

@@ -90,7 +90,7 @@ export const sourceKey = (source: Source): string =>
 export interface BoundSeries
   extends Omit<TileSeries, 'deviceId' | 'tagId' | 'placeId' | 'variable'> {
   readonly source: Source;
-  /** Of several devices, which the label does not tell apart. */
+  /** Of several devices, which the label does not tell apart; combined devices are one. */
   readonly isOfMany: boolean;
   /** Of a column of a list that shows the course of its values too. */
   readonly isSpark?: boolean;
@@ -187,12 +187,7 @@ function boundTile(tile: Tile, binding: Binding): BoundTile {
     ...(text && { text: withValues(text, binding) }),
     ...(label && { label: withValues(label, binding) }),
   };
-  const series = seriesOf(tile).flatMap(({ deviceId, tagId, placeId, variable, label, ...one }) => {
-    const sources = sourcesOf({ deviceId, tagId, placeId, variable }, binding);
-    const isOfMany = sources.length > 1 || sources.some(({ kind }) => kind !== 'DEVICE');
-    const named = label ? { label: withValues(label, binding) } : {};
-    return sources.map((source) => ({ ...one, ...named, source, isOfMany }));
-  });
+  const series = seriesOf(tile).flatMap((one) => boundSeries(one, binding));
   const marks = tile.marks?.flatMap(({ deviceId, variable, ...mark }) =>
     sourcesOf({ deviceId, variable }, binding).flatMap((source) =>
       source.kind === 'DEVICE' ? [{ ...mark, deviceId: source.id }] : [],
@@ -211,6 +206,28 @@ function boundTile(tile: Tile, binding: Binding): BoundTile {
   // Hours of days are made of hours.
   const hourly = tile.kind === 'heatmap' && !tile.bucketInterval ? { bucketInterval: 'PT1H' } : {};
   return { ...bound, ...hourly, series };
+}
+
+/** A series of each value of a variable; combined devices are named by the value. */
+function boundSeries(
+  { deviceId, tagId, placeId, variable, label, ...one }: TileSeries,
+  binding: Binding,
+): BoundSeries[] {
+  const sources = sourcesOf({ deviceId, tagId, placeId, variable }, binding);
+  if (!one.across) {
+    const isOfMany = sources.length > 1 || sources.some(({ kind }) => kind !== 'DEVICE');
+    const named = label ? { label: withValues(label, binding) } : {};
+    return sources.map((source) => ({ ...one, ...named, source, isOfMany }));
+  }
+  const declared = binding.variables.get(variable ?? '');
+  return sources.map((source) => {
+    if (declared === undefined)
+      return { ...one, label: withValues(label ?? '', binding) || null, source, isOfMany: false };
+    const values = new Map(binding.values).set(declared.name, [source.id]);
+    const named = withValues(label ?? '', { ...binding, values });
+    const name = named || binding.nameOf(declared, source.id);
+    return { ...one, label: name, source, isOfMany: false };
+  });
 }
 
 /** None of kinds that show none. */

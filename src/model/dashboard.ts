@@ -42,10 +42,18 @@ const defaultTopic = 'default';
 /** What a map tile reads of each of its devices besides. */
 const placeKeys = ['latitude', 'longitude'];
 
-/** What a series reads: its data key, or an expression under a name that no data key has. */
-export function sharedKey(dataKey: unknown, expression: unknown): string | undefined {
-  if (typeof dataKey === 'string') return dataKey;
-  return typeof expression === 'string' ? `\u0000${expression}` : undefined;
+/**
+ * What a series reads: its data key, or an expression under a name that no data key has. What combines
+ * devices has another name, so that it does not let the values of each be read.
+ */
+export function sharedKey(
+  dataKey: unknown,
+  expression: unknown,
+  across: unknown,
+): string | undefined {
+  const prefix = typeof across === 'string' ? `\u0000${across}\u0000` : '';
+  if (typeof dataKey === 'string') return prefix + dataKey;
+  return typeof expression === 'string' ? `${prefix}\u0000${expression}` : undefined;
 }
 
 /**
@@ -90,7 +98,7 @@ class NamesOfShare implements SharedNames {
       if (typeof value !== 'object' || value === null) continue;
       left.push(...Object.values(value));
       if (!isJsonObject(value)) continue;
-      const key = sharedKey(value['dataKey'], value['expression']);
+      const key = sharedKey(value['dataKey'], value['expression'], value['across']);
       if (key !== undefined) this.#add(value, value['topic'], [key, ...more]);
       if (kind !== 'devices' || !Array.isArray(columns)) continue;
       for (const column of columns)

@@ -1,9 +1,11 @@
-// Series of many metrics: devices, topics, keys and accumulators of one request over the same buckets (contract 37).
+// Series of many metrics: devices, topics, keys and accumulators of one request over the same buckets, of single devices or of several that are combined (contract 37).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { columnFunction, vectorValue } from './expressions/evaluate.ts';
 import type { Expression } from './expressions/parse.ts';
 import { instantsJson } from '../model/instant.ts';
+import type { AcrossName } from '../model/calculation.ts';
 import { problem } from '../model/problem.ts';
+import { combined } from './summaries/across.ts';
 import { type AccumulatorName, accumulatorNamed, accumulatorOf } from './summaries/accumulators.ts';
 import { type FoldName, foldNamed, isFold } from './summaries/folds.ts';
 import type { Facet, Tally } from './summaries/facet.ts';
@@ -34,6 +36,8 @@ import { pointsOfPlaces } from './time-series.ts';
 
 /** Points of one answer: buckets of each series times its accumulators. */
 const manyPointsMax = 100_000;
+/** Points of the devices that one request combines. */
+const combinedPointsMax = 1_000_000;
 /** Tallies of one call of the store, and of calls without a turn for other requests in between. */
 const talliesPerCall = 20_000;
 
@@ -50,7 +54,9 @@ interface ManySeriesBody {
 }
 
 interface WantedSeries extends OrderBody {
-  readonly deviceId: string;
+  /** Absent for devices that are combined. */
+  readonly deviceId?: string | null | undefined;
+  readonly across?: AcrossName | null | undefined;
   readonly topic: string;
   /** Data key, or the text of the expression. */
   readonly dataKey: string;
@@ -60,9 +66,17 @@ interface WantedSeries extends OrderBody {
   readonly hidden?: boolean | null | undefined;
 }
 
+/** Devices of one workspace, or of several for which the request names a time zone. */
+export interface DeviceGroup {
+  readonly workspaceId: string;
+  readonly devices: readonly QueriedDevice[];
+}
+
 interface ManySeriesQuery {
   /** Those of the series that the caller reads; series of others are omitted. */
   readonly devices: readonly QueriedDevice[];
+  /** By the place of a series: the devices that it combines. */
+  readonly groups: ReadonlyMap<number, DeviceGroup>;
   readonly source: Source;
   readonly body: ManySeriesBody;
   readonly now: number;
@@ -71,7 +85,10 @@ interface ManySeriesQuery {
 /** One wanted series, checked, with the buckets of its device. */
 interface Planned {
   readonly wanted: WantedSeries;
+  /** Of a group, one without an id. */
   readonly device: QueriedDevice;
+  /** The devices that are combined. */
+  readonly group?: DeviceGroup;
   readonly accumulations: readonly Accumulation[];
   readonly buckets: Buckets;
   readonly dataPoints: Record<string, readonly (number | null)[]>;
@@ -87,26 +104,35 @@ interface Buckets {
 
 /**
  * The JSON of one series per wanted one, in their order:
- * `{deviceId, topic, dataKey, timestamps, dataPoints, coverage?, approximate?}`, with points by accumulator. Accumulators that read the same facet share one read.
- * Refuses (400) what a time series refuses, and more than `manyPointsMax` points.
+ * `{deviceId, topic, dataKey, timestamps, dataPoints, coverage?, approximate?}`, with points by accumulator; of combined
+ * devices `{topic, dataKey, across, devices, withValue, timestamps, dataPoints, approximate?}`. Accumulators that read the same
+ * facet share one read. Refuses (400) what a time series refuses, more than `manyPointsMax` points, and more than
+ * `combinedPointsMax` that are combined.
  */
 export async function manySeriesJson(query: ManySeriesQuery, parts: QueryParts): Promise<string> {
   const planned = await plannedSeries(query, parts);
-  let tallies = 0;
-  for (const group of groupsOf(planned)) {
-    await fillGroup(group, query.now, parts);
-    tallies += group.planned.length * group.buckets.plan.edges.length;
-    // What is in memory is answered within the same turn of the event loop.
-    if (tallies < talliesPerCall) continue;
-    tallies = 0;
-    await nextTurn();
-  }
-  await fillInOrder(planned, query.now, parts);
+  const counted = { values: 0 };
+  await fillAll(
+    planned.filter(({ group }) => group === undefined),
+    query.now,
+    counted,
+    parts,
+  );
+  const withValue = new Map<Planned, number>();
+  for (const one of planned)
+    if (one.group !== undefined)
+      withValue.set(one, await fillCombined(one, one.group, query.now, counted, parts));
   const shown = planned.filter(({ wanted }) => wanted.hidden !== true);
-  const texts = shown.map(({ wanted, device, buckets, ...found }) => {
-    const { topic, dataKey, ref } = wanted;
-    const { dataPoints, coverage, approximate } = found;
-    const names = { deviceId: device.id, topic, dataKey, ...(ref && { ref }) };
+  const texts = shown.map((one) => {
+    const { wanted, device, group, buckets, dataPoints, coverage, approximate } = one;
+    const { topic, dataKey, across, ref } = wanted;
+    const names = {
+      ...(group === undefined && { deviceId: device.id }),
+      topic,
+      dataKey,
+      ...(ref && { ref }),
+      ...(group && { across, devices: group.devices.length, withValue: withValue.get(one) }),
+    };
     return itemText(names, buckets, {
       dataPoints,
       ...(Object.keys(coverage).length > 0 && { coverage }),
@@ -115,6 +141,56 @@ export async function manySeriesJson(query: ManySeriesQuery, parts: QueryParts):
   });
   const calculated = await calculatedItems(query, planned, parts);
   return `[${[...texts, ...calculated].join(',')}]`;
+}
+
+async function fillAll(
+  planned: readonly Planned[],
+  now: number,
+  counted: { values: number },
+  parts: QueryParts,
+): Promise<void> {
+  let tallies = 0;
+  for (const group of groupsOf(planned)) {
+    await fillGroup(group, now, parts);
+    tallies += group.planned.length * group.buckets.plan.edges.length;
+    // What is in memory is answered within the same turn of the event loop.
+    if (tallies < talliesPerCall) continue;
+    tallies = 0;
+    await nextTurn();
+  }
+  await fillInOrder(planned, now, counted, parts);
+}
+
+/** Combines the points of the devices, and answers how many of these have one. */
+async function fillCombined(
+  one: Planned,
+  { devices }: DeviceGroup,
+  now: number,
+  counted: { values: number },
+  parts: QueryParts,
+): Promise<number> {
+  const members = devices.map(
+    (device): Planned => ({ ...one, device, dataPoints: {}, coverage: {}, approximate: [] }),
+  );
+  await fillAll(members, now, counted, parts);
+  const across = one.wanted.across ?? 'SUM';
+  const withValue = new Set<Planned>();
+  for (const { accumulator } of one.accumulations) {
+    one.dataPoints[accumulator] = one.buckets.plan.starts.map((_, at) => {
+      const values: number[] = [];
+      for (const member of members) {
+        const value = member.dataPoints[accumulator]?.[at] ?? null;
+        if (value === null) continue;
+        values.push(value);
+        withValue.add(member);
+      }
+      return combined(across, values);
+    });
+    if (members.some(({ approximate }) => approximate.includes(accumulator)))
+      one.approximate.push(accumulator);
+    await nextTurn();
+  }
+  return withValue.size;
 }
 
 function itemText(names: object, { timestamps }: Buckets, points: object): string {
@@ -141,11 +217,11 @@ export function expressionsOf({ series }: ManySeriesBody): Map<string, Expressio
 // Calculations: formulas over the points of the series of one request.
 
 async function calculatedItems(
-  { body, devices }: ManySeriesQuery,
+  { body }: ManySeriesQuery,
   planned: readonly Planned[],
   parts: QueryParts,
 ): Promise<string[]> {
-  const [device] = devices;
+  const { device } = planned[0] ?? {};
   const calculations = body.calculations ?? [];
   if (calculations.length === 0 || device === undefined) return [];
   const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
@@ -257,7 +333,7 @@ function pointsOfRef(
 }
 
 async function plannedSeries(
-  { devices, source, body }: ManySeriesQuery,
+  { devices, groups, source, body }: ManySeriesQuery,
   parts: QueryParts,
 ): Promise<Planned[]> {
   const { interval, timeZone, bucketInterval, series } = body;
@@ -265,15 +341,21 @@ async function plannedSeries(
   const byWorkspace = new Map<string, Buckets>();
   const planned: Planned[] = [];
   let points = 0;
-  for (const wantedSeries of series) {
+  let combinedPoints = 0;
+  for (const [i, wantedSeries] of series.entries()) {
     const { deviceId, accumulators: names, ...wanted } = wantedSeries;
-    const own = { ...wanted, dataKey: keyOf(wantedSeries) };
-    const common = { ...own, interval, timeZone: timeZone ?? null };
+    const common = {
+      ...wanted,
+      dataKey: keyOf(wantedSeries),
+      interval,
+      timeZone: timeZone ?? null,
+    };
     const accumulations = names.map((accumulator) =>
       readAccumulation({ ...common, accumulator }, parts.openZone),
     );
     const [first] = accumulations;
-    const device = byId.get(deviceId);
+    const group = groups.get(i);
+    const device = group ? { ...group, id: '' } : byId.get(deviceId ?? '');
     if (device === undefined || first === undefined) continue;
     let buckets = byWorkspace.get(device.workspaceId);
     if (buckets === undefined) {
@@ -283,10 +365,13 @@ async function plannedSeries(
       buckets = { plan, timestamps: instantsJson(plan.starts) };
       byWorkspace.set(device.workspaceId, buckets);
     }
-    points += buckets.plan.starts.length * accumulations.length;
+    const own = buckets.plan.starts.length * accumulations.length;
+    points += own;
+    combinedPoints += own * (group?.devices.length ?? 0);
     planned.push({
       wanted: wantedSeries,
       device,
+      ...(group && { group }),
       accumulations,
       buckets,
       dataPoints: {},
@@ -299,6 +384,13 @@ async function plannedSeries(
       points,
       pointsMax: manyPointsMax,
       devices: new Set(planned.map(({ device }) => device.id)).size,
+    });
+  if (combinedPoints > combinedPointsMax)
+    throw problem('tooManyPoints', {
+      points: combinedPoints,
+      pointsMax: combinedPointsMax,
+      devices: new Set([...groups.values()].flatMap((group) => group.devices.map(({ id }) => id)))
+        .size,
     });
   return planned;
 }
@@ -364,6 +456,7 @@ async function fillGroup(
 async function fillInOrder(
   planned: readonly Planned[],
   now: number,
+  counted: { values: number },
   { store }: QueryParts,
 ): Promise<void> {
   const calls = new Map<
@@ -379,7 +472,6 @@ async function fillInOrder(
       call.series.push(one);
       calls.set(key, call);
     }
-  const counted = { values: 0 };
   for (const { accumulation, accumulator, series } of calls.values()) {
     const devices = series.map(({ device }) => device);
     const plan = series[0]?.buckets.plan;

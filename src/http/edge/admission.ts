@@ -247,10 +247,20 @@ async function actingFor(
 }
 
 interface AskedSeries {
-  readonly deviceId?: string;
+  readonly deviceId?: string | null | undefined;
   readonly topic?: string | undefined;
   readonly dataKey?: string | undefined;
   readonly expression?: string | null | undefined;
+  readonly across?: string | null | undefined;
+  /** Those that are combined. */
+  readonly devices?:
+    | {
+        readonly deviceIds?: readonly string[] | null | undefined;
+        readonly tagId?: string | null | undefined;
+        readonly placeId?: string | null | undefined;
+      }
+    | null
+    | undefined;
 }
 
 /**
@@ -285,10 +295,12 @@ export function refuseUnshared(
   const ids = [params?.deviceId ?? params?.tagId ?? params?.placeId ?? [], deviceIds].flat();
   const asked: readonly AskedSeries[] = series ?? ids.map((id) => ({ ...one, deviceId: id }));
   if (asked.length === 0) throw problem('permissionDenied');
-  for (const { deviceId = '', topic = '', ...read } of asked) {
-    const key = sharedKey(read.dataKey, read.expression) ?? '';
-    if (share.series.has(deviceId) && !sharedKeys(share, deviceId, topic)?.has(key))
-      throw problem('permissionDenied');
+  for (const { deviceId, topic = '', devices, ...read } of asked) {
+    const key = sharedKey(read.dataKey, read.expression, read.across) ?? '';
+    const { deviceIds: combined, tagId, placeId } = devices ?? {};
+    for (const id of [deviceId ?? [], combined ?? [], tagId ?? [], placeId ?? []].flat())
+      if (share.series.has(id) && !sharedKeys(share, id, topic)?.has(key))
+        throw problem('permissionDenied');
   }
 }
 

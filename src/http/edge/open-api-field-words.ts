@@ -352,7 +352,9 @@ export const ownFieldWords: Words = {
   'properties.value': 'Value of the property.',
 
   'DashboardSeries.deviceId': 'Service ID of the device. Set either `deviceId` or `tagId`.',
-  'DashboardSeries.tagId': 'ID of a tag: one series per device. Set either `deviceId` or `tagId`.',
+  'DashboardSeries.tagId':
+    'ID of a tag: one series per device, or one for all with `across`. Set either `deviceId` or `tagId`.',
+  'WantedSeries.devices': 'Devices that the series combines. Requires `across`.',
   'DashboardSeries.topic': 'Topic. Defaults to `default`.',
   'DashboardSeries.label': 'Label. Defaults to the name of the device and the data key.',
   'DashboardSeries.color': 'CSS color. Defaults to a color of the palette.',

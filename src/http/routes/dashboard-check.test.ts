@@ -35,6 +35,7 @@ const calculating = (more: JsonObject): JsonObject => ({
   calculations: [ratio],
   ...more,
 });
+const total = { dataKey: 'power', across: 'SUM' };
 const bare = { id: 'a', ...place };
 const control = { ...bare, kind: 'control', deviceId: 'x', label: 'Pump', downlink: { port: 1 } };
 
@@ -93,7 +94,13 @@ test.each<[string, JsonObject | null | undefined]>([
     second([
       calculating({
         repeat: 'rooms',
-        series: [inflow, { variable: 'rooms', expression: 'a * 2', ref: 'b' }],
+        series: [
+          inflow,
+          { variable: 'rooms', expression: 'a * 2', ref: 'b' },
+          { ...total, tagId: 'x', ref: 'c' },
+          { ...total, placeId: 'x', ref: 'd', across: 'MEDIAN' },
+          { ...total, variable: 'building' },
+        ],
       }),
     ]),
   ],
@@ -249,6 +256,26 @@ test.each<[string, JsonObject, RegExp]>([
     second([calculating({ series: [inflow, other] })]),
     /series\.1\.ref: requires a series of a single device/,
   ]),
+  [
+    'combined devices of a histogram',
+    second([{ ...line, kind: 'histogram', series: [{ ...total, tagId: 'x' }] }]),
+    /series\.0\.across: only value, line, bar, state, table, and gauge tiles combine devices/,
+  ],
+  ...[{ deviceId: 'x' }, { variable: 'rooms' }].map((one): [string, JsonObject, RegExp] => [
+    `combined devices of ${Object.values(one).join('')}`,
+    second([{ ...line, series: [{ ...total, ...one }] }]),
+    /series\.0\.across: requires tagId, placeId, or a variable of kind TAG or PLACE/,
+  ]),
+  [
+    'the expected range of combined devices',
+    second([{ ...line, series: [{ ...total, tagId: 'x', expected: true }] }]),
+    /series\.0\.expected: cannot be set with across/,
+  ],
+  [
+    'an unknown combination of devices',
+    second([{ ...line, series: [{ ...total, tagId: 'x', across: 'P95' }] }]),
+    /series\.0\.across/,
+  ],
   [
     'a calculation of an unknown series',
     second([calculating({ calculations: [{ as: 'Ratio', expression: 'a / c' }] })]),

@@ -166,7 +166,10 @@ function isHttps(url: string): boolean {
 
 function faultOfEverySeries(tile: Tile, variables: Variables): string | undefined {
   for (const [place, series] of (tile.series ?? []).entries()) {
-    const fault = faultOfSeries(series, variables) ?? drawingFault(series, tile.kind);
+    const fault =
+      faultOfSeries(series, variables) ??
+      combiningFault(series, tile.kind, variables) ??
+      drawingFault(series, tile.kind);
     if (fault !== undefined) return `.series.${place}${fault}`;
   }
   return undefined;
@@ -186,6 +189,22 @@ function faultOfSeries(series: Series, variables: Variables): string | undefined
     if (!(error instanceof ExpressionError)) throw error;
     return `.expression: ${error.message} (character ${error.position + 1})`;
   }
+}
+
+function combiningFault(series: Series, kind: Tile['kind'], variables: Variables) {
+  if (!isSet(series.across)) return undefined;
+  if (kinds[kind].isCalculated !== true)
+    return `.across: only ${calculatedKinds} tiles combine devices`;
+  if (!isGroup(series, variables))
+    return '.across: requires tagId, placeId, or a variable of kind TAG or PLACE';
+  const { expected } = series;
+  return isSet(expected) && expected !== false ? '.expected: cannot be set with across' : undefined;
+}
+
+/** Whether the source has devices that can be combined. */
+function isGroup({ tagId, placeId, variable }: Series, variables: Variables): boolean {
+  const { kind } = variables.get(variable ?? '') ?? {};
+  return Boolean(tagId) || Boolean(placeId) || kind === 'TAG' || kind === 'PLACE';
 }
 
 /** What the query of the series would refuse. */
@@ -256,7 +275,7 @@ function faultOfCalculations(tile: Tile, variables: Variables): string | undefin
 
 function refFault(
   ref: string,
-  { deviceId, variable }: Series,
+  series: Series,
   {
     isCalculated,
     isTaken,
@@ -272,10 +291,13 @@ function refFault(
   if (!isCalculated) return `.ref: only series of ${calculatedKinds} tiles are named`;
   if (isTaken) return '.ref: must be unique in the tile';
   if (!isName(ref)) return `.ref: ${ref} has a meaning of its own in formulas`;
+  const { deviceId, variable, across } = series;
   const { kind, multiple } = variables.get(variable ?? '') ?? {};
-  const isOneDevice =
-    Boolean(deviceId) || (kind === 'DEVICE' && (multiple !== true || repeat === variable));
-  return isOneDevice ? undefined : '.ref: requires a series of a single device';
+  const isOne = isSet(across) || Boolean(deviceId) || kind === 'DEVICE';
+  const isOnce = !isSet(variable) || multiple !== true || repeat === variable;
+  return isOne && isOnce
+    ? undefined
+    : '.ref: requires a series of a single device, or of combined devices';
 }
 
 /** Whether a formula reads the word as a name. */

@@ -76,6 +76,8 @@ export interface ReadValue {
   readonly unit: string;
   readonly topic: string;
   readonly dataKey: string;
+  /** How devices are combined, and how many of them have a value. */
+  readonly combined?: AnsweredSeries['combined'];
   /** Null without a value. */
   readonly timestamp: string | null;
   readonly value: unknown;
@@ -237,6 +239,7 @@ export class DashboardReader {
       return ids.map((id) => ({ kind: 'DEVICE', id }));
     };
     const restOf = (source: Source) => members.get(sourceKey(source))?.rest ?? 0;
+    const gone = await unknownGroups(tiles, sources);
     return {
       deviceNames,
       timeouts,
@@ -248,9 +251,10 @@ export class DashboardReader {
           tile: {
             ...tile,
             sources: tile.sources.flatMap(devicesIn),
-            series: tile.series.flatMap((series) =>
-              devicesIn(series.source).map((source) => ({ ...series, source })),
-            ),
+            series: tile.series.flatMap((series) => {
+              if (series.across) return gone.has(sourceKey(series.source)) ? [] : series;
+              return devicesIn(series.source).map((source) => ({ ...series, source }));
+            }),
           },
         };
       }),
@@ -332,10 +336,11 @@ export class DashboardReader {
       // Formulas of lists, and what is of the whole range, are among the newest values.
       const courses = isDrawnOverTime(tile) ? all.filter((one) => !one.isOfRange) : [];
       const series = courses.flatMap((one): AnsweredSeries[] => {
-        const { timestamps, dataPoints } = found.get(one.key) ?? {};
-        if (timestamps === undefined || dataPoints === undefined) return [];
+        const answer = found.get(one.key);
+        if (answer === undefined) return [];
+        const { timestamps, dataPoints } = answer;
         const label = seriesName(one, deviceNames.get(one.deviceId), all);
-        const names = accumulatorsOf(tile, one.accumulator);
+        const names = accumulatorsOf(tile, one);
         const points = names.map((name) => [name, dataPoints[name] ?? []] as const);
         const compared = tile.kind === 'line' ? before?.get(one.key) : undefined;
         return [
@@ -345,6 +350,7 @@ export class DashboardReader {
             timestamps,
             dataPoints: Object.fromEntries(points),
             silentAfterS: timeouts.get(one.deviceId) ?? 0,
+            ...combinedOf(answer),
             ...(compared && {
               earlier: {
                 label: `${label}, earlier`,
@@ -420,6 +426,22 @@ interface Resolved {
   readonly deviceNames: ReadonlyMap<string, string>;
   /** Service device id to the seconds after which the device counts as silent. */
   readonly timeouts: ReadonlyMap<string, number>;
+}
+
+/** Tags and places of combined devices that were deleted, by `sourceKey`. */
+async function unknownGroups(
+  tiles: readonly BoundTile[],
+  sources: DashboardSources,
+): Promise<ReadonlySet<string>> {
+  const combined = tiles.flatMap(({ series }) =>
+    series.flatMap(({ across, source }) => (across ? source : [])),
+  );
+  const unknown = new Set<string>();
+  for (const [key, { kind, id }] of new Map(combined.map((one) => [sourceKey(one), one]))) {
+    if (kind !== 'TAG' && kind !== 'PLACE') continue;
+    if (!(await sources.isKnown(kind, id))) unknown.add(key);
+  }
+  return unknown;
 }
 
 /** The devices of the marks of a plan are sources of the tile. */
@@ -510,6 +532,12 @@ function wantedValues(
   return [...ofSeries, ...marked];
 }
 
+function combinedOf(answer: MetricSeries | undefined): Pick<AnsweredSeries, 'combined'> {
+  const { across, devices, withValue } = answer ?? {};
+  if (across === undefined || devices === undefined || withValue === undefined) return {};
+  return { combined: { across, devices, withValue } };
+}
+
 /** The newest sample that has the key, else the last value that is known of it. */
 function newestOf(
   { series, ...wanted }: WantedValue,
@@ -528,11 +556,17 @@ function newestOf(
     const last = latest?.values?.[dataKey];
     if (last?.topic === topic) return { ...wanted, timestamp: last.timestamp, value: last.value };
   }
-  const { timestamps = [], dataPoints } = (series && found.get(series.key)) ?? {};
+  const answer = series && found.get(series.key);
+  const { timestamps = [], dataPoints } = answer ?? {};
   const values = dataPoints?.['LAST'] ?? dataPoints?.['VALUE'] ?? [];
   const at = values.findLastIndex((value) => value !== null);
   const value = values[at] ?? null;
   if (series?.isOfRange === true)
-    return { ...wanted, timestamp: value === null ? null : formatInstant(to), value };
+    return {
+      ...wanted,
+      ...combinedOf(answer),
+      timestamp: value === null ? null : formatInstant(to),
+      value,
+    };
   return { ...wanted, timestamp: timestamps[at] ?? null, value };
 }

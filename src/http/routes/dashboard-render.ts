@@ -128,17 +128,22 @@ function renderedDashboard({ range, tiles }: ReadDashboard): RenderedDashboard {
       kind: tile.kind,
       title,
       series: series.map(({ series: { deviceId, unit, topic, dataKey }, label, ...points }) => {
-        const { timestamps, dataPoints } = points;
-        // A calculation is of no device.
-        const source = deviceId === '' ? { deviceId: null, topic: null } : { deviceId, topic };
-        const names = { ...source, label, unit, dataKey };
+        const { combined, timestamps, dataPoints } = points;
+        const names = { ...sourceOf(deviceId, topic), label, unit, dataKey, ...combined };
         return { ...names, timestamps: [...timestamps], dataPoints };
       }),
-      latest: latest.map(({ unit: _, ...value }) =>
-        value.deviceId === '' ? { ...value, deviceId: null, topic: null } : value,
-      ),
+      latest: latest.map(({ unit: _, deviceId, topic, combined, ...value }) => ({
+        ...sourceOf(deviceId, topic),
+        ...value,
+        ...combined,
+      })),
     })),
   };
+}
+
+/** Combined devices have no id, and a calculation has no topic either. */
+function sourceOf(deviceId: string, topic: string) {
+  return { deviceId: deviceId || null, topic: topic || null };
 }
 
 function csvAnswer({ tiles, range }: ReadDashboard, tile: string): Answer<never> {
@@ -259,7 +264,8 @@ function chartOf(
     (dataPoints[accumulator] ?? []).every((value) => value === null),
   );
   if (isEmpty) return noData;
-  const plot = chartPlot(read.tile, read.series, {
+  const labeled = read.series.map((one) => ({ ...one, label: notedLabel(one) }));
+  const plot = chartPlot(read.tile, labeled, {
     from: from / 1_000,
     to: to / 1_000,
     bucket: read.bucket,
@@ -304,10 +310,17 @@ function timelineTile({ tile, samples }: ReadTile, { from, to }: DashboardRange)
   return { kind: 'timeline', interval, rows, thresholds: tile.thresholds };
 }
 
-function figureOf({ tile: { thresholds } }: ReadTile, { label, unit, value }: ReadValue): Figure {
+/** Says how many of combined devices have a value, where some have none. */
+function notedLabel({ label, combined }: Pick<ReadValue, 'label' | 'combined'>): string {
+  if (combined === undefined || combined.withValue === combined.devices) return label;
+  return `${label} (${combined.withValue} of ${combined.devices} devices)`;
+}
+
+function figureOf({ tile: { thresholds } }: ReadTile, read: ReadValue): Figure {
+  const { unit, value } = read;
   const isKnown = value !== null && value !== undefined;
   return {
-    label,
+    label: notedLabel(read),
     unit: isKnown ? unit : '',
     value: isKnown ? valueText(value) : 'No data',
     tone: thresholdOf(value, thresholds)?.tone,
@@ -333,7 +346,7 @@ function withUnit({ value, unit }: ReadValue): string {
 
 function valueTable({ latest, rest }: ReadTile, range: DashboardRange): TileContent {
   const rows = latest.map((one) => [
-    one.label,
+    notedLabel(one),
     one.dataKey,
     withUnit(one),
     timeText(one.timestamp, range),

@@ -122,7 +122,8 @@ function isReadable(principal: Principal, place: Place, { authorize }: DeviceAcc
   }
 }
 
-function noneIfNotFound(error: unknown): undefined {
+/** Throws any other error. */
+export function noneIfNotFound(error: unknown): undefined {
   if (error instanceof Problem && error.problem === 'notFound') return undefined;
   throw error;
 }

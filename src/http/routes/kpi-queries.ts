@@ -15,6 +15,7 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type QueriedDevice, readAccumulation } from '../../query/accumulation.ts';
 import type { Source } from '../../query/bucket-plan.ts';
+import { combined } from '../../query/summaries/across.ts';
 import { accumulatedKpi, type DeviceKpi, deviceKpis } from '../../query/kpi.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
@@ -71,19 +72,11 @@ function placeValuesRoute(parts: Queries): Route {
     const numbers = new Map(kpis.map(({ deviceId, kpi }) => [deviceId, kpi]));
     return [...groups].map(([placeId, grouped]) => {
       const values = grouped.flatMap((id) => numbers.get(id) ?? []);
-      const value = values.length === 0 ? null : combinations[combine](values);
+      const value = combined(combine, values);
       return { placeId, value, devices: grouped.length, withValue: values.length };
     });
   });
 }
-
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-const combinations = {
-  SUM: sum,
-  AVG: (values: readonly number[]) => sum(values) / values.length,
-  MIN: (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b)),
-  MAX: (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b)),
-} as const;
 
 function sourceRoutes(endpoints: KpiEndpoints, source: Source, parts: Queries): Route[] {
   const tagged = tagInPath(parts);

@@ -549,12 +549,20 @@ export class DashboardSources {
       if (device !== undefined) return device.name;
       throw problem('notFound', { what: 'device', id });
     }
-    const { db } = this.#records;
-    const rows = kind === 'TAG' ? tagRows : placeRows;
-    const record = await rows.find(db, id);
-    if (record?.workspaceId !== this.#workspaceId)
+    const record = await this.#group(kind, id);
+    if (record === undefined)
       throw problem('notFound', { what: kind === 'TAG' ? 'tag' : 'place', id });
     return record.name;
+  }
+
+  async isKnown(kind: 'TAG' | 'PLACE', id: string): Promise<boolean> {
+    return (await this.#group(kind, id)) !== undefined;
+  }
+
+  async #group(kind: 'TAG' | 'PLACE', id: string) {
+    const rows = kind === 'TAG' ? tagRows : placeRows;
+    const record = await rows.find(this.#records.db, id);
+    return record?.workspaceId === this.#workspaceId ? record : undefined;
   }
 
   #page(filter: AssetFilter, size: number) {

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rowFunction } from '../../query/expressions/evaluate.ts';
 import { type Expression, parseExpression, valueOf } from '../../query/expressions/parse.ts';
-import type { AcrossName, Calculation, CountName, EachDevice } from '../../model/calculation.ts';
+import type { Calculation, CountName, EachDevice } from '../../model/calculation.ts';
 import { dataValue } from '../../model/sample.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
@@ -21,7 +21,7 @@ import { singleBucket } from '../../query/bucket-plan.ts';
 import { ExpressionReads, offsetsOf } from '../../query/expression-reads.ts';
 import { type QueryParts, slotsFor } from '../../query/kpi.ts';
 import { accumulatorOf } from '../../query/summaries/accumulators.ts';
-import { addTerm, type CompensatedSum, sumOf } from '../../query/summaries/compensated-sum.ts';
+import { combined } from '../../query/summaries/across.ts';
 import { isFold } from '../../query/summaries/folds.ts';
 import { refuseUnreadable } from '../../storage/samples/reported-reads.ts';
 import type { Period } from './calculation-registry.ts';
@@ -246,35 +246,4 @@ async function counts(
     found.push(counted);
   }
   return found;
-}
-
-// Combining.
-
-function combined(across: AcrossName, values: readonly number[]): number | null {
-  if (across === 'COUNT') return values.length;
-  if (values.length === 0) return null;
-  return across === 'MEDIAN' ? median(values) : reduced[across](values);
-}
-
-const reduced = {
-  SUM: total,
-  AVG: (values) => total(values) / values.length,
-  MIN: (values) => values.reduce((least, value) => Math.min(least, value)),
-  MAX: (values) => values.reduce((most, value) => Math.max(most, value)),
-} as const satisfies Readonly<
-  Record<Exclude<AcrossName, 'COUNT' | 'MEDIAN'>, (values: readonly number[]) => number>
->;
-
-function total(values: readonly number[]): number {
-  const sum: CompensatedSum = { sum: 0, sumError: 0 };
-  for (const value of values) addTerm(sum, value);
-  return sumOf(sum) ?? Number.NaN;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  if (sorted.length % 2 === 1) return upper;
-  return ((sorted[middle - 1] ?? upper) + upper) / 2;
 }
