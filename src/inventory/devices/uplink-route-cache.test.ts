@@ -74,7 +74,8 @@ beforeAll(async () => {
   });
   const db = new Proxy(records.db, {
     get(target, name) {
-      if (name === 'selectFrom') {
+      // A statement that is kept as text is not built again.
+      if (name === 'selectFrom' || name === 'executeQuery') {
         reads += 1;
         onRead();
       }
@@ -276,6 +277,9 @@ test('fleet 5: devices that are asked for together are read together', async () 
   for (let n = 0; n < 300; n++) ids.push((await make(`together-${n}`)).id);
   await make('together-once');
   await uplinks.bySecret(secret, 'together-once');
+  // Texts of statements that are made once do not count.
+  await deviceRows.byIds(records, ids.slice(0, 256));
+  await deviceRows.byIds(records, ids.slice(256));
   const before = reads;
   const found = await Promise.all([
     ...ids.map((_, n) => uplinks.bySecret(secret, `together-${n}`)),

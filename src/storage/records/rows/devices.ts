@@ -1,5 +1,5 @@
 // Devices in the records store: rows and values, found by service id or physical id, one or many, and deleted ones.
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { CompiledQuery, type Insertable, type Selectable, sql } from 'kysely';
 import type { Connectivity } from '../../../model/connector.ts';
 import {
   type Device,
@@ -29,7 +29,7 @@ import {
   toJsonTextOrNull,
 } from '../columns.ts';
 import { engineSql, idsPerStatement, padded } from '../engine.ts';
-import { insertRows, RecordRows, SealedRows } from './record-rows.ts';
+import { insertRows, keptText, RecordRows, SealedRows } from './record-rows.ts';
 import type { RecordsDb, SealedDb } from '../records.ts';
 import type { RecordTables } from '../schema.ts';
 import type { Sealer } from '../secret-encryption.ts';
@@ -485,8 +485,7 @@ class DeviceRows extends SealedRows<'devices', Device> {
 
   /** Devices by service id; without those that do not exist. */
   async byIds(store: SealedDb, ids: readonly string[]): Promise<FoundDevice[]> {
-    const query = store.db.selectFrom('devices').selectAll();
-    return withLabels(store, await query.where('id', 'in', padded(ids)).execute());
+    return withLabels(store, await rowsOfIds(store.db, padded(ids), devicesOfIds));
   }
 
   /** Devices of an organization by physical id; without those that do not exist. */
@@ -657,19 +656,41 @@ async function withLabels(
 
 async function labelsOf({ db }: SealedDb, ids: readonly string[]) {
   const some = padded(ids);
-  const tags = db.selectFrom('deviceTags').select(['deviceId', 'tagId']);
-  const fields = db.selectFrom('deviceCustomFields').select(['deviceId', 'metaId', 'value']);
   const tagIds = new Map<string, string[]>();
-  for (const { deviceId, tagId } of await tags.where('deviceId', 'in', some).execute())
+  for (const { deviceId, tagId } of await rowsOfIds(db, some, tagsOfIds))
     addTo(tagIds, deviceId, tagId);
   const strings = new Map<string, (readonly [string, string])[]>();
-  const values = await fields.where('deviceId', 'in', some).execute();
-  for (const { deviceId, metaId, value } of values) addTo(strings, deviceId, [metaId, value]);
+  for (const { deviceId, metaId, value } of await rowsOfIds(db, some, valuesOfIds))
+    addTo(strings, deviceId, [metaId, value]);
   return {
     tagIds,
     values: (id: string) =>
       new Map((strings.get(id) ?? []).map(([metaId, json]) => [metaId, fromJsonText<Json>(json)])),
   };
+}
+
+/** Statements that are made once for each number of ids: the first request for a device waits for them. */
+type StatementOfIds<Row> = (db: RecordsDb, ids: readonly string[]) => CompiledQuery<Row>;
+
+const devicesOfIds = (db: RecordsDb, ids: readonly string[]) =>
+  db.selectFrom('devices').selectAll().where('id', 'in', ids).compile();
+const tagsOfIds = (db: RecordsDb, ids: readonly string[]) =>
+  db.selectFrom('deviceTags').select(['deviceId', 'tagId']).where('deviceId', 'in', ids).compile();
+const valuesOfIds = (db: RecordsDb, ids: readonly string[]) =>
+  db
+    .selectFrom('deviceCustomFields')
+    .select(['deviceId', 'metaId', 'value'])
+    .where('deviceId', 'in', ids)
+    .compile();
+
+async function rowsOfIds<Row>(
+  db: RecordsDb,
+  ids: readonly string[],
+  statement: StatementOfIds<Row>,
+): Promise<Row[]> {
+  const text = keptText(db, statement, String(ids.length), () => statement(db, ids));
+  const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...ids]));
+  return rows;
 }
 
 function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
