@@ -35,7 +35,7 @@ import {
   captureWebhook,
   createServerLookup,
   type Webhook,
-  type WebhookStages,
+  type ServerOf,
 } from '../uplinks/capture/network-server-capture.ts';
 import { planDownlinks } from '../uplinks/decode/downlink-command.ts';
 import { createDeviceNotes, type EventSources, type NoteDevice } from '../uplinks/device-events.ts';
@@ -48,7 +48,7 @@ export interface Lora {
   readonly senders: CaptureSenders;
   readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
   /** The network server that sends to a device connector. */
-  readonly serverOf: WebhookStages['serverOf'];
+  readonly serverOf: ServerOf;
   readonly orderDownlink: OrderDownlink;
   readonly routes: readonly Route[];
   /** Sends the downlinks that waited when the platform stopped. */
@@ -117,7 +117,7 @@ function webhookStagesOf(
   { handleUplink }: Uplinks,
   duplicates: DuplicateFilter,
   { note, queue }: Downlinks,
-): WebhookStages {
+): Parameters<typeof captureWebhook>[1] {
   return {
     serverOf: createServerLookup((id) => integrationRows.find(records, id)),
     findRoute: (connector, deviceEui) => directory.byEui(connector, deviceEui),

@@ -40,7 +40,7 @@ import { MqttRevocation } from '../transports/mqtt/mqtt-revocation.ts';
 import { type FindRoute, SessionStore } from '../transports/mqtt/mqtt-session.ts';
 import { takeUntilClose } from '../transports/mqtt/mqtt-login-limiter.ts';
 import type { SparkplugIntake } from '../transports/sparkplug/sparkplug-topic.ts';
-import { handleMqttPayload, type MqttUplinkStages } from '../uplinks/capture/mqtt-uplink.ts';
+import { MqttUplinks } from '../uplinks/capture/mqtt-uplink.ts';
 import { createSparkplugIntake, SparkplugNodes } from '../uplinks/capture/sparkplug-intake.ts';
 import { createDeviceNotes } from '../uplinks/device-events.ts';
 import { followCertificate, readCertificate } from './certificates.ts';
@@ -73,13 +73,15 @@ export async function composeMqtt(
   uplinks: Uplinks,
   duplicates: DuplicateFilter,
 ): Promise<Mqtt> {
-  const { telemetry, now } = parts;
+  const { telemetry, newId, now } = parts;
   const connected: ((serviceDeviceId: string) => void)[] = [];
   const retained = new Retained(parts.directory.organizationOf);
   const login = loginPartsOf(parts);
   const findRoute = findRouteIn(parts);
   const reachable = reachableOf(parts, connected, () => broker.opened());
-  const stages = uplinkStagesOf(parts, uplinks, duplicates);
+  const { handleUplink } = uplinks;
+  const { mqttRepeated } = telemetry;
+  const taken = new MqttUplinks(handleUplink, duplicates, parts.turns, mqttRepeated, newId, now);
   const keptSessions = new SessionStore(now);
   const opened = () => broker.opened();
   const nodes = await nodesOf(parts, login, { retained, keptSessions, broker: opened });
@@ -87,11 +89,16 @@ export async function composeMqtt(
     for (const tell of connected) tell(id);
   });
   const { intake } = sparkplug;
-  const brokerParts = {
-    ...brokerPartsOf(parts, { stages, retained, login, reachable, sparkplug: intake }),
+  const brokerParts = brokerPartsOf(parts, {
+    store: taken.take,
+    doubt: duplicates.doubt,
+    retained,
+    login,
+    reachable,
+    sparkplug: intake,
     keptSessions,
     placeOf: nodes?.placeOf,
-  };
+  });
   const broker = brokerOnDemand(parts, brokerParts);
   const publishHere = createMqttPublisher(broker.opened, retained);
   const publishToDevice = nodes?.shared.publishAtHolder(publishHere) ?? publishHere;
@@ -131,7 +138,7 @@ export async function composeMqtt(
   };
 }
 
-function brokerOnDemand({ telemetry }: Parts, brokerParts: BrokerParts<UplinkRoute>) {
+function brokerOnDemand({ telemetry }: Parts, brokerParts: Broker) {
   return new MqttBrokerOnDemand(
     async () => {
       const { openMqttBroker } = await import('../transports/mqtt/mqtt-broker.ts');
@@ -145,7 +152,7 @@ function reachableOf(
   { directory, records, telemetry }: Parts,
   connected: readonly ((serviceDeviceId: string) => void)[],
   opened: () => MqttBroker | undefined,
-): BrokerParts<UplinkRoute>['reachable'] {
+): Broker['reachable'] {
   return (session, subscription) => {
     for (const tell of connected) tell(subscription.id);
     pushOnConnect(session, subscription, {
@@ -168,38 +175,30 @@ async function nodesOf(
   return compose(parts, messages, login, kept);
 }
 
-function uplinkStagesOf(
-  { telemetry, turns, now, newId }: Parts,
-  { handleUplink }: Uplinks,
-  duplicates: DuplicateFilter,
-): MqttUplinkStages {
-  const { mqttRepeated: repeated } = telemetry;
-  return { handleUplink, duplicates, repeated, turns, newId, now };
-}
+type Broker = BrokerParts<UplinkRoute>;
 
 function brokerPartsOf(
   parts: Parts,
   {
-    stages,
-    retained,
     login,
-    reachable,
-    sparkplug,
+    ...own
   }: {
-    readonly stages: MqttUplinkStages;
+    readonly store: Broker['store'];
+    readonly doubt: Broker['doubt'];
     readonly retained: Retained;
     readonly login: LoginParts;
-    readonly reachable: BrokerParts<UplinkRoute>['reachable'];
+    readonly reachable: Broker['reachable'];
     readonly sparkplug: Sparkplug['intake'];
+    readonly keptSessions: SessionStore;
+    readonly placeOf: Broker['placeOf'];
   },
-): Omit<BrokerParts<UplinkRoute>, 'keptSessions'> {
+): Broker {
   const { telemetry, now, openCounts, quotaUse, uplinkLimit } = parts;
   const guesses = new Attempts(now, secretLimits);
   quotaUse.readBy('mqttConnections', openCounts.mqttConnections.usedBy);
   return {
+    ...own,
     findRoute: findRouteIn(parts),
-    store: (route, payload) => handleMqttPayload(route, payload, stages),
-    retained,
     async logIn(address, credential) {
       const outcome = await guesses.run(
         { ip: address },
@@ -218,9 +217,6 @@ function brokerPartsOf(
       count: (id) => uplinkLimit.count(id),
     },
     networkOf,
-    reachable,
-    sparkplug,
-    doubt: stages.duplicates.doubt,
     refused: telemetry.mqttRefused,
     ended: telemetry.mqttEnded,
     now,

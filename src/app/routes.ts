@@ -83,6 +83,7 @@ import { deviceStatusRows } from '../storage/records/rows/device-status.ts';
 import { outputConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { processingLogRows, refusalRows } from '../storage/records/rows/payload-notes.ts';
 import { ruleRows } from '../storage/records/rows/rules.ts';
+import { RefusalTrials } from '../uplinks/refusals.ts';
 import type { TraceParts } from '../uplinks/device-trace.ts';
 
 interface RouteExtras {
@@ -177,18 +178,14 @@ function refusedUplinkRoutes(
   { serverOf, captureWebhook }: Lora,
   common: RecordRoutes,
 ): Route[] {
-  return refusalRoutes(
-    common,
-    { ...trial, serverOf, now: () => performance.now() },
-    {
-      byDevice: directory.byDevice,
-      capture,
-      captureSenml,
-      captureWebhook,
-      note: createDeviceNotes({ appendEntry, newId, now }),
-      newId,
-    },
-  );
+  return refusalRoutes(common, new RefusalTrials(serverOf, trial, () => performance.now()), {
+    byDevice: directory.byDevice,
+    capture,
+    captureSenml,
+    captureWebhook,
+    note: createDeviceNotes({ appendEntry, newId, now }),
+    newId,
+  });
 }
 
 /** The longest that an answer waits for what other nodes have taken in. */

@@ -53,13 +53,12 @@ import {
   type WriteOutcome,
 } from '../uplinks/bulk/line-protocol-write.ts';
 import {
-  capture,
   type Capture,
   type CaptureReceipt,
-  type CaptureStages,
+  Captures,
   uplinkDeviceOf,
 } from '../uplinks/capture/capture.ts';
-import { createSenmlCapture } from '../uplinks/capture/senml-capture.ts';
+import { SenmlCaptures } from '../uplinks/capture/senml-capture.ts';
 import { type DecodedUplink, UplinkDecoder } from '../uplinks/decode/decode-uplink.ts';
 import {
   type CommandToEncode,
@@ -189,7 +188,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   };
   const takeUplink = await uplinksOfAll(parts, takeOwnUplink);
   const { once, onceStreamed } = await composeIdempotency(parts);
-  const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
+  const captures = new Captures(takeUplink, once, newId, now);
   const ownChanges = ownSampleChanges(parts, stages, ownRaw, calculated, trialDecoder);
   const remote = await remoteStoringOf(parts, stages, ownRaw, ownChanges);
   const raw = { ...ownRaw, list: remote?.listRawUplinks ?? ownRaw.list };
@@ -202,16 +201,10 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     validate: (sample) => stages.validate(sample),
     now,
   };
-  const takeCapture = (input: Capture) => capture(input, captureStages);
-  const { byConnector } = parts.directory;
+  const senml = new SenmlCaptures(captures, parts.directory.byConnector, parts.turns);
   return {
-    capture: takeCapture,
-    captureSenml: createSenmlCapture({
-      ...captureStages,
-      capture: takeCapture,
-      byConnector,
-      turns: parts.turns,
-    }),
+    capture: (input) => captures.capture(input),
+    captureSenml: senml.capture,
     handleUplink: takeUplink,
     takeOwnUplink,
     storingCalls: remote?.handlers,

@@ -7,7 +7,7 @@ import { problem } from '../model/problem.ts';
 import { SharedPool } from '../structures/shared-pool.ts';
 import type { SetTimer } from '../structures/timers.ts';
 import { type Login, looksLikeToken } from '../transports/mqtt/mqtt-login.ts';
-import type { ClientPlace, PlaceOfClient } from '../transports/mqtt/mqtt-broker-state.ts';
+import type { PlaceOfClient } from '../transports/mqtt/mqtt-broker-state.ts';
 import { loginTurns } from '../transports/mqtt/mqtt-login-limiter.ts';
 import { type LeaseName, type Leases, leaseOfWorkspace } from './leases/leases.ts';
 import { type DialConnection, type Dialed, mqttPath, mqttSocketPath } from './nodes/nodes.ts';
@@ -34,7 +34,7 @@ interface LoginRecords {
   readonly signerOf: (login: Login) => Promise<string | undefined>;
 }
 
-type Place = Pick<ClientPlace, 'organizationId' | 'workspaceId'>;
+type Place = { readonly organizationId: string; readonly workspaceId: string };
 
 export class ForwardedClients {
   readonly #leases: Pick<Leases, 'node' | 'held' | 'owners'>;

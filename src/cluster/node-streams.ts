@@ -56,12 +56,15 @@ export interface LiveNodes extends Pick<NodeStreams, 'announced' | 'follow' | 'c
   start(missed: () => void): void;
 }
 
+/** Where the feed of another journal goes on. */
+type FeedPlace = { readonly from?: number; readonly journal?: string };
+
 export class NodeStreams {
   readonly #parts: NodeStreamsParts;
   readonly #followed = new Map<string, FollowedNode>();
   readonly #waiting = new Set<() => void>();
   /** Where nodes are followed from that were followed before. */
-  readonly #left = new Map<string, Pick<SampleFeedRequest, 'from' | 'journal'>>();
+  readonly #left = new Map<string, FeedPlace>();
   readonly #stop: () => void;
   /** Own entries before this position were announced. */
   #announcedTo: number;
@@ -226,7 +229,7 @@ class FollowedNode {
   /** The node knows the interests up to this number. */
   confirmed = -1;
   /** Opens the feed, at a place where it broke. */
-  readonly #open: (place: Pick<SampleFeedRequest, 'from' | 'journal'>) => FollowedFeed;
+  readonly #open: (place: FeedPlace) => FollowedFeed;
   readonly #take: (message: SampleFeedMessage) => void;
   /** The feed is opened again. */
   readonly #broken: (error: unknown) => void;
@@ -237,7 +240,7 @@ class FollowedNode {
 
   constructor(
     node: NodeAddress,
-    open: (place: Pick<SampleFeedRequest, 'from' | 'journal'>) => FollowedFeed,
+    open: (place: FeedPlace) => FollowedFeed,
     take: (message: SampleFeedMessage) => void,
     broken: (error: unknown) => void,
     wait: () => Promise<void>,
@@ -270,7 +273,7 @@ class FollowedNode {
   }
 
   async #followAgain(): Promise<void> {
-    let place: Pick<SampleFeedRequest, 'from' | 'journal'> = {};
+    let place: FeedPlace = {};
     while (!this.#isClosed) {
       this.#feed = this.#open(place);
       try {

@@ -127,7 +127,7 @@ export class OwnedWork {
   };
 
   /** The right with the work under it. */
-  heldBy(right: Pick<Held, 'isValid'>): Held {
+  heldBy(right: { isValid(): boolean }): Held {
     return { isValid: () => right.isValid(), during: this.#during };
   }
 

@@ -57,7 +57,7 @@ export class EventsElsewhere {
   /** By the id of the node. */
   readonly #followers = new Map<string, Follower>();
   /** The last batch of each node. */
-  readonly #received = new Map<string, Pick<SentEvents, 'run' | 'number'>>();
+  readonly #received = new Map<string, { readonly run: string; readonly number: number }>();
   /** One for each kind, so that many runs of rules do not keep alarms from being sent. */
   readonly #budgets = new Map(sharedKinds.map((kind) => [kind, new SendBudget()]));
   readonly #stop: () => void;

@@ -51,7 +51,7 @@ interface OpenOfNode extends OpenOfJournal {
   readonly formerOwners: readonly NodeAddress[];
 }
 
-type Place = Pick<OpenSample, 'position' | 'index'>;
+type Place = { readonly position: number; readonly index: number };
 
 interface OpenRequest {
   readonly ranges: readonly OpenRange[];
@@ -130,7 +130,10 @@ export function openSamplesReceiver({
   };
 }
 
-function pageOf(samples: Iterable<OpenSample>): Pick<OpenAnswer, 'samples' | 'last'> {
+function pageOf(samples: Iterable<OpenSample>): {
+  readonly samples: string;
+  readonly last: Place | null;
+} {
   const texts: string[] = [];
   let chars = 0;
   let last: Place | null = null;
@@ -421,7 +424,7 @@ class FormerOwners {
   /** Notes those of the nodes that have not answered. Returns whether there is one. */
   noteUnasked(
     nodes: readonly NodeAddress[],
-    answered: readonly Pick<NodeAddress, 'id'>[],
+    answered: readonly { readonly id: string }[],
   ): boolean {
     const isAnswered = new Set([this.#self, ...answered.map(({ id }) => id)]);
     const unasked = nodes.filter(({ id }) => this.#present.has(id) && !isAnswered.has(id));

@@ -207,7 +207,7 @@ function keyOf({ of: { part }, isLast }: Piece): string | undefined {
 }
 
 /** What stores samples at this node. */
-export interface SamplesOfNode {
+interface SamplesOfNode {
   readonly stages: SampleStages;
   readonly heldFor: HeldFor;
 }
@@ -295,7 +295,7 @@ export function samplesReceiver(own: SamplesOfNode) {
 /** The call between nodes. */
 export const entriesCall = 'entries';
 
-export type AppendEntry = (entry: JournalEntry) => Promise<DurableEntry>;
+type AppendEntry = (entry: JournalEntry) => Promise<DurableEntry>;
 
 type Outcome = DurableEntry | Refusal;
 

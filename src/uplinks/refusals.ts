@@ -30,13 +30,12 @@ import type { DeviceType } from '../model/device-type.ts';
 import type { Note } from '../model/entry-trace.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { declaredEncoding, keptPayload, type Payload, payloadBytesMax } from '../model/payload.ts';
-import type { Sample } from '../model/sample.ts';
 import type { NetworkServer } from '../transports/network-servers/network-server.ts';
 import { inflateBody, isSenmlPack, readPayload } from '../transports/payload-reader.ts';
 import type { Capture } from './capture/capture.ts';
-import type { Webhook, WebhookStages } from './capture/network-server-capture.ts';
+import type { ServerOf, Webhook } from './capture/network-server-capture.ts';
 import type { NoteDevice } from './device-events.ts';
-import type { Decoded } from './uplink.ts';
+import type { ReplayStages } from './decoder-test.ts';
 import type { Validated } from './validate/sample-validation.ts';
 
 /** An uplink that was not taken. */
@@ -355,76 +354,92 @@ interface TriedType {
   readonly score: number;
 }
 
-export interface TrialParts {
-  readonly serverOf: WebhookStages['serverOf'];
-  readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
-  readonly validate: (sample: Sample) => Validated;
-  /** Milliseconds of a clock that only moves on. */
-  readonly now: () => number;
-}
-
 /** No decoder begins later. */
 const trialMsMax = 5_000;
 /** Samples and notes of one decoder that are shown. */
 const shownMax = 20;
 
-/** Tries the types one after the other; nothing is stored. */
-export async function tryTypes(
-  refusal: Refusal,
-  connector: DeviceConnector,
-  types: readonly DeviceType[],
-  on: TrialParts,
-): Promise<{
-  readonly unreadable: string | null;
-  readonly types: readonly TriedType[];
-  readonly complete: boolean;
-}> {
-  const until = on.now() + trialMsMax;
-  const tried: TriedType[] = [];
-  let complete = true;
-  for (const type of types) {
-    complete = on.now() <= until;
-    if (!complete) break;
-    tried.push(await tryType(refusal, connector, type, on));
-  }
-  return {
-    unreadable: await unusableReason(refusal, connector, on),
-    types: tried.toSorted((one, other) => other.score - one.score),
-    complete,
-  };
-}
+/** Tries decoders on what was refused. */
+export class RefusalTrials {
+  readonly #serverOf: ServerOf;
+  readonly #decoding: ReplayStages;
+  readonly #clock: () => number;
 
-async function unusableReason(
-  refusal: Refusal,
-  connector: DeviceConnector,
-  on: TrialParts,
-): Promise<string | null> {
-  try {
-    await sentBy(refusal, { type: null, connector }, on);
-    return null;
-  } catch (error) {
-    if (error instanceof Unusable) return error.message;
-    throw error;
+  constructor(
+    serverOf: ServerOf,
+    decoding: ReplayStages,
+    /** Milliseconds that only move on. */
+    clock: () => number,
+  ) {
+    this.#serverOf = serverOf;
+    this.#decoding = decoding;
+    this.#clock = clock;
   }
-}
 
-async function tryType(
-  refusal: Refusal,
-  connector: DeviceConnector,
-  type: DeviceType,
-  on: TrialParts,
-): Promise<TriedType> {
-  const { id, name } = type;
-  const found = { deviceType: { id, name }, samples: [], errors: [], declaredKeys: [], score: 0 };
-  try {
-    const sent = await sentBy(refusal, { type, connector }, on);
-    const decoded = await on.decode(trialUplink(refusal, type, sent), {});
-    const validated = decoded.samples.map((sample) => on.validate(sample));
-    const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
-    return { ...found, ...scored(type, validated, notes) };
-  } catch (error) {
-    if (error instanceof Unusable) return { ...found, errors: [error.message] };
-    throw error;
+  /** Tries the types one after the other; nothing is stored. */
+  async tryTypes(
+    refusal: Refusal,
+    connector: DeviceConnector,
+    types: readonly DeviceType[],
+  ): Promise<{
+    readonly unreadable: string | null;
+    readonly types: readonly TriedType[];
+    readonly complete: boolean;
+  }> {
+    const until = this.#clock() + trialMsMax;
+    const tried: TriedType[] = [];
+    let complete = true;
+    for (const type of types) {
+      complete = this.#clock() <= until;
+      if (!complete) break;
+      tried.push(await this.#tryType(refusal, connector, type));
+    }
+    return {
+      unreadable: await this.#unusableReason(refusal, connector),
+      types: tried.toSorted((one, other) => other.score - one.score),
+      complete,
+    };
+  }
+
+  async #unusableReason(refusal: Refusal, connector: DeviceConnector): Promise<string | null> {
+    try {
+      await this.#sentBy(refusal, { type: null, connector });
+      return null;
+    } catch (error) {
+      if (error instanceof Unusable) return error.message;
+      throw error;
+    }
+  }
+
+  async #tryType(
+    refusal: Refusal,
+    connector: DeviceConnector,
+    type: DeviceType,
+  ): Promise<TriedType> {
+    const { id, name } = type;
+    const found = { deviceType: { id, name }, samples: [], errors: [], declaredKeys: [], score: 0 };
+    try {
+      const sent = await this.#sentBy(refusal, { type, connector });
+      const decoded = await this.#decoding.decode(trialUplink(refusal, type, sent), {});
+      const validated = decoded.samples.map((sample) => this.#decoding.validate(sample));
+      const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
+      return { ...found, ...scored(type, validated, notes) };
+    } catch (error) {
+      if (error instanceof Unusable) return { ...found, errors: [error.message] };
+      throw error;
+    }
+  }
+
+  /** What the device of the refusal sent: the payload, or its part of a webhook. Throws Unusable. */
+  async #sentBy(refusal: Refusal, declared: Declared): Promise<SentUplink> {
+    const payload = readRefused(refusal, declared);
+    const topic = refusal.sent?.topic || null;
+    const timestamp = refusal.sent?.timestamp ?? null;
+    if (refusal.transport !== 'LORAWAN')
+      return { body: payload.body, kept: keptPayload(payload, refusal.bytes), topic, timestamp };
+    const server = await this.#serverOf(declared.connector);
+    const body = webhookEvent(server, refusal, payload);
+    return { body: body.body, kept: {}, topic, timestamp: body.time };
   }
 }
 
@@ -470,22 +485,6 @@ interface SentUplink {
   readonly kept: Partial<ReturnType<typeof keptPayload>>;
   readonly topic: string | null;
   readonly timestamp: EpochMs | null;
-}
-
-/** What the device of the refusal sent: the payload, or its part of a webhook. Throws Unusable. */
-async function sentBy(
-  refusal: Refusal,
-  declared: Declared,
-  { serverOf }: TrialParts,
-): Promise<SentUplink> {
-  const payload = readRefused(refusal, declared);
-  const topic = refusal.sent?.topic || null;
-  const timestamp = refusal.sent?.timestamp ?? null;
-  if (refusal.transport !== 'LORAWAN')
-    return { body: payload.body, kept: keptPayload(payload, refusal.bytes), topic, timestamp };
-  const server = await serverOf(declared.connector);
-  const body = webhookEvent(server, refusal, payload);
-  return { body: body.body, kept: {}, topic, timestamp: body.time };
 }
 
 function webhookEvent(server: NetworkServer, { deviceId, sent }: Refusal, { body }: Payload) {

@@ -23,11 +23,6 @@ class HeldLease implements Lease {
   }
 }
 
-interface LeaseChanges {
-  readonly gained: readonly Lease[];
-  readonly lost: readonly Lease[];
-}
-
 /** `now` is a monotonic clock in milliseconds. */
 export class HeldLeases {
   readonly #now: () => number;
@@ -70,7 +65,13 @@ export class HeldLeases {
    * The node held exactly these when it asked, and does until then. Leases of an earlier epoch and
    * missing ones are lost.
    */
-  renewed(rows: readonly LeaseRow[], validUntil: number): LeaseChanges {
+  renewed(
+    rows: readonly LeaseRow[],
+    validUntil: number,
+  ): {
+    readonly gained: readonly Lease[];
+    readonly lost: readonly Lease[];
+  } {
     const epochs = new Map(rows.map(({ name, epoch }) => [name, epoch]));
     const lost = [...this.#leases.values()].filter(({ name, epoch }) => epochs.get(name) !== epoch);
     this.end(lost);

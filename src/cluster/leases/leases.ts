@@ -84,7 +84,7 @@ export function otherNodes(leases: Leases): readonly NodeAddress[] {
 export class LeaseEpochs {
   readonly #epochs = new Map<LeaseName, number>();
 
-  constructor(before: readonly Pick<Lease, 'name' | 'epoch'>[]) {
+  constructor(before: readonly { readonly name: LeaseName; readonly epoch: number }[]) {
     this.add(before);
   }
 
@@ -92,7 +92,7 @@ export class LeaseEpochs {
   readonly of = (workspaceId: string): number =>
     this.#epochs.get(leaseOfWorkspace(workspaceId)) ?? 0;
 
-  add(gained: readonly Pick<Lease, 'name' | 'epoch'>[]): void {
+  add(gained: readonly { readonly name: LeaseName; readonly epoch: number }[]): void {
     for (const { name, epoch } of gained) this.#epochs.set(name, epoch);
   }
 }

@@ -19,17 +19,15 @@ interface InProcessNode {
   readonly serve: (request: ForwardedRequest) => Promise<ForwardedAnswer>;
 }
 
-interface NodeSwitch {
+/** Carries a message to another node and its answer back; rejects when one of them is lost. */
+export type Carry = <T>(deliver: () => Promise<T>) => Promise<T>;
+
+export function createNodeSwitch(carry: Carry = (deliver) => deliver()): {
   /** Connects a node; the function disconnects it. */
   connect(id: string, node: InProcessNode): () => void;
   /** What the node with the id asks the others with. */
   nodesOf(id: string): Nodes;
-}
-
-/** Carries a message to another node and its answer back; rejects when one of them is lost. */
-export type Carry = <T>(deliver: () => Promise<T>) => Promise<T>;
-
-export function createNodeSwitch(carry: Carry = (deliver) => deliver()): NodeSwitch {
+} {
   const connected = new Map<string, InProcessNode & { readonly handle: HandleCall }>();
 
   function reached(to: NodeAddress) {

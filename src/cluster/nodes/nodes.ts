@@ -89,17 +89,15 @@ export interface Nodes {
 
 // Connections: a node opens one to another node, for itself or for a client that goes on there.
 
-interface ConnectedClient {
-  /** The lease that the receiver must hold. */
-  readonly lease: string;
-  readonly remoteAddress: string;
-}
-
 export interface Dialed {
   /** At the internal port. */
   readonly path: string;
   /** Undefined for a connection of the node itself. */
-  readonly client?: ConnectedClient;
+  readonly client?: {
+    /** The lease that the receiver must hold. */
+    readonly lease: string;
+    readonly remoteAddress: string;
+  };
   /** How long the answer may take, in place of `connectMsMax`. */
   readonly msMax?: number;
 }

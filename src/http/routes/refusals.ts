@@ -11,12 +11,7 @@ import {
 import { readDevice } from '../../inventory/devices/devices.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Principal } from '../../model/principal.ts';
-import {
-  takeRefused,
-  type TakeRefusedParts,
-  type TrialParts,
-  tryTypes,
-} from '../../uplinks/refusals.ts';
+import { takeRefused, type TakeRefusedParts, type RefusalTrials } from '../../uplinks/refusals.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, type RouteInput } from '../edge/route.ts';
 import type { RecordRoutes } from './record-routes.ts';
@@ -26,7 +21,7 @@ type Params = { readonly id: string; readonly refusalId: string };
 
 export function refusalRoutes(
   common: RecordRoutes,
-  trial: TrialParts,
+  trials: RefusalTrials,
   taking: TakeRefusedParts,
 ): Route[] {
   const { records } = common;
@@ -54,10 +49,10 @@ export function refusalRoutes(
       forgetRefusals(records, workspace(id), refusalId),
     ),
     resourceRoute(refusals.proposalOfConnector, ofConnector, ({ params }, principal) =>
-      proposal(records, trial, connector(params.id), params.refusalId, principal),
+      proposal(records, trials, connector(params.id), params.refusalId, principal),
     ),
     resourceRoute(refusals.proposalOfWorkspace, ofWorkspace, ({ params }, principal) =>
-      proposal(records, trial, workspace(params.id), params.refusalId, principal),
+      proposal(records, trials, workspace(params.id), params.refusalId, principal),
     ),
     resourceRoute(refusals.registerOfConnector, ofConnector, (input, principal) =>
       register(common, taking, connector(input.params.id), input, principal),
@@ -70,14 +65,14 @@ export function refusalRoutes(
 
 async function proposal(
   records: Inventory,
-  trial: TrialParts,
+  trials: RefusalTrials,
   of: Of,
   id: string,
   principal: Principal,
 ) {
   const found = await refusalCandidates(records, of, id, principal);
   const { refusal, connector, flows, similar } = found;
-  const tried = await tryTypes(refusal, connector, found.types, trial);
+  const tried = await trials.tryTypes(refusal, connector, found.types);
   const name = nameOfRefused(refusal);
   return { deviceId: refusal.deviceId, name, ...tried, dataFlows: flows, similar };
 }

@@ -163,19 +163,17 @@ interface CatchUpOptions {
   readonly end: (reason: string) => void;
 }
 
-interface BufferedSample {
-  readonly sample: LiveSample;
-  readonly frame: Buffer;
-  readonly interest: Interest;
-}
-
 interface CatchUpState {
   readonly options: CatchUpOptions;
   readonly absent: AbsentJournals;
   readonly held: Set<Interest>;
   /** Requests for the next pass. */
   pending: ReplayRequest[];
-  buffer: BufferedSample[];
+  buffer: {
+    readonly sample: LiveSample;
+    readonly frame: Buffer;
+    readonly interest: Interest;
+  }[];
   bufferedBytes: number;
   isOverflowed: boolean;
   /** Everything that was published up to here was sent or buffered; set with `isOverflowed`. */

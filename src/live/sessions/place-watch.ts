@@ -9,11 +9,6 @@ import type { SessionSubscriptions } from './session-subscriptions.ts';
 /** Devices looked at before others get their turn. */
 const sliceDevices = 500;
 
-interface WatchedPlace {
-  readonly workspaceId: string;
-  readonly sessions: Set<SessionPlaces>;
-}
-
 export class PlaceWatch {
   readonly #fanOut: FanOut;
   /** For each device its place and all above it; those at no place are absent. */
@@ -24,7 +19,13 @@ export class PlaceWatch {
   readonly #devicesAt: (placeId: string) => Promise<readonly string[]>;
   readonly #pause: () => Promise<unknown>;
   readonly #failed: (error: unknown) => void;
-  readonly #watched = new Map<string, WatchedPlace>();
+  readonly #watched = new Map<
+    string,
+    {
+      readonly workspaceId: string;
+      readonly sessions: Set<SessionPlaces>;
+    }
+  >();
   readonly #dueDevices = new Set<string>();
   readonly #duePlaces = new Set<string>();
   #changes = 0;
@@ -156,11 +157,6 @@ function hasLeft(subscription: Subscription, isAt: (placeId: string) => boolean)
 
 // The places that one session follows.
 
-interface PlaceItem {
-  readonly topic: string | undefined;
-  readonly grantedTo: Principal;
-}
-
 export class SessionPlaces {
   readonly #watch: PlaceWatch;
   readonly #subscriptions: SessionSubscriptions;
@@ -169,7 +165,13 @@ export class SessionPlaces {
   readonly #liveCoverage: (assetId: string) => Coverage;
   readonly #started: (subscriptions: readonly Subscription[]) => void;
   readonly #isFull: () => void;
-  readonly #items = new Map<string, PlaceItem[]>();
+  readonly #items = new Map<
+    string,
+    {
+      readonly topic: string | undefined;
+      readonly grantedTo: Principal;
+    }[]
+  >();
 
   constructor(parts: {
     readonly watch: PlaceWatch;

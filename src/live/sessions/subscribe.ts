@@ -399,17 +399,18 @@ interface SubscriptionTarget {
   readonly start: ReplayStart | undefined;
 }
 
-interface Targets {
-  readonly targets: readonly SubscriptionTarget[];
-  readonly workspaces: readonly WorkspaceTarget[];
-}
-
 /**
  * Reads the items of one message. An item without exactly one of `assetId`, `tagId`, `placeId` and
  * `workspaceId`, and a `since` that is neither a cursor nor a time, refuse the whole message. A
  * workspace has no replay: the `since` of the message is for the other items.
  */
-function targetsOf(items: readonly SubscriptionItem[], sinceOfMessage?: string | null): Targets {
+function targetsOf(
+  items: readonly SubscriptionItem[],
+  sinceOfMessage?: string | null,
+): {
+  readonly targets: readonly SubscriptionTarget[];
+  readonly workspaces: readonly WorkspaceTarget[];
+} {
   const startOfMessage = startOf(sinceOfMessage ?? undefined, 'The message');
   const targets: SubscriptionTarget[] = [];
   const workspaces: WorkspaceTarget[] = [];

@@ -138,11 +138,11 @@ function isWellSized({ more, bytes }: Block, payload: Buffer): boolean {
  * that has most is evicted.
  */
 export class KeptAnswers<A> {
-  readonly #limits: Pick<BlockLimits, 'transfersMax' | 'idleMs'>;
+  readonly #limits: { readonly transfersMax: number; readonly idleMs: number };
   readonly #answers = new Map<string, { readonly answer: A; readonly keptAt: EpochMs }>();
   readonly #shares: SharedPool<string>;
 
-  constructor(limits: Pick<BlockLimits, 'transfersMax' | 'idleMs'>) {
+  constructor(limits: { readonly transfersMax: number; readonly idleMs: number }) {
     this.#limits = limits;
     this.#shares = new SharedPool<string>({
       max: limits.transfersMax,

@@ -59,7 +59,7 @@ export function parseMessage(datagram: Buffer): CoapMessage | Unreadable {
 function parseOptions(
   datagram: Buffer,
   from: number,
-): Pick<CoapMessage, 'options' | 'payload'> | string {
+): { readonly options: readonly CoapOption[]; readonly payload: Buffer } | string {
   const options: CoapOption[] = [];
   let at = from;
   let number = 0;

@@ -321,6 +321,9 @@ function dataOf(
   return data;
 }
 
-function textOf({ texts }: Pick<SampleColumns, 'texts'>, index: number | undefined): string {
+function textOf(
+  { texts }: { readonly texts: readonly string[] },
+  index: number | undefined,
+): string {
   return texts[index ?? -1] ?? missing('string');
 }

@@ -106,7 +106,11 @@ function leafCount(value: Json): number {
 }
 
 interface SampleParts {
-  readonly slots: (Pick<Slot, 'kind' | 'before'> & { readonly path: readonly string[] })[];
+  readonly slots: {
+    readonly kind: SlotKind;
+    readonly before: FixedBytes;
+    readonly path: readonly string[];
+  }[];
   readonly after: FixedBytes;
   readonly end: number;
 }

@@ -213,7 +213,10 @@ function refusalOf<R extends RoutedDevice>(
   {
     hints,
     ...sent
-  }: Pick<DroppedPublish, 'deviceId' | 'bytes' | 'payload'> & {
+  }: {
+    readonly deviceId: string | null;
+    readonly bytes: number;
+    readonly payload?: Buffer | undefined;
     readonly hints?: () => SentHints;
   },
   parts: PublishParts<R>,

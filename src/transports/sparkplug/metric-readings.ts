@@ -88,7 +88,11 @@ export function readingsOf(parts: {
 }
 
 type Template = Extract<WireValue, { metrics: Metric[] }>;
-type Inherited = Pick<Reading, 'timestamp' | 'isHistorical' | 'isTransient'>;
+type Inherited = {
+  readonly timestamp: EpochMs;
+  readonly isHistorical: boolean;
+  readonly isTransient: boolean;
+};
 
 function isTemplate(value: WireValue | undefined): value is Template {
   return typeof value === 'object' && 'metrics' in value;
@@ -139,12 +143,6 @@ function propertyValue(property: Property | undefined): Json {
 
 // Metric samples: readings of one device become samples; those of one instant are one sample.
 
-interface MetricSample {
-  readonly timestamp: EpochMs;
-  readonly data: Record<string, Json>;
-  readonly meta: JsonObject | undefined;
-}
-
 interface Building {
   readonly timestamp: EpochMs;
   readonly data: Record<string, Json>;
@@ -153,7 +151,11 @@ interface Building {
 }
 
 /** In the order of their times. Readings without a key are not data. */
-export function samplesOfReadings(readings: readonly Reading[]): MetricSample[] {
+export function samplesOfReadings(readings: readonly Reading[]): {
+  readonly timestamp: EpochMs;
+  readonly data: Record<string, Json>;
+  readonly meta: JsonObject | undefined;
+}[] {
   const samples: Building[] = [];
   const byTime = new Map<EpochMs, Building>();
   for (const { key, timestamp, value, unit, properties } of readings) {
@@ -174,7 +176,13 @@ export function samplesOfReadings(readings: readonly Reading[]): MetricSample[] 
     .sort((one, other) => one.timestamp - other.timestamp);
 }
 
-function metaOf({ units, properties }: Pick<Building, 'units' | 'properties'>) {
+function metaOf({
+  units,
+  properties,
+}: {
+  readonly units: Record<string, Json>;
+  readonly properties: Record<string, Json>;
+}) {
   const meta: Record<string, Json> = {};
   if (Object.keys(units).length > 0) meta['units'] = units;
   if (Object.keys(properties).length > 0) meta['properties'] = properties;

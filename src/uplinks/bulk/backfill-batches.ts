@@ -297,7 +297,7 @@ function sampleOf({ topic, timestamp, data, meta }: BackfillSample, deviceId: st
 }
 
 /** The part of a request that the elements of one device in a group are. */
-export interface PartPlace {
+interface PartPlace {
   readonly groupStart: number;
   readonly deviceId: string;
   readonly attempt: Attempt;

@@ -34,63 +34,74 @@ export interface CaptureReceipt extends Partial<KeptSamples> {
   readonly receivedAt: EpochMs;
 }
 
-export interface CaptureStages {
-  /** Undefined for a repetition, whose samples were stored before. */
-  readonly handleUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
-  readonly once: Once;
-  readonly newId: () => string;
-  readonly now: () => EpochMs;
-}
-
 /** An uplink is one journal entry, so the request has one part. */
 const wholeUplink = '';
 
-/** Resolves when the payload's samples are durable. */
-export function capture(input: Capture, on: CaptureStages): Promise<CaptureReceipt> {
-  if (input.idempotencyKey === undefined) return take(input, on, on.now());
-  return captureOnce(input, on, (once, firstSeenAt) => take(once, on, firstSeenAt));
-}
+/** Takes the payloads of requests. */
+export class Captures {
+  /** Undefined for a repetition, whose samples were stored before. */
+  readonly handleUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>;
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+  readonly #once: Once;
 
-async function take(
-  { route, topic, timestamp, payload, bodyBytes, duplicateKey, run }: Capture,
-  on: CaptureStages,
-  firstSeenAt: EpochMs,
-): Promise<CaptureReceipt> {
-  const early = run?.route === route ? run : undefined;
-  const { correlationId = on.newId(), receivedAt = firstSeenAt } = early ?? {};
-  const key = duplicateKey !== undefined && { duplicateKey };
-  const sent = { topic, timestamp, ...keptPayload(payload, bodyBytes), run: early, ...key };
-  const uplink = uplinkOf(sent, route, correlationId, receivedAt);
-  const kept = await on.handleUplink(uplink);
-  return { id: uplink.correlationId, receivedAt, ...kept };
-}
+  constructor(
+    handleUplink: (uplink: Uplink) => Promise<KeptSamples | undefined>,
+    once: Once,
+    newId: () => string,
+    now: () => EpochMs,
+  ) {
+    this.handleUplink = handleUplink;
+    this.#once = once;
+    this.newId = newId;
+    this.now = now;
+  }
 
-/** Captures once per Idempotency-Key; `work` gets the input with its duplicate key. */
-export async function captureOnce(
-  input: Capture,
-  on: CaptureStages,
-  work: (input: Capture, firstSeenAt: EpochMs) => Promise<CaptureReceipt>,
-): Promise<CaptureReceipt> {
-  const { route, idempotencyKey: key = '' } = input;
-  // Two devices with one secret choose their keys independently.
-  const call = {
-    credential: `${route.connector.id} ${route.device.id}`,
-    route: 'POST /v3/capture',
-    key,
-    body: input.payload.body as Json,
-  };
-  const answer = await on.once.stored(call, async (attempt) => {
-    const before = attempt.stored(wholeUplink);
-    // The decoder has already run and changed its state, so it must not run again.
-    if (before !== undefined && before.correlationId !== null) {
-      const { correlationId: id, receivedAt, stored = null } = before;
-      return { status: 201, body: { id, receivedAt, ...(stored !== null && { stored }) } };
-    }
-    const duplicateKey = attempt.duplicateKey(wholeUplink);
-    const receipt = await work({ ...input, duplicateKey }, attempt.firstSeenAt);
-    return { status: 201, body: receipt };
-  });
-  return answer.body as CaptureReceipt;
+  /** Resolves when the payload's samples are durable. */
+  capture(input: Capture): Promise<CaptureReceipt> {
+    if (input.idempotencyKey === undefined) return this.#take(input, this.now());
+    return this.once(input, (once, firstSeenAt) => this.#take(once, firstSeenAt));
+  }
+
+  /** Captures once per Idempotency-Key; `work` gets the input with its duplicate key. */
+  async once(
+    input: Capture,
+    work: (input: Capture, firstSeenAt: EpochMs) => Promise<CaptureReceipt>,
+  ): Promise<CaptureReceipt> {
+    const { route, idempotencyKey: key = '' } = input;
+    // Two devices with one secret choose their keys independently.
+    const call = {
+      credential: `${route.connector.id} ${route.device.id}`,
+      route: 'POST /v3/capture',
+      key,
+      body: input.payload.body as Json,
+    };
+    const answer = await this.#once.stored(call, async (attempt) => {
+      const before = attempt.stored(wholeUplink);
+      // The decoder has already run and changed its state, so it must not run again.
+      if (before !== undefined && before.correlationId !== null) {
+        const { correlationId: id, receivedAt, stored = null } = before;
+        return { status: 201, body: { id, receivedAt, ...(stored !== null && { stored }) } };
+      }
+      const duplicateKey = attempt.duplicateKey(wholeUplink);
+      const receipt = await work({ ...input, duplicateKey }, attempt.firstSeenAt);
+      return { status: 201, body: receipt };
+    });
+    return answer.body as CaptureReceipt;
+  }
+
+  async #take(
+    { route, topic, timestamp, payload, bodyBytes, duplicateKey, run }: Capture,
+    firstSeenAt: EpochMs,
+  ): Promise<CaptureReceipt> {
+    const early = run?.route === route ? run : undefined;
+    const { correlationId = this.newId(), receivedAt = firstSeenAt } = early ?? {};
+    const key = duplicateKey !== undefined && { duplicateKey };
+    const sent = { topic, timestamp, ...keptPayload(payload, bodyBytes), run: early, ...key };
+    const uplink = uplinkOf(sent, route, correlationId, receivedAt);
+    const kept = await this.handleUplink(uplink);
+    return { id: uplink.correlationId, receivedAt, ...kept };
+  }
 }
 
 /** Returns the uplink of a payload of any transport. */

@@ -5,7 +5,7 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import type { Uplink } from '../../model/uplink.ts';
 import { DuplicateFilter } from '../../transports/duplicate-filter.ts';
 import { WorkTurns, workTurnLimits } from '../../transports/work-turns.ts';
-import { handleMqttPayload } from './mqtt-uplink.ts';
+import { MqttUplinks } from './mqtt-uplink.ts';
 
 const route = {
   device: { id: 'd', organizationId: 'o', workspaceId: 'w' },
@@ -20,16 +20,16 @@ test('review security 4: payloads that inflate are read at the turns of their or
   const at = 0;
   const turns = new WorkTurns(() => at);
   const handled: Uplink[] = [];
-  const stages = {
+  const uplinks = new MqttUplinks(
+    async (uplink: Uplink) => void handled.push(uplink),
+    new DuplicateFilter(() => at),
     turns,
-    duplicates: new DuplicateFilter(() => at),
-    handleUplink: async (uplink: Uplink) => void handled.push(uplink),
-    repeated: () => undefined,
-    newId: () => 'id',
-    now: () => at,
-  };
+    () => undefined,
+    () => 'id',
+    () => at,
+  );
   const send = (payload: Buffer) =>
-    handleMqttPayload(route, { topic: 'default', payload, isRepeated: false }, stages);
+    uplinks.take(route, { topic: 'default', payload, isRepeated: false });
   const packed = gzipSync(JSON.stringify({ long: 'x'.repeat(100_000) }));
   await send(packed);
   expect(handled).toHaveLength(1);

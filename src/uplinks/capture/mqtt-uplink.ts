@@ -14,62 +14,76 @@ import { uplinkOf } from './capture.ts';
 /** Bytes of an unreadable payload that its note shows. */
 const shownBytesMax = 200;
 
-export interface MqttUplinkStages {
-  /** Organizations take turns. */
-  readonly turns: WorkTurns;
-  readonly duplicates: DuplicateFilter;
-  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
-  readonly repeated: () => void;
-  readonly newId: () => string;
-  readonly now: () => EpochMs;
-}
+/** Takes what devices publish. */
+export class MqttUplinks {
+  readonly #handleUplink: (uplink: Uplink) => Promise<unknown>;
+  readonly #duplicates: DuplicateFilter;
+  readonly #turns: WorkTurns;
+  readonly #repeated: () => void;
+  readonly #newId: () => string;
+  readonly #now: () => EpochMs;
 
-/**
- * Resolves when the payload, or the note on it, is durable. Work of one device begins in the order
- * of the calls.
- */
-export async function handleMqttPayload(
-  route: UplinkRoute,
-  payload: MqttPayload,
-  on: MqttUplinkStages,
-): Promise<void> {
-  const { duplicateKey, isRepeated, isLate = false } = payload;
-  const work = () => store(route, payload, on);
-  if (duplicateKey === undefined) {
-    await work();
-    return;
+  constructor(
+    handleUplink: (uplink: Uplink) => Promise<unknown>,
+    duplicates: DuplicateFilter,
+    /** Organizations take turns. */
+    turns: WorkTurns,
+    /** Called for each repetition that is not stored again. */
+    repeated: () => void,
+    newId: () => string,
+    now: () => EpochMs,
+  ) {
+    this.#handleUplink = handleUplink;
+    this.#duplicates = duplicates;
+    this.#turns = turns;
+    this.#repeated = repeated;
+    this.#newId = newId;
+    this.#now = now;
   }
-  const { organizationId } = route.device;
-  const { repeated } = await on.duplicates.once(
-    duplicateKey,
-    work,
-    organizationId,
-    !isRepeated,
-    isLate,
-  );
-  if (repeated) on.repeated();
-}
 
-function store(
-  route: UplinkRoute,
-  { topic, payload, properties, duplicateKey, isRepeated }: MqttPayload,
-  on: MqttUplinkStages,
-) {
-  const { contentType, userProperties } = properties ?? {};
-  const port = [userProperties?.['port']].flat()[0];
-  const hints = { encoding: declaredEncoding(route), contentType, port };
-  const head = {
-    topic,
-    timestamp: null,
-    isRepeated,
-    ...(duplicateKey !== undefined && { duplicateKey }),
+  /**
+   * Resolves when the payload, or the note on it, is durable. Work of one device begins in the order
+   * of the calls.
+   */
+  readonly take = async (route: UplinkRoute, payload: MqttPayload): Promise<void> => {
+    const { duplicateKey, isRepeated, isLate = false } = payload;
+    const work = () => this.#store(route, payload);
+    if (duplicateKey === undefined) {
+      await work();
+      return;
+    }
+    const { organizationId } = route.device;
+    const { repeated } = await this.#duplicates.once(
+      duplicateKey,
+      work,
+      organizationId,
+      !isRepeated,
+      isLate,
+    );
+    if (repeated) this.#repeated();
   };
-  const receivedAt = on.now();
-  const take = (kept: Kept) =>
-    on.handleUplink(uplinkOf({ ...head, ...kept }, route, on.newId(), receivedAt));
-  // A kilobyte may inflate to a megabyte of JSON.
-  const read = on.turns.run(route.device.organizationId, () => readOrNoted(payload, hints));
-  return read instanceof Promise ? read.then(take) : take(read);
+
+  #store(
+    route: UplinkRoute,
+    { topic, payload, properties, duplicateKey, isRepeated }: MqttPayload,
+  ) {
+    const { contentType, userProperties } = properties ?? {};
+    const port = [userProperties?.['port']].flat()[0];
+    const hints = { encoding: declaredEncoding(route), contentType, port };
+    const head = {
+      topic,
+      timestamp: null,
+      isRepeated,
+      ...(duplicateKey !== undefined && { duplicateKey }),
+    };
+    const receivedAt = this.#now();
+    const take = (kept: Kept) =>
+      this.#handleUplink(uplinkOf({ ...head, ...kept }, route, this.#newId(), receivedAt));
+    // A kilobyte may inflate to a megabyte of JSON.
+    const { organizationId } = route.device;
+    const read = this.#turns.run(organizationId, () => readOrNoted(payload, hints));
+    return read instanceof Promise ? read.then(take) : take(read);
+  }
 }
 
 type Kept = ReturnType<typeof keptPayload> & { readonly onlyNote?: Note };

@@ -31,9 +31,11 @@ export interface Webhook {
   readonly arrivedAt?: EpochMs;
 }
 
-export interface WebhookStages {
-  /** The server that sends to the connector. */
-  readonly serverOf: (connector: DeviceConnector) => NetworkServer | Promise<NetworkServer>;
+/** The server that sends to the connector. */
+export type ServerOf = (connector: DeviceConnector) => NetworkServer | Promise<NetworkServer>;
+
+interface WebhookStages {
+  readonly serverOf: ServerOf;
   /** Throws Problem 404 for an unknown device, 403 for one of another connector. */
   readonly findRoute: (
     connector: DeviceConnector,

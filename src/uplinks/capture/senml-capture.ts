@@ -23,9 +23,8 @@ import { type InTurn, inTurns } from '../../structures/turns.ts';
 import type { WorkTurns } from '../../transports/work-turns.ts';
 import {
   type Capture,
-  captureOnce,
   type CaptureReceipt,
-  type CaptureStages,
+  type Captures,
   isScripted,
   uplinkOf,
 } from './capture.ts';
@@ -38,63 +37,68 @@ const namesPerTurn = 64;
 const absentMs = 10_000;
 const absentMax = 20_000;
 
-type CaptureSenml = (input: Capture) => Promise<CaptureReceipt>;
-
 interface Named {
   readonly route: UplinkRoute;
   readonly prefix: string;
 }
 
-/**
- * Makes the capture of packs. A device with a decoder gets the pack as its body; else the values are
- * samples: those of names that begin with another device of the connector are its samples. Throws
- * Problem 400 for a pack that is not valid, and then nothing is stored.
- */
-export function createSenmlCapture(
-  on: CaptureStages & {
-    readonly capture: (input: Capture) => Promise<CaptureReceipt>;
-    readonly byConnector: UplinkRouteCache['byConnector'];
-    readonly turns: WorkTurns;
-  },
-): CaptureSenml {
-  const absent = createBoundedMap<string, EpochMs>(absentMax);
+/** Takes packs. */
+export class SenmlCaptures {
+  readonly #captures: Captures;
+  readonly #byConnector: UplinkRouteCache['byConnector'];
+  readonly #turns: WorkTurns;
+  readonly #absent = createBoundedMap<string, EpochMs>(absentMax);
+
+  constructor(captures: Captures, byConnector: UplinkRouteCache['byConnector'], turns: WorkTurns) {
+    this.#captures = captures;
+    this.#byConnector = byConnector;
+    this.#turns = turns;
+  }
+
+  /**
+   * A device with a decoder gets the pack as its body; else the values are samples: those of names
+   * that begin with another device of the connector are its samples. Throws Problem 400 for a pack
+   * that is not valid, and then nothing is stored.
+   */
+  readonly capture = (input: Capture): Promise<CaptureReceipt> => {
+    if (isScripted(input.route)) return this.#captures.capture(input);
+    if (input.idempotencyKey === undefined) return this.#take(input, this.#captures.now());
+    return this.#captures.once(input, (once, firstSeenAt) => this.#take(once, firstSeenAt));
+  };
 
   /** The device of the longest prefix of the name; without one, that of the request. */
-  async function named(name: string, request: UplinkRoute): Promise<Named> {
+  async #named(name: string, request: UplinkRoute): Promise<Named> {
     for (const prefix of prefixesOf(name)) {
       if (prefix === request.device.deviceId) return { route: request, prefix };
-      const route = await deviceOf(prefix, request);
+      const route = await this.#deviceOf(prefix, request);
       if (route !== undefined) return { route, prefix };
     }
     return { route: request, prefix: '' };
   }
 
-  async function deviceOf(
-    prefix: string,
-    { connector }: UplinkRoute,
-  ): Promise<UplinkRoute | undefined> {
+  async #deviceOf(prefix: string, { connector }: UplinkRoute): Promise<UplinkRoute | undefined> {
     const key = `${connector.id} ${prefix}`;
-    const since = absent.get(key);
-    if (since !== undefined && isWithin(absentMs, since, on.now())) return undefined;
+    const since = this.#absent.get(key);
+    if (since !== undefined && isWithin(absentMs, since, this.#captures.now())) return undefined;
     try {
-      return await on.byConnector(connector, prefix);
+      return await this.#byConnector(connector, prefix);
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error;
-      absent.set(key, on.now());
+      this.#absent.set(key, this.#captures.now());
       return undefined;
     }
   }
 
-  async function take(input: Capture, receivedAt: EpochMs): Promise<CaptureReceipt> {
-    const inTurn = turnsOf(input, on.turns);
+  async #take(input: Capture, receivedAt: EpochMs): Promise<CaptureReceipt> {
+    const inTurn = turnsOf(input, this.#turns);
     const at = input.timestamp ?? receivedAt;
     const pack = await inTurns(resolvePack(input.payload.body, at), inTurn);
     const { values } = pack;
-    const found = await deviceNames(values, (name) => named(name, input.route), inTurn);
+    const found = await deviceNames(values, (name) => this.#named(name, input.route), inTurn);
     const devices = await inTurns(byDevice(values, found), inTurn);
     const { topic, duplicateKey } = input;
     const kept: (KeptSamples | undefined)[] = [];
-    let receipt: CaptureReceipt = { id: on.newId(), receivedAt };
+    let receipt: CaptureReceipt = { id: this.#captures.newId(), receivedAt };
     for (const [i, { route, values: own }] of devices.entries()) {
       // Of several devices, the last one is stored when all are: then the request is not repeated.
       const isLast = i === devices.length - 1;
@@ -110,18 +114,16 @@ export function createSenmlCapture(
         ...(meta !== undefined && { meta }),
       }));
       const notes = i === 0 ? refusalNotes(pack) : [];
-      const uplink = { ...uplinkOf(payload, route, on.newId(), receivedAt), samples, notes };
-      kept.push(await on.handleUplink(uplink));
+      const uplink = {
+        ...uplinkOf(payload, route, this.#captures.newId(), receivedAt),
+        samples,
+        notes,
+      };
+      kept.push(await this.#captures.handleUplink(uplink));
       receipt = { id: uplink.correlationId, receivedAt };
     }
     return { ...receipt, ...keptTogether(kept) };
   }
-
-  return (input) => {
-    if (isScripted(input.route)) return on.capture(input);
-    if (input.idempotencyKey === undefined) return take(input, on.now());
-    return captureOnce(input, on, take);
-  };
 }
 
 /** In the processing log of the pack's first device. */

@@ -2,7 +2,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EpochsOfDevices } from '../../cluster/owned-devices.ts';
 import type { DeviceTransition } from '../../live/live-events.ts';
-import type { Device } from '../../model/device.ts';
 import { isDiskFull } from '../../model/problem.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { ProcessingLogEntry } from '../../model/entry-trace.ts';
@@ -226,7 +225,7 @@ interface StatusRecords {
  */
 const statesKept = 100_000;
 
-export type DeviceOfState = Pick<Device, 'id' | 'workspaceId'>;
+export type DeviceOfState = { readonly id: string; readonly workspaceId: string };
 
 /** Of an entry without samples. */
 const noSamples: SamplesSummary = { count: 0, workspaceId: '', dataFlowId: null, oldest: 0 };
@@ -255,11 +254,6 @@ const entriesPerTurn = 1_000;
 /** Entries that are gathered in one turn of the event loop, in about a millisecond. */
 const gatheredPerTurn = 1_000;
 
-interface PendingState {
-  readonly state: JsonObject;
-  readonly position: number;
-}
-
 export class DeviceStatus {
   readonly #records: StatusRecords;
   readonly #written: (position: number) => void;
@@ -269,7 +263,13 @@ export class DeviceStatus {
     string,
     { readonly state: JsonObject; readonly workspaceId: string }
   >();
-  readonly #pending = new Map<string, PendingState>();
+  readonly #pending = new Map<
+    string,
+    {
+      readonly state: JsonObject;
+      readonly position: number;
+    }
+  >();
   readonly #known;
   // Most devices have none of these states.
   readonly #stateless = new StatelessDevices();

@@ -45,7 +45,7 @@ function quality(value: unknown): number | undefined {
   return undefined;
 }
 
-export interface ValidatedSample<S extends Sample> {
+interface ValidatedSample<S extends Sample> {
   /** The very object that came in when everything was valid. */
   readonly sample: S;
   readonly notes: readonly Note[];
