@@ -6,10 +6,7 @@ import { serverAddresses } from '../storage/clickhouse/replica.ts';
 import type { Config } from './config/config.ts';
 import type { JournalEndSeen } from '../storage/log/journal-recovery.ts';
 import { DataFolderError } from '../storage/data-folder/data-folder.ts';
-import {
-  type ClickHouseStore,
-  openClickHouseStore,
-} from '../storage/samples/clickhouse/clickhouse-store.ts';
+import { ClickHouseStore } from '../storage/samples/clickhouse/clickhouse-store.ts';
 import { shippingFile } from '../storage/samples/clickhouse/flusher.ts';
 import { verifyShippedSamples } from '../storage/samples/clickhouse/verify-samples.ts';
 import type { Elsewhere } from '../storage/samples/remote-pending-samples.ts';
@@ -37,7 +34,7 @@ export interface SharedSamples extends SamplesOfNodes {
   readonly moveDevices: (isGained?: (deviceId: string) => boolean) => Promise<void>;
   /** Ships what was written, and inserts all hours of it. */
   readonly flushHours: () => Promise<void>;
-  /** See `ShippingFigures`. */
+  /** See `ClickHouseStore.figures`. */
   readonly shippedTo: () => number;
 }
 
@@ -63,7 +60,7 @@ export async function samplePlaceOf(parts: {
   /** Gets what must be closed after the store. */
   readonly closers: Closers;
   readonly now: () => number;
-  /** See `openStateFile`. */
+  /** See `StateFile.open`. */
   readonly stateReplaced?: ((contents: string) => Promise<void>) | undefined;
 }): Promise<{
   readonly openStore: (surroundings: StoreSurroundings) => Promise<SampleStore>;
@@ -92,7 +89,7 @@ export async function samplePlaceOf(parts: {
   };
   return {
     async openStore(surroundings) {
-      opened = await openClickHouseStore({
+      opened = await ClickHouseStore.open({
         directory,
         clickhouse,
         now,
@@ -125,34 +122,30 @@ export async function samplePlaceOf(parts: {
   };
 }
 
-function addShippingFigures(
-  telemetry: Telemetry,
-  { figures }: ClickHouseStore,
-  now: () => number,
-): void {
+function addShippingFigures(telemetry: Telemetry, store: ClickHouseStore, now: () => number): void {
   telemetry.gauge(
     'clickhouse_pending_samples',
     'Samples not yet written to ClickHouse.',
-    () => figures().openRows,
+    () => store.figures().openRows,
   );
   telemetry.gauge(
     'clickhouse_flush_lag_seconds',
     'Age of the oldest sample not yet written to ClickHouse.',
     () => {
-      const { oldestOpenAt = now() } = figures();
+      const { oldestOpenAt = now() } = store.figures();
       return Math.max(0, (now() - oldestOpenAt) / 1_000);
     },
   );
   telemetry.gauge(
     'clickhouse_replica_wait_seconds',
     'Time the journal has retained samples for lagging ClickHouse replicas.',
-    () => figures().waitingForReplicasMs / 1_000,
+    () => store.figures().waitingForReplicasMs / 1_000,
   );
   telemetry.gauge(
     'hourly_aggregate_lag_seconds',
     'Age of the oldest sample missing from hourly aggregates in ClickHouse.',
     () => {
-      const { oldestInNoHourAt = now() } = figures();
+      const { oldestInNoHourAt = now() } = store.figures();
       return Math.max(0, (now() - oldestInNoHourAt) / 1_000);
     },
   );

@@ -64,7 +64,7 @@ import {
   SumsOfSamples,
 } from '../../storage/samples/moved-samples.ts';
 import { makeFolder, replaceChecked, syncDirectory } from '../../storage/log/durable-file.ts';
-import { openClickHouseStore } from '../../storage/samples/clickhouse/clickhouse-store.ts';
+import { ClickHouseStore } from '../../storage/samples/clickhouse/clickhouse-store.ts';
 import {
   type EmbeddedStore,
   openEmbeddedStore,
@@ -371,7 +371,7 @@ class ToClickHouse implements MoveDirection {
 
   /** Rows are stored as of the begin of the move: after them comes what is stored later. */
   async openRows({ move }: MoveFile, shapes: ShapeInterner): Promise<RowTarget> {
-    const store = await openClickHouseStore({
+    const store = await ClickHouseStore.open({
       directory: join(this.#samples, moveFolder),
       clickhouse: this.#parts.clickHouse,
       now: () => move.startedAt,
@@ -507,7 +507,7 @@ class ToFolder implements MoveDirection {
       directory,
       now,
       openStore: (surroundings) =>
-        openClickHouseStore({ directory, clickhouse: clickHouse, now, ...surroundings }),
+        ClickHouseStore.open({ directory, clickhouse: clickHouse, now, ...surroundings }),
     });
     try {
       await opened.store.flush();

@@ -32,70 +32,83 @@ interface BlockKind<Block extends ShippedBlock> {
   end(block: Block): Promise<void>;
 }
 
-export interface BlockShipper {
-  /** Call after a block was closed. */
-  wake(): void;
-  /** Does not wait for the next retry. */
-  retryNow(): void;
-  /** Why nothing is shipped now; undefined while it works. */
-  failure(): Error | undefined;
-  /** Resolves when a block was shipped or an attempt has failed. */
-  attempted(): Promise<void>;
-  /** Resolves when the condition holds. Rejects with what the last attempt failed with. */
-  until(isReached: () => boolean): Promise<void>;
-  /** Starts no other attempt. Resolves when the present one has ended. */
-  close(): Promise<void>;
-}
+export class BlockShipper<Block extends ShippedBlock> {
+  readonly #kind: BlockKind<Block>;
+  readonly #failed: (error: unknown) => void;
+  readonly #worker: RetryingWorker;
+  #failure: Error | undefined;
+  #attempts: Attempts<Block> | undefined;
+  #attempt = Promise.withResolvers<void>();
 
-export function createBlockShipper<Block extends ShippedBlock>(
-  kind: BlockKind<Block>,
-  failed: (error: unknown) => void,
-): BlockShipper {
-  let failure: Error | undefined;
-  let attempts: Attempts<Block> | undefined;
-  let attempt = Promise.withResolvers<void>();
-
-  const worker = new RetryingWorker({
-    hasWork: () => kind.first() !== undefined,
-    work: async (progressed) => {
-      for (let block = kind.first(); block !== undefined; block = kind.first()) {
-        if (attempts?.block !== block)
-          attempts = { block, inserts: kind.inserts(block), done: new Set() };
-        await shipBlock(attempts, kind);
-        failure = undefined;
-        progressed();
-        ended();
-      }
-      attempts = undefined;
-    },
-    failed: (error) => {
-      failure = error instanceof Error ? error : new Error(String(error));
-      failed(error);
-      ended();
-    },
-    retryDelaysMs,
-    setTimer,
-  });
-
-  function ended(): void {
-    attempt.resolve();
-    attempt = Promise.withResolvers();
+  constructor(kind: BlockKind<Block>, failed: (error: unknown) => void) {
+    this.#kind = kind;
+    this.#failed = failed;
+    this.#worker = new RetryingWorker({
+      hasWork: () => kind.first() !== undefined,
+      work: (progressed) => this.#ship(progressed),
+      failed: (error) => this.#noteFailure(error),
+      retryDelaysMs,
+      setTimer,
+    });
   }
 
-  return {
-    wake: worker.wake,
-    retryNow: worker.retryNow,
-    failure: () => failure,
-    attempted: () => attempt.promise,
-    async until(isReached) {
-      while (!isReached()) {
-        worker.retryNow();
-        await attempt.promise;
-        if (failure !== undefined) throw failure;
-      }
-    },
-    close: worker.close,
-  };
+  /** Call after a block was closed. */
+  wake(): void {
+    this.#worker.wake();
+  }
+
+  /** Does not wait for the next retry. */
+  retryNow(): void {
+    this.#worker.retryNow();
+  }
+
+  /** Why nothing is shipped now; undefined while it works. */
+  failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /** Resolves when a block was shipped or an attempt has failed. */
+  attempted(): Promise<void> {
+    return this.#attempt.promise;
+  }
+
+  /** Resolves when the condition holds. Rejects with what the last attempt failed with. */
+  async until(isReached: () => boolean): Promise<void> {
+    while (!isReached()) {
+      this.#worker.retryNow();
+      await this.#attempt.promise;
+      if (this.#failure !== undefined) throw this.#failure;
+    }
+  }
+
+  /** Starts no other attempt. Resolves when the present one has ended. */
+  close(): Promise<void> {
+    return this.#worker.close();
+  }
+
+  async #ship(progressed: () => void): Promise<void> {
+    const kind = this.#kind;
+    for (let block = kind.first(); block !== undefined; block = kind.first()) {
+      if (this.#attempts?.block !== block)
+        this.#attempts = { block, inserts: kind.inserts(block), done: new Set() };
+      await shipBlock(this.#attempts, kind);
+      this.#failure = undefined;
+      progressed();
+      this.#ended();
+    }
+    this.#attempts = undefined;
+  }
+
+  #noteFailure(error: unknown): void {
+    this.#failure = error instanceof Error ? error : new Error(String(error));
+    this.#failed(error);
+    this.#ended();
+  }
+
+  #ended(): void {
+    this.#attempt.resolve();
+    this.#attempt = Promise.withResolvers();
+  }
 }
 
 /** A block that is being shipped. */

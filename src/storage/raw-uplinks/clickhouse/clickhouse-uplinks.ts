@@ -4,8 +4,7 @@ import { dayMs, type EpochMs } from '../../../model/instant.ts';
 import type { RawUplink } from '../../../model/uplink.ts';
 import { createSerialQueue } from '../../../structures/work-queues.ts';
 import {
-  type BlockShipper,
-  createBlockShipper,
+  BlockShipper,
   insertOfRows,
   JournalRelease,
   type ShippedBlock,
@@ -466,7 +465,7 @@ class UplinkShipping {
   #closed: ClosedBlock | undefined;
   #open: UplinkBlock | undefined;
   #lastPosition = -1;
-  readonly #shipper: BlockShipper;
+  readonly #shipper: BlockShipper<ClosedBlock>;
   readonly close: () => Promise<void>;
 
   constructor(parts: {
@@ -479,7 +478,7 @@ class UplinkShipping {
     const { shardOf, limits, journal, doubtfulBefore } = parts;
     this.#limits = limits;
     this.#doubtfulBefore = doubtfulBefore;
-    this.#shipper = createBlockShipper<ClosedBlock>(
+    this.#shipper = new BlockShipper<ClosedBlock>(
       {
         first: () => this.#closed,
         // The content of a block decides where it ends.
@@ -506,7 +505,7 @@ class UplinkShipping {
       // `add` throws it.
       () => undefined,
     );
-    this.close = this.#shipper.close;
+    this.close = () => this.#shipper.close();
   }
 
   async #shipClosed(): Promise<void> {

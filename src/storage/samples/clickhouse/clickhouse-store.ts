@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import { problem } from '../../../model/problem.ts';
-import { dataBefore } from '../../../model/sample-changes.ts';
+import { dataBefore, type RemovedRange, type StoredEnd } from '../../../model/sample-changes.ts';
 import { createBoundedMap } from '../../../structures/caches.ts';
 import { missing } from '../../../structures/missing.ts';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
@@ -20,23 +20,43 @@ import type {
 } from '../remote-pending-samples.ts';
 import { RowRange } from '../row-block.ts';
 import { DataSet } from '../../log/data-shape.ts';
-import type { ComparedSample, Comparison, NumberedDevices, SampleStore } from '../sample-store.ts';
+import type {
+  BucketRequest,
+  ComparedSample,
+  Comparison,
+  CountedTopic,
+  DeviceEnds,
+  DroppedSamples,
+  FoundLatest,
+  FoundRuns,
+  FoundSamples,
+  LatestRequest,
+  MeasuredTopic,
+  NumberedDevices,
+  RetentionTimes,
+  SampleRange,
+  SampleScan,
+  SampleStore,
+  ValuesRequest,
+  WorkspaceUsage,
+} from '../sample-store.ts';
+import type { ValueBatch } from '../../../query/summaries/ordered-values.ts';
 import type { StoreSurroundings } from '../samples.ts';
 import {
-  createShipper,
   NewShapes,
-  openStateFile,
   removalsOf,
   shardOf,
+  Shipper,
   shippingFile,
+  StateFile,
   takeJournalNumber,
 } from './flusher.ts';
 import { orderedValues, queryBuckets } from './bucket-query.ts';
-import { createDeletion } from './deletion.ts';
+import { Deletion } from './deletion.ts';
 import { Hours, OtherHoursReader } from './hours.ts';
 import { loadBy } from './kept-reads.ts';
 import { type KeptLimits, KeptRows } from './kept-rows.ts';
-import { createOpenRows, dataOfRow, type OpenRow, type OpenRows } from './open-rows.ts';
+import { type Block, dataOfRow, type OpenRow, OpenRows } from './open-rows.ts';
 import { createSampleReads, SampleCounts } from './sample-reads.ts';
 import { sampleTables, shippedTables } from './sample-tables.ts';
 import { type ReachShipped, samplesError, type ShippedTo, type StoreParts } from './store-parts.ts';
@@ -207,270 +227,10 @@ interface ClickHouseStoreOptions extends StoreSurroundings {
   readonly directory: string;
   readonly clickhouse: ClickHouse;
   readonly now: () => EpochMs;
-  /** See `openStateFile`. */
+  /** See `StateFile.open`. */
   readonly stateReplaced?: ((contents: string) => Promise<void>) | undefined;
   readonly limits?: Partial<ClickHouseStoreLimits>;
   readonly keptLimits?: Partial<KeptLimits> | undefined;
-}
-
-export interface ClickHouseStore extends SampleStore {
-  /** The number of the folder's journal. */
-  readonly journal: number;
-  /** Ships everything that was written before the call. */
-  readonly flush: () => Promise<void>;
-  /** Visible samples that are not shipped, for the reads of other nodes. */
-  readonly openHere: (request: OpenHereRequest) => OpenHere;
-  /** Samples of this journal, for the usage that other nodes report. */
-  readonly usageHere: () => Promise<UsageOfJournal>;
-  /**
-   * To be called when devices moved. Of those that this node gained, if there are any, another one may
-   * have written newer samples.
-   */
-  readonly devicesMoved: (isGained?: (deviceId: string) => boolean) => void;
-  /** The same, and inserts all hours of it. */
-  readonly flushHours: () => Promise<void>;
-  readonly figures: () => ShippingFigures;
-  readonly kept: KeptRows;
-  /** See `JournalRelease.ask`. */
-  readonly askReplicas: () => Promise<void>;
-}
-
-interface ShippingFigures {
-  /** Everything before this position is in ClickHouse. */
-  readonly shippedTo: number;
-  readonly openRows: number;
-  readonly oldestOpenAt: EpochMs | undefined;
-  /** Why nothing is shipped now. */
-  readonly failure: unknown;
-  /** How long the journal has kept shipped samples for replicas that may lack them. */
-  readonly waitingForReplicasMs: number;
-  /** Since when hours lack what was stored. */
-  readonly oldestInNoHourAt: EpochMs | undefined;
-}
-
-/** The ClickHouse stays open when the store is closed. */
-export async function openClickHouseStore(
-  options: ClickHouseStoreOptions,
-): Promise<ClickHouseStore> {
-  const { clickhouse, directory, failed } = options;
-  const { shards } = clickhouse;
-  const limits = { ...storeLimits, ...options.limits };
-  await clickhouse.prepareTables(sampleTables);
-  const file = await openStateFile(
-    join(directory, shippingFile),
-    () => takeJournalNumber(shards[0] ?? missing('shard'), options.now()),
-    options.stateReplaced,
-  );
-  const { shipped, released = shipped, blockTo, nextOrder } = file.state;
-  const openRows = createOpenRows(released, shipped, blockTo, nextOrder);
-  const visible = new VisibleRows(file, openRows);
-  const { now, shapes } = options;
-  const hours = new Hours({ shards, file, openRows, visible, failed, now });
-  const otherHours = new OtherHoursReader(shards, file.state.journal, now);
-  const kept = new KeptRows({
-    load: loadBy({ shards, visible, shapes }),
-    journal: file.state.journal,
-    now: () => performance.now(),
-    limits: options.keptLimits,
-    changes: () => options.elsewhere?.changes() ?? 0,
-  });
-  const parts: StoreParts = {
-    shards,
-    openRows,
-    visible,
-    file,
-    hours,
-    otherHours,
-    kept,
-    shapes,
-    elsewhere: options.elsewhere,
-    reachShipped: createReplicaReach(shards),
-  };
-  const counts = new SampleCounts(parts);
-  const newShapes = new NewShapes();
-  const newest = new NewestTimes(shards, openRows);
-  const release = new JournalRelease(
-    clickhouse,
-    shippedTables,
-    released,
-    async (before) => {
-      if (clickhouse.isReplicated) {
-        const gone = (file.state.gone ?? []).filter(([, position]) => position > before);
-        await file.update({ released: before, gone });
-      }
-      await options.committed(before);
-    },
-    failed,
-  );
-  const shipper = createShipper({
-    ...parts,
-    newShapes,
-    failed,
-    shipped: (block) => {
-      kept.shipped({ rows: block.rows.filter((row) => !visible.isRemoved(row)) });
-      counts.shipped(block);
-      hours.shipped(block);
-      release.shipped(block.to);
-    },
-  });
-  const reads = createSampleReads(parts);
-  const { isReplicated } = clickhouse;
-  const deletion = createDeletion({ ...parts, shipper, counts, newShapes, isReplicated });
-  const goneBefore = new Map(file.state.gone);
-  const gone = (deviceId: string): number => goneBefore.get(deviceId) ?? 0;
-  const comparisons = new TurnsByDevice();
-  const state = { closed: false, movedAt: Number.POSITIVE_INFINITY };
-
-  function hasRoom(): boolean {
-    return openRows.rows() < limits.openRowsMax && openRows.bytes() < limits.openBytesMax;
-  }
-
-  /** Throws `samplesUnreachable` when ClickHouse does not take what is open. */
-  async function whenRoom(): Promise<void> {
-    while (!hasRoom()) {
-      shipper.wake();
-      await shipper.attempted();
-      if (shipper.failure() !== undefined && !hasRoom()) throw problem('samplesUnreachable');
-    }
-  }
-
-  async function answered<T>(read: () => Promise<T>): Promise<T> {
-    if (state.closed) throw problem('stopping');
-    try {
-      return await read();
-    } catch (error) {
-      throw samplesError(error);
-    }
-  }
-
-  async function* answeredBatches<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
-    if (state.closed) throw problem('stopping');
-    try {
-      yield* batches;
-    } catch (error) {
-      throw samplesError(error);
-    }
-  }
-
-  async function look(deviceId: string, samples: readonly ComparedSample[]): Promise<Comparison> {
-    await whenRoom();
-    if (newest.known(deviceId) === undefined) await newest.load([deviceId]);
-    const to = newest.known(deviceId) ?? Number.POSITIVE_INFINITY;
-    const isAnyKnown = samples.some(({ timestamp }) => timestamp <= to);
-    const identical = isAnyKnown ? await identicalSamples(deviceId, samples, to, parts) : none;
-    return { identical, nextOrder: openRows.nextOrder() };
-  }
-
-  function remove(entry: LoggedEntry): void {
-    const { deviceId, position } = entry;
-    if (position < (visible.dropped.get(deviceId) ?? gone(deviceId))) return;
-    const { journal } = file.state;
-    const added = removalsOf(entry, journal);
-    const known = visible.removed.get(deviceId) ?? [];
-    visible.removed.set(deviceId, [...known, ...added]);
-    kept.drop(deviceId);
-    // Every later state of the file says so too, and a crash before repeats the entry.
-    void file.update({ removed: [...visible.removed] }).catch(failed);
-    counts.recount();
-  }
-
-  function add(entry: LoggedEntry | RowRange): void {
-    // No device has a number.
-    if (entry instanceof RowRange) throw new Error('The store takes no rows in ranges');
-    if (entry.replaces !== undefined) remove(entry);
-    const isDropped =
-      entry.position < (visible.dropped.get(entry.deviceId) ?? gone(entry.deviceId));
-    for (const { deviceId, timestamp } of openRows.add(entry, isDropped))
-      newest.note(deviceId, timestamp);
-  }
-
-  return {
-    replayFrom: async () => released,
-    async write(entries, origin) {
-      for (const entry of entries) add(entry);
-      shipper.wake();
-      // A start ships while it reads the journal.
-      if (origin === 'replayed') while (!hasRoom()) await shipper.attempted();
-    },
-    numbered: unnumbered,
-    compare(deviceId, samples) {
-      if (state.closed) throw problem('stopping');
-      const known = newest.known(deviceId);
-      const isNewer = known !== undefined && samples.every(({ timestamp }) => timestamp > known);
-      if (isNewer && hasRoom() && !comparisons.isBusy(deviceId))
-        return { identical: none, nextOrder: openRows.nextOrder() };
-      return comparisons.run(deviceId, () => answered(() => look(deviceId, samples)));
-    },
-    ends: (deviceIds) =>
-      answered(async () => {
-        await whenRoom();
-        const unknown = deviceIds.filter((deviceId) => newest.known(deviceId) === undefined);
-        if (unknown.length > 0) await newest.load(unknown);
-        return {
-          newest: Float64Array.from(deviceIds, (id) => newest.known(id) ?? Infinity),
-          nextOrders: new Float64Array(deviceIds.length).fill(openRows.nextOrder()),
-        };
-      }),
-    samples: (scan) => answered(() => reads.samples(scan)),
-    exportSamples: (range) => answeredBatches(reads.exportSamples(range)),
-    exportColumns: (range) => answeredBatches(reads.exportColumns(range)),
-    topics: (deviceId) => answered(() => reads.topics(deviceId)),
-    count: (deviceId, ranges) => answered(() => reads.count(deviceId, ranges)),
-    endOf: async () => ({ order: openRows.nextOrder(), position: openRows.position() }),
-    takesRanges: deletion.takesRanges,
-    isRemoving: (deviceId) => visible.removed.has(deviceId),
-    rewritten: () => answered(deletion.rewritten),
-    latest: (request) => answered(() => reads.latest(request)),
-    measuredKeys: (deviceId, max) => answered(() => reads.measuredKeys(deviceId, max)),
-    buckets: (request) => answered(() => queryBuckets(request, parts)),
-    values: (request) => answeredBatches(orderedValues(request, parts)),
-    mayHold: (deviceId) =>
-      answered(async () => {
-        if (openRows.rowsOf(deviceId).length > 0) return true;
-        const condition = visible.storedCondition([deviceId]);
-        const rows = await shardOf(deviceId, shards).select(
-          `select 1 from samples where device = ${quoted(deviceId)}${condition} limit 1`,
-        );
-        return rows.length > 0;
-      }),
-    usage: () => answered(() => counts.usage()),
-    usageHere: () => answered(() => counts.here()),
-    previewExpiry: (id, rules) => answered(() => deletion.previewExpiry(id, rules)),
-    // The rules hold before the first turn ends.
-    retain: (rules) => answered(() => deletion.retain(rules)),
-    dropDevice: (deviceId, before) => answered(() => deletion.dropDevice(deviceId, before)),
-    journal: file.state.journal,
-    kept,
-    flush: shipper.flush,
-    openHere: (request) => openHere(request, state.movedAt, parts),
-    devicesMoved(isGained) {
-      // Passes all devices, so not without need.
-      if (isGained !== undefined) newest.forget(isGained);
-      kept.clear();
-      state.movedAt = openRows.position();
-    },
-    async flushHours() {
-      await shipper.flush();
-      await hours.flush();
-    },
-    figures: () => ({
-      shippedTo: openRows.from(),
-      openRows: openRows.rows(),
-      oldestOpenAt: openRows.oldestStoredAt(),
-      failure: shipper.failure(),
-      waitingForReplicasMs: release.waitingMs(),
-      oldestInNoHourAt: hours.storedFrom(),
-    }),
-    askReplicas: release.ask,
-    async close() {
-      if (state.closed) return;
-      state.closed = true;
-      release.close();
-      await shipper.close(limits.closeMsMax);
-      await hours.close();
-      await kept.settled();
-    },
-  };
 }
 
 const none: ReadonlySet<number> = new Set();
@@ -483,6 +243,389 @@ const unnumbered: NumberedDevices = {
   newestOf: () => Number.NEGATIVE_INFINITY,
   nextOrderOf: () => 0,
 };
+
+/** The cursor is exclusive. */
+interface OpenHereRequest {
+  readonly ranges: readonly OpenRange[];
+  /** The place of the last sample that is known already. */
+  readonly after?: { readonly position: number; readonly index: number } | undefined;
+}
+
+/** Samples in ClickHouse. */
+export class ClickHouseStore implements SampleStore {
+  /** The number of the folder's journal. */
+  readonly journal: number;
+  readonly numbered: NumberedDevices = unnumbered;
+  readonly kept: KeptRows;
+  readonly #limits: ClickHouseStoreLimits;
+  readonly #failed: (error: unknown) => void;
+  readonly #parts: StoreParts;
+  readonly #counts: SampleCounts;
+  readonly #newest: NewestTimes;
+  readonly #release: JournalRelease;
+  readonly #shipper: Shipper;
+  readonly #reads: ReturnType<typeof createSampleReads>;
+  readonly #deletion: Deletion;
+  /** Where the journal of this run begins. */
+  readonly #replayFrom: number;
+  readonly #goneBefore: ReadonlyMap<string, number>;
+  readonly #comparisons = new TurnsByDevice();
+  #isClosed = false;
+  #movedAt = Number.POSITIVE_INFINITY;
+
+  private constructor(options: ClickHouseStoreOptions, file: StateFile) {
+    const { clickhouse, failed, now, shapes, elsewhere } = options;
+    const { shards, isReplicated } = clickhouse;
+    const { journal, shipped, released = shipped, blockTo, nextOrder } = file.state;
+    const openRows = new OpenRows(released, shipped, blockTo, nextOrder);
+    const visible = new VisibleRows(file, openRows);
+    const hours = new Hours(shards, file, openRows, visible, failed, now);
+    const otherHours = new OtherHoursReader(shards, journal, now);
+    const kept = new KeptRows(
+      loadBy({ shards, visible, shapes }),
+      journal,
+      () => performance.now(),
+      () => elsewhere?.changes() ?? 0,
+      options.keptLimits,
+    );
+    const reachShipped = createReplicaReach(shards);
+    const parts: StoreParts = {
+      shards,
+      openRows,
+      visible,
+      file,
+      hours,
+      otherHours,
+      kept,
+      shapes,
+      elsewhere,
+      reachShipped,
+    };
+    const counts = new SampleCounts(parts);
+    const newShapes = new NewShapes();
+    const release = new JournalRelease(
+      clickhouse,
+      shippedTables,
+      released,
+      async (before) => {
+        if (isReplicated) {
+          const gone = (file.state.gone ?? []).filter(([, position]) => position > before);
+          await file.update({ released: before, gone });
+        }
+        await options.committed(before);
+      },
+      failed,
+    );
+    const noteShipped = (block: Block): void => {
+      kept.shipped({ rows: block.rows.filter((row) => !visible.isRemoved(row)) });
+      counts.shipped(block);
+      hours.shipped(block);
+      release.shipped(block.to);
+    };
+    this.#shipper = new Shipper(shards, openRows, file, newShapes, noteShipped, failed);
+    this.#deletion = new Deletion(parts, this.#shipper, counts, newShapes, isReplicated);
+    this.#reads = createSampleReads(parts);
+    this.#newest = new NewestTimes(shards, openRows);
+    this.#limits = { ...storeLimits, ...options.limits };
+    this.#failed = failed;
+    this.#parts = parts;
+    this.#counts = counts;
+    this.#release = release;
+    this.#replayFrom = released;
+    this.#goneBefore = new Map(file.state.gone);
+    this.journal = journal;
+    this.kept = kept;
+  }
+
+  /** The ClickHouse stays open when the store is closed. */
+  static async open(options: ClickHouseStoreOptions): Promise<ClickHouseStore> {
+    const { clickhouse, directory } = options;
+    await clickhouse.prepareTables(sampleTables);
+    const file = await StateFile.open(
+      join(directory, shippingFile),
+      () => takeJournalNumber(clickhouse.shards[0] ?? missing('shard'), options.now()),
+      options.stateReplaced,
+    );
+    return new ClickHouseStore(options, file);
+  }
+
+  async replayFrom(): Promise<number> {
+    return this.#replayFrom;
+  }
+
+  async write(
+    entries: readonly (LoggedEntry | RowRange)[],
+    origin: 'new' | 'replayed',
+  ): Promise<void> {
+    for (const entry of entries) this.#add(entry);
+    this.#shipper.wake();
+    // A start ships while it reads the journal.
+    if (origin === 'replayed') while (!this.#hasRoom()) await this.#shipper.attempted();
+  }
+
+  compare(deviceId: string, samples: readonly ComparedSample[]): Comparison | Promise<Comparison> {
+    if (this.#isClosed) throw problem('stopping');
+    const known = this.#newest.known(deviceId);
+    const isNewer = known !== undefined && samples.every(({ timestamp }) => timestamp > known);
+    if (isNewer && this.#hasRoom() && !this.#comparisons.isBusy(deviceId))
+      return { identical: none, nextOrder: this.#parts.openRows.nextOrder() };
+    return this.#comparisons.run(deviceId, () =>
+      this.#answered(() => this.#look(deviceId, samples)),
+    );
+  }
+
+  ends(deviceIds: readonly string[]): Promise<DeviceEnds> {
+    return this.#answered(async () => {
+      await this.#whenRoom();
+      const newest = this.#newest;
+      const unknown = deviceIds.filter((deviceId) => newest.known(deviceId) === undefined);
+      if (unknown.length > 0) await newest.load(unknown);
+      return {
+        newest: Float64Array.from(deviceIds, (id) => newest.known(id) ?? Infinity),
+        nextOrders: new Float64Array(deviceIds.length).fill(this.#parts.openRows.nextOrder()),
+      };
+    });
+  }
+
+  samples(scan: SampleScan): Promise<FoundSamples> {
+    return this.#answered(() => this.#reads.samples(scan));
+  }
+
+  exportSamples(range: SampleRange): AsyncIterable<FoundSamples> {
+    return this.#answeredBatches(this.#reads.exportSamples(range));
+  }
+
+  exportColumns(range: SampleRange): AsyncIterable<FoundRuns> {
+    return this.#answeredBatches(this.#reads.exportColumns(range));
+  }
+
+  topics(deviceId: string): ReturnType<SampleStore['topics']> {
+    return this.#answered(() => this.#reads.topics(deviceId));
+  }
+
+  count(deviceId: string, ranges: readonly RemovedRange[]): Promise<readonly CountedTopic[]> {
+    return this.#answered(() => this.#reads.count(deviceId, ranges));
+  }
+
+  async endOf(): Promise<StoredEnd> {
+    const { openRows } = this.#parts;
+    return { order: openRows.nextOrder(), position: openRows.position() };
+  }
+
+  takesRanges(deviceId: string, count: number): boolean {
+    return this.#deletion.takesRanges(deviceId, count);
+  }
+
+  isRemoving(deviceId: string): boolean {
+    return this.#parts.visible.removed.has(deviceId);
+  }
+
+  rewritten(): Promise<void> {
+    return this.#answered(() => this.#deletion.rewritten());
+  }
+
+  latest(request: LatestRequest): Promise<FoundLatest> {
+    return this.#answered(() => this.#reads.latest(request));
+  }
+
+  measuredKeys(deviceId: string, topicsMax?: number): Promise<readonly MeasuredTopic[]> {
+    return this.#answered(() => this.#reads.measuredKeys(deviceId, topicsMax));
+  }
+
+  buckets(request: BucketRequest): ReturnType<SampleStore['buckets']> {
+    return this.#answered(() => queryBuckets(request, this.#parts));
+  }
+
+  values(request: ValuesRequest): AsyncIterable<ValueBatch> {
+    return this.#answeredBatches(orderedValues(request, this.#parts));
+  }
+
+  mayHold(deviceId: string): Promise<boolean> {
+    return this.#answered(async () => {
+      const { openRows, visible, shards } = this.#parts;
+      if (openRows.rowsOf(deviceId).length > 0) return true;
+      const condition = visible.storedCondition([deviceId]);
+      const rows = await shardOf(deviceId, shards).select(
+        `select 1 from samples where device = ${quoted(deviceId)}${condition} limit 1`,
+      );
+      return rows.length > 0;
+    });
+  }
+
+  usage(): ReturnType<SampleStore['usage']> {
+    return this.#answered(() => this.#counts.usage());
+  }
+
+  /** Samples of this journal, for the usage that other nodes report. */
+  usageHere(): Promise<UsageOfJournal> {
+    return this.#answered(() => this.#counts.here());
+  }
+
+  previewExpiry(workspaceId: string, rules: RetentionTimes): Promise<WorkspaceUsage> {
+    return this.#answered(() => this.#deletion.previewExpiry(workspaceId, rules));
+  }
+
+  // The rules hold before the first turn ends.
+  retain(rules: RetentionTimes): Promise<DroppedSamples> {
+    return this.#answered(() => this.#deletion.retain(rules));
+  }
+
+  dropDevice(deviceId: string, before: number): Promise<DroppedSamples> {
+    return this.#answered(() => this.#deletion.dropDevice(deviceId, before));
+  }
+
+  /** Ships everything that was written before the call. */
+  flush(): Promise<void> {
+    return this.#shipper.flush();
+  }
+
+  /** The same, and inserts all hours of it. */
+  async flushHours(): Promise<void> {
+    await this.#shipper.flush();
+    await this.#parts.hours.flush();
+  }
+
+  /**
+   * Visible samples of one moment that are not shipped, in the order of the journal, for the reads
+   * of other nodes. `after` is the place of the last sample that is known already.
+   */
+  openHere({ ranges, after }: OpenHereRequest): OpenHere {
+    const { openRows, visible, file } = this.#parts;
+    const rows = new Set<OpenRow>();
+    for (const { deviceIds, topics, from = -Infinity, to = Infinity } of ranges)
+      for (const deviceId of deviceIds)
+        for (const row of openRows.rowsOf(deviceId)) {
+          const { topic, timestamp } = row;
+          const isWanted = topics?.includes(topic) !== false && timestamp >= from && timestamp < to;
+          if (isWanted && isAfter(row, after) && visible.isVisible(row)) rows.add(row);
+        }
+    const sorted = [...rows].sort((a, b) => a.position - b.position || a.index - b.index);
+    return {
+      journal: file.state.journal,
+      shipped: openRows.from(),
+      isClean: openRows.from() >= this.#movedAt && visible.removed.size === 0,
+      removed: [...new Set(ranges.flatMap(({ deviceIds }) => deviceIds))].flatMap((deviceId) => {
+        const removals = visible.removed.get(deviceId);
+        return removals === undefined ? [] : [[deviceId, removals] as const];
+      }),
+      samples: () => samplesOf(sorted),
+    };
+  }
+
+  /**
+   * To be called when devices moved. Of those that this node gained, if there are any, another one may
+   * have written newer samples.
+   */
+  devicesMoved(isGained?: (deviceId: string) => boolean): void {
+    // Passes all devices, so not without need.
+    if (isGained !== undefined) this.#newest.forget(isGained);
+    this.kept.clear();
+    this.#movedAt = this.#parts.openRows.position();
+  }
+
+  figures() {
+    const { openRows, hours } = this.#parts;
+    return {
+      /** Everything before this position is in ClickHouse. */
+      shippedTo: openRows.from(),
+      openRows: openRows.rows(),
+      oldestOpenAt: openRows.oldestStoredAt(),
+      /** Why nothing is shipped now. */
+      failure: this.#shipper.failure(),
+      /** How long the journal has kept shipped samples for replicas that may lack them. */
+      waitingForReplicasMs: this.#release.waitingMs(),
+      /** Since when hours lack what was stored. */
+      oldestInNoHourAt: hours.storedFrom(),
+    };
+  }
+
+  /** See `JournalRelease.ask`. */
+  askReplicas(): Promise<void> {
+    return this.#release.ask();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#release.close();
+    await this.#shipper.close(this.#limits.closeMsMax);
+    await this.#parts.hours.close();
+    await this.kept.settled();
+  }
+
+  #hasRoom(): boolean {
+    const { openRows } = this.#parts;
+    return (
+      openRows.rows() < this.#limits.openRowsMax && openRows.bytes() < this.#limits.openBytesMax
+    );
+  }
+
+  /** Throws `samplesUnreachable` when ClickHouse does not take what is open. */
+  async #whenRoom(): Promise<void> {
+    while (!this.#hasRoom()) {
+      this.#shipper.wake();
+      await this.#shipper.attempted();
+      if (this.#shipper.failure() !== undefined && !this.#hasRoom())
+        throw problem('samplesUnreachable');
+    }
+  }
+
+  async #answered<T>(read: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw problem('stopping');
+    try {
+      return await read();
+    } catch (error) {
+      throw samplesError(error);
+    }
+  }
+
+  async *#answeredBatches<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
+    if (this.#isClosed) throw problem('stopping');
+    try {
+      yield* batches;
+    } catch (error) {
+      throw samplesError(error);
+    }
+  }
+
+  async #look(deviceId: string, samples: readonly ComparedSample[]): Promise<Comparison> {
+    await this.#whenRoom();
+    const newest = this.#newest;
+    if (newest.known(deviceId) === undefined) await newest.load([deviceId]);
+    const to = newest.known(deviceId) ?? Number.POSITIVE_INFINITY;
+    const isAnyKnown = samples.some(({ timestamp }) => timestamp <= to);
+    const identical = isAnyKnown
+      ? await identicalSamples(deviceId, samples, to, this.#parts)
+      : none;
+    return { identical, nextOrder: this.#parts.openRows.nextOrder() };
+  }
+
+  #droppedBefore(deviceId: string): number {
+    return this.#parts.visible.dropped.get(deviceId) ?? this.#goneBefore.get(deviceId) ?? 0;
+  }
+
+  #remove(entry: LoggedEntry): void {
+    const { deviceId, position } = entry;
+    if (position < this.#droppedBefore(deviceId)) return;
+    const { file, visible } = this.#parts;
+    const added = removalsOf(entry, file.state.journal);
+    const known = visible.removed.get(deviceId) ?? [];
+    visible.removed.set(deviceId, [...known, ...added]);
+    this.kept.drop(deviceId);
+    // Every later state of the file says so too, and a crash before repeats the entry.
+    void file.update({ removed: [...visible.removed] }).catch(this.#failed);
+    this.#counts.recount();
+  }
+
+  #add(entry: LoggedEntry | RowRange): void {
+    // No device has a number.
+    if (entry instanceof RowRange) throw new Error('The store takes no rows in ranges');
+    if (entry.replaces !== undefined) this.#remove(entry);
+    const isDropped = entry.position < this.#droppedBefore(entry.deviceId);
+    for (const { deviceId, timestamp } of this.#parts.openRows.add(entry, isDropped))
+      this.#newest.note(deviceId, timestamp);
+  }
+}
 
 // Device turns: tasks of one device run one after the other.
 
@@ -540,42 +683,6 @@ function createReplicaReach(shards: readonly Shard[]): ReachShipped {
     } catch (error) {
       throw samplesError(error);
     }
-  };
-}
-
-// Open here: open rows of this node for the reads of others, as samples in the order of the journal.
-
-/** The cursor is exclusive. */
-interface OpenHereRequest {
-  readonly ranges: readonly OpenRange[];
-  /** The place of the last sample that is known already. */
-  readonly after?: { readonly position: number; readonly index: number } | undefined;
-}
-
-/** Visible open rows of one moment. `movedAt` is the position at which devices moved last. */
-function openHere(
-  { ranges, after }: OpenHereRequest,
-  movedAt: number,
-  { openRows, visible, file }: StoreParts,
-): OpenHere {
-  const rows = new Set<OpenRow>();
-  for (const { deviceIds, topics, from = -Infinity, to = Infinity } of ranges)
-    for (const deviceId of deviceIds)
-      for (const row of openRows.rowsOf(deviceId)) {
-        const { topic, timestamp } = row;
-        const isWanted = topics?.includes(topic) !== false && timestamp >= from && timestamp < to;
-        if (isWanted && isAfter(row, after) && visible.isVisible(row)) rows.add(row);
-      }
-  const sorted = [...rows].sort((a, b) => a.position - b.position || a.index - b.index);
-  return {
-    journal: file.state.journal,
-    shipped: openRows.from(),
-    isClean: openRows.from() >= movedAt && visible.removed.size === 0,
-    removed: [...new Set(ranges.flatMap(({ deviceIds }) => deviceIds))].flatMap((deviceId) => {
-      const removals = visible.removed.get(deviceId);
-      return removals === undefined ? [] : [[deviceId, removals] as const];
-    }),
-    samples: () => samplesOf(sorted),
   };
 }
 

@@ -5,7 +5,7 @@ import { partitionOf } from '../../../model/node-messages.ts';
 import { setTimer } from '../../../structures/timers.ts';
 import {
   type BlockInsert,
-  createBlockShipper,
+  BlockShipper,
   insertOfRows,
   type StoredRows,
 } from '../../clickhouse/block-shipper.ts';
@@ -35,97 +35,98 @@ import type { RemovalOfJournal } from '../remote-pending-samples.ts';
  */
 const cutAfterMs = blockLimits.slotMs + 50;
 
-export interface Shipper {
-  /** Call after entries were added. */
-  wake(): void;
-  /** Ships everything that was added before the call. Rejects with what the last attempt failed with. */
-  flush(): Promise<void>;
-  /** Why nothing is shipped now; undefined while it works. */
-  failure(): Error | undefined;
-  /** Resolves when a block was shipped or an attempt has failed. */
-  attempted(): Promise<void>;
-  /** Ships what it can within the time. */
-  close(waitMsMax: number): Promise<void>;
-}
-
-interface ShipperParts {
-  readonly openRows: OpenRows;
-  readonly shards: readonly Shard[];
-  readonly file: StateFile;
-  readonly newShapes: NewShapes;
-  /** Called when everything before its end is in ClickHouse. */
-  readonly shipped: (block: Block) => void;
-  readonly failed: (error: unknown) => void;
-}
-
 export function shardOf(deviceId: string, shards: readonly Shard[]): Shard {
   return shards[partitionOf(deviceId) % shards.length]!;
 }
 
-export function createShipper(parts: ShipperParts): Shipper {
-  const { openRows, file, failed } = parts;
-  let cancelCut: (() => void) | undefined;
-  let isClosed = false;
+export class Shipper {
+  readonly #openRows: OpenRows;
+  readonly #failed: (error: unknown) => void;
+  readonly #blocks: BlockShipper<Block>;
+  #cancelCut: (() => void) | undefined;
+  #isClosed = false;
 
-  const shipper = createBlockShipper<Block>(
-    {
-      first: openRows.first,
-      // A block without rows only moves the position, which is saved with the next one.
-      async begin({ rows, to }) {
-        if (rows.length === 0 || (file.state.blockTo === to && file.isSaved)) return;
-        await file.update({ blockTo: to });
+  constructor(
+    shards: readonly Shard[],
+    openRows: OpenRows,
+    file: StateFile,
+    newShapes: NewShapes,
+    /** Called when everything before its end is in ClickHouse. */
+    shipped: (block: Block) => void,
+    failed: (error: unknown) => void,
+  ) {
+    this.#openRows = openRows;
+    this.#failed = failed;
+    this.#blocks = new BlockShipper<Block>(
+      {
+        first: () => openRows.first(),
+        // A block without rows only moves the position, which is saved with the next one.
+        async begin({ rows, to }) {
+          if (rows.length === 0 || (file.state.blockTo === to && file.isSaved)) return;
+          await file.update({ blockTo: to });
+        },
+        inserts: (block) => sampleInserts(block, shards, file.state.journal, newShapes),
+        async end(block) {
+          const { to, nextOrder } = block;
+          await file.update({ shipped: to, nextOrder, blockTo: null });
+          openRows.shipped();
+          shipped(block);
+        },
       },
-      inserts: (block) => sampleInserts(block, parts),
-      async end(block) {
-        const { to, nextOrder } = block;
-        await file.update({ shipped: to, nextOrder, blockTo: null });
-        openRows.shipped();
-        parts.shipped(block);
-      },
-    },
-    failed,
-  );
-
-  function cut(): void {
-    cancelCut?.();
-    cancelCut = undefined;
-    openRows.cut();
-    shipper.wake();
+      failed,
+    );
   }
 
-  async function flush(): Promise<void> {
-    const to = openRows.position();
-    cut();
-    await shipper.until(() => openRows.from() >= to);
+  /** Call after entries were added. */
+  wake(): void {
+    if (this.#isClosed) return;
+    this.#blocks.wake();
+    this.#cancelCut ??= setTimer(() => this.#cut(), cutAfterMs);
   }
 
-  return {
-    wake() {
-      if (isClosed) return;
-      shipper.wake();
-      cancelCut ??= setTimer(cut, cutAfterMs);
-    },
-    flush,
-    failure: shipper.failure,
-    attempted: shipper.attempted,
-    async close(waitMsMax) {
-      isClosed = true;
-      cut();
-      const waiting = new AbortController();
-      const late = delay(waitMsMax, undefined, { signal: waiting.signal, ref: false });
-      await Promise.race([flush(), late]).catch(failed);
-      waiting.abort();
-      await late.catch(() => undefined);
-      await shipper.close();
-    },
-  };
+  /** Ships everything that was added before the call. Rejects with what the last attempt failed with. */
+  async flush(): Promise<void> {
+    const to = this.#openRows.position();
+    this.#cut();
+    await this.#blocks.until(() => this.#openRows.from() >= to);
+  }
+
+  /** Why nothing is shipped now; undefined while it works. */
+  failure(): Error | undefined {
+    return this.#blocks.failure();
+  }
+
+  /** Resolves when a block was shipped or an attempt has failed. */
+  attempted(): Promise<void> {
+    return this.#blocks.attempted();
+  }
+
+  /** Ships what it can within the time. */
+  async close(waitMsMax: number): Promise<void> {
+    this.#isClosed = true;
+    this.#cut();
+    const waiting = new AbortController();
+    const late = delay(waitMsMax, undefined, { signal: waiting.signal, ref: false });
+    await Promise.race([this.flush(), late]).catch(this.#failed);
+    waiting.abort();
+    await late.catch(() => undefined);
+    await this.#blocks.close();
+  }
+
+  #cut(): void {
+    this.#cancelCut?.();
+    this.#cancelCut = undefined;
+    this.#openRows.cut();
+    this.#blocks.wake();
+  }
 }
 
 function sampleInserts(
   block: Block,
-  { shards, file, newShapes }: ShipperParts,
+  shards: readonly Shard[],
+  journal: number,
+  newShapes: NewShapes,
 ): ReadonlyMap<Shard, readonly BlockInsert[]> {
-  const { journal } = file.state;
   const byShard = Map.groupBy(block.rows, ({ deviceId }) => shardOf(deviceId, shards));
   return new Map(
     [...byShard].map(([shard, rows]) => {
@@ -142,7 +143,7 @@ function sampleInserts(
         }),
       );
       const late = lateInsert(rows, journal, block);
-      const ofShapes = shapesInsert(idOf('shapes'), rows, { journal, newShapes });
+      const ofShapes = shapesInsert(idOf('shapes'), rows, journal, newShapes);
       return [shard, [...inserts, ...(late === undefined ? [] : [late]), ofShapes]];
     }),
   );
@@ -167,7 +168,8 @@ function storedRows(rows: readonly OpenRow[], journal: number): StoredRows<OpenR
 function shapesInsert(
   id: string,
   rows: readonly OpenRow[],
-  { journal, newShapes }: { readonly journal: number; readonly newShapes: NewShapes },
+  journal: number,
+  newShapes: NewShapes,
 ): BlockInsert {
   const shapes = newShapes.of(rows);
   const insert = insertOfRows({
@@ -328,15 +330,6 @@ export interface ShippingState {
   readonly gone?: readonly (readonly [deviceId: string, before: number])[];
 }
 
-export interface StateFile {
-  /** As it is on disk, or being written. */
-  readonly state: ShippingState;
-  /** Resolves when the changes are on disk, and in the copy of the folder if there is one. */
-  update(changes: Partial<ShippingState>): Promise<void>;
-  /** False while changes are written, and after an update that has failed. */
-  readonly isSaved: boolean;
-}
-
 /** Of a new folder. */
 function newShippingState(journal: number): ShippingState {
   const hours = { to: 0, storedFrom: 0, blockTo: null };
@@ -350,43 +343,65 @@ export async function readState(path: string): Promise<ShippingState | 'damaged'
   return JSON.parse(found.text) as ShippingState;
 }
 
-/**
- * `takeNumber` gives the journal of a new folder its number. `replaced` is called with each state that was written, and
- * is waited for.
- */
-export async function openStateFile(
-  path: string,
-  takeNumber: () => Promise<number>,
-  replaced?: (contents: string) => Promise<void>,
-): Promise<StateFile> {
-  const found = await readState(path);
-  if (found === 'damaged')
-    throw new Error(
-      `${path} is damaged: restore the data folder from its backup, together with ClickHouse`,
-    );
-  let state = found ?? newShippingState(await takeNumber());
-  let writing: Promise<void> = Promise.resolve();
-  let saved = state;
-  if (found === undefined) await replaceChecked(path, JSON.stringify(state));
-  return {
-    get state() {
-      return state;
-    },
-    get isSaved() {
-      return saved === state;
-    },
-    async update(changes) {
-      const next = { ...state, ...changes };
-      state = next;
-      const text = JSON.stringify(next);
-      writing = writing
-        .catch(() => undefined)
-        .then(() => replaceChecked(path, text))
-        .then((contents) => replaced?.(contents));
-      await writing;
-      saved = next;
-    },
-  };
+export class StateFile {
+  readonly #path: string;
+  readonly #replaced: ((contents: string) => Promise<void>) | undefined;
+  #state: ShippingState;
+  #saved: ShippingState;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(
+    path: string,
+    state: ShippingState,
+    replaced: ((contents: string) => Promise<void>) | undefined,
+  ) {
+    this.#path = path;
+    this.#state = state;
+    this.#saved = state;
+    this.#replaced = replaced;
+  }
+
+  /**
+   * `takeNumber` gives the journal of a new folder its number. `replaced` is called with each state
+   * that was written, and is waited for.
+   */
+  static async open(
+    path: string,
+    takeNumber: () => Promise<number>,
+    replaced?: (contents: string) => Promise<void>,
+  ): Promise<StateFile> {
+    const found = await readState(path);
+    if (found === 'damaged')
+      throw new Error(
+        `${path} is damaged: restore the data folder from its backup, together with ClickHouse`,
+      );
+    const state = found ?? newShippingState(await takeNumber());
+    if (found === undefined) await replaceChecked(path, JSON.stringify(state));
+    return new StateFile(path, state, replaced);
+  }
+
+  /** As it is on disk, or being written. */
+  get state(): ShippingState {
+    return this.#state;
+  }
+
+  /** False while changes are written, and after an update that has failed. */
+  get isSaved(): boolean {
+    return this.#saved === this.#state;
+  }
+
+  /** Resolves when the changes are on disk, and in the copy of the folder if there is one. */
+  async update(changes: Partial<ShippingState>): Promise<void> {
+    const next = { ...this.#state, ...changes };
+    this.#state = next;
+    const text = JSON.stringify(next);
+    this.#writing = this.#writing
+      .catch(() => undefined)
+      .then(() => replaceChecked(this.#path, text))
+      .then((contents) => this.#replaced?.(contents));
+    await this.#writing;
+    this.#saved = next;
+  }
 }
 
 // Journal number: given once to a data folder, by the ClickHouse that its rows go to.

@@ -1,9 +1,9 @@
 // Hours: partials of what was shipped, inserted one hour of storing at a time.
-import { type BlockShipper, createBlockShipper } from '../../clickhouse/block-shipper.ts';
+import { BlockShipper } from '../../clickhouse/block-shipper.ts';
 import type { Shard } from '../../clickhouse/replica.ts';
 import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import { setTimer } from '../../../structures/timers.ts';
-import { type HourBlock, type HourBlockLimits, HourBlocks, hourInserts } from './hour-inserts.ts';
+import { type HourBlock, HourBlocks, hourInserts } from './hour-inserts.ts';
 import { hourOf, type HourPartials } from './hour-partials.ts';
 import type { Block, OpenRows } from './open-rows.ts';
 import type { StateFile } from './flusher.ts';
@@ -21,21 +21,13 @@ export interface KnownHours {
   readonly partials: readonly HourPartials[];
 }
 
-interface HoursParts {
-  readonly shards: readonly Shard[];
-  readonly file: StateFile;
-  readonly openRows: OpenRows;
-  readonly visible: VisibleRows;
-  readonly failed: (error: unknown) => void;
-  readonly now: () => EpochMs;
-  readonly limits?: HourBlockLimits | undefined;
-}
-
 export class Hours {
-  readonly #parts: HoursParts;
+  readonly #file: StateFile;
+  readonly #openRows: OpenRows;
+  readonly #now: () => EpochMs;
   readonly #addedFrom: number;
   readonly #blocks: HourBlocks;
-  readonly #shipper: BlockShipper;
+  readonly #shipper: BlockShipper<HourBlock>;
   #cancelCut: (() => void) | undefined;
   #isClosed = false;
   /** Ends the block after its hour. */
@@ -43,7 +35,7 @@ export class Hours {
     this.#cancelCut = undefined;
     const slotAt = this.#blocks.slotAt();
     if (slotAt === undefined || this.#isClosed) return;
-    const leftMs = slotAt + hourMs + graceMs - this.#parts.now();
+    const leftMs = slotAt + hourMs + graceMs - this.#now();
     if (leftMs > 0) {
       this.#cancelCut = setTimer(this.#cutWhenOver, Math.min(leftMs, lookAgainMsMax));
       return;
@@ -52,12 +44,43 @@ export class Hours {
     this.#shipper.wake();
   };
 
-  constructor(parts: HoursParts) {
-    this.#parts = parts;
-    const { file } = parts;
-    this.#addedFrom = file.state.shipped;
-    this.#blocks = new HourBlocks(startOf(file), parts.limits);
-    this.#shipper = createHourShipper(parts, this.#blocks);
+  constructor(
+    shards: readonly Shard[],
+    file: StateFile,
+    openRows: OpenRows,
+    visible: VisibleRows,
+    failed: (error: unknown) => void,
+    now: () => EpochMs,
+  ) {
+    this.#file = file;
+    this.#openRows = openRows;
+    this.#now = now;
+    const { shipped: addedFrom } = file.state;
+    this.#addedFrom = addedFrom;
+    const blocks = new HourBlocks(startOf(file));
+    this.#blocks = blocks;
+    this.#shipper = new BlockShipper<HourBlock>(
+      {
+        // What an earlier run has shipped is complete when it is open no more.
+        first: () => (openRows.from() < addedFrom ? undefined : blocks.first()),
+        begin: async ({ to }) => {
+          const { hours } = file.state;
+          if (hours.blockTo === to && file.isSaved) return;
+          await file.update({ hours: { ...hours, blockTo: to } });
+        },
+        inserts: (block) =>
+          hourInserts(block, {
+            journal: file.state.journal,
+            shards,
+            hidden: visible.hiddenPoints(),
+          }),
+        end: async ({ to, storedTo }) => {
+          await file.update({ hours: { to, storedFrom: storedTo, blockTo: null } });
+          blocks.shipped();
+        },
+      },
+      failed,
+    );
     this.#shipper.wake();
   }
 
@@ -77,7 +100,7 @@ export class Hours {
     this.#blocks.add(block);
     if (this.#isClosed) return;
     // Other nodes remove nothing before they know how far the hours of each journal are.
-    if (this.#parts.file.state.hours.to === 0) this.#blocks.cut();
+    if (this.#file.state.hours.to === 0) this.#blocks.cut();
     if (this.#cancelCut === undefined) this.#cutWhenOver();
     this.#shipper.wake();
   }
@@ -90,7 +113,7 @@ export class Hours {
   known(): KnownHours | undefined {
     const partials = this.#blocks.partials();
     // Rows that an earlier run has shipped may be open again.
-    if (partials === undefined || this.#parts.openRows.from() < this.#addedFrom) return undefined;
+    if (partials === undefined || this.#openRows.from() < this.#addedFrom) return undefined;
     return { before: this.#blocks.from(), partials };
   }
 
@@ -114,35 +137,6 @@ function startOf({ state }: StateFile) {
   const { shipped: addedFrom, hours } = state;
   const { to: from, storedFrom, blockTo: to } = hours;
   return { from, storedFrom, to, addedFrom };
-}
-
-function createHourShipper(
-  { shards, file, visible, openRows, failed }: HoursParts,
-  blocks: HourBlocks,
-): BlockShipper {
-  const { shipped: addedFrom } = file.state;
-  return createBlockShipper<HourBlock>(
-    {
-      // What an earlier run has shipped is complete when it is open no more.
-      first: () => (openRows.from() < addedFrom ? undefined : blocks.first()),
-      begin: async ({ to }) => {
-        const { hours } = file.state;
-        if (hours.blockTo === to && file.isSaved) return;
-        await file.update({ hours: { ...hours, blockTo: to } });
-      },
-      inserts: (block) =>
-        hourInserts(block, {
-          journal: file.state.journal,
-          shards,
-          hidden: visible.hiddenPoints(),
-        }),
-      end: async ({ to, storedTo }) => {
-        await file.update({ hours: { to, storedFrom: storedTo, blockTo: null } });
-        blocks.shipped();
-      },
-    },
-    failed,
-  );
 }
 
 // Other hours: up to where hours contain the journals of other data folders, which write to the same tables.

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ShapeInterner, LeafValues } from '../../log/data-shape.ts';
-import { type KeptLimits, KeptRows, type LoadRequest } from './kept-rows.ts';
+import { type KeptLimits, KeptRows, type LoadedRows, type LoadRequest } from './kept-rows.ts';
 import { type OpenPlace, type OpenRow, placeOf } from './open-rows.ts';
 import { compareRows } from './sample-tables.ts';
 
@@ -32,23 +32,24 @@ function start(limits: Partial<KeptLimits> = {}) {
   const requests: LoadRequest[] = [];
   let gate: Promise<void> = Promise.resolve();
   let open = (): void => undefined;
-  const kept = new KeptRows({
-    async load(request) {
-      requests.push(request);
-      const { deviceId, from = -Infinity, rowsMax } = request;
-      // As of the turn in which it was asked.
-      const all = stored
-        .filter((place) => place.row.deviceId === deviceId && place.ts >= from)
-        .toSorted(compareRows);
-      await gate;
-      const places = all.slice(-rowsMax);
-      return { places, characters: places.length * 10, isCut: all.length > rowsMax };
-    },
+  const load = async (request: LoadRequest): Promise<LoadedRows> => {
+    requests.push(request);
+    const { deviceId, from = -Infinity, rowsMax } = request;
+    // As of the turn in which it was asked.
+    const all = stored
+      .filter((place) => place.row.deviceId === deviceId && place.ts >= from)
+      .toSorted(compareRows);
+    await gate;
+    const places = all.slice(-rowsMax);
+    return { places, characters: places.length * 10, isCut: all.length > rowsMax };
+  };
+  const kept = new KeptRows(
+    load,
     journal,
-    now: () => clock.now,
-    changes: () => clock.changes,
+    () => clock.now,
+    () => clock.changes,
     limits,
-  });
+  );
   return {
     kept,
     clock,
@@ -170,12 +171,13 @@ describe('a device', () => {
   });
 
   test('that failed to load is asked of ClickHouse', async () => {
-    const kept = new KeptRows({
-      load: () => Promise.reject(new Error('away')),
+    const away = () => Promise.reject(new Error('away'));
+    const kept = new KeptRows(
+      away,
       journal,
-      now: () => 0,
-      changes: () => 0,
-    });
+      () => 0,
+      () => 0,
+    );
     for (let i = 0; i < 2; i++) kept.missed('d', { from: 0, rows: 0 });
     await kept.settled();
     expect(kept.of('d')).toBeUndefined();

@@ -174,29 +174,10 @@ export interface LoadedRows {
   readonly isCut: boolean;
 }
 
-interface KeptRowsParts {
-  readonly load: LoadRows;
-  readonly journal: number;
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number;
-  /** Another number when other nodes may have shipped rows of devices of this one. */
-  readonly changes: () => number;
-  readonly limits?: Partial<KeptLimits> | undefined;
-}
-
 interface Loading {
   /** Rows of blocks that were shipped meanwhile. */
   readonly rows: OpenRow[];
   isOutdated: boolean;
-}
-
-interface State {
-  readonly parts: KeptRowsParts;
-  readonly limits: KeptLimits;
-  readonly kept: KeptMemory;
-  readonly loading: Map<string, Loading>;
-  readonly loads: Set<Promise<void>>;
-  changesSeen: number;
 }
 
 /**
@@ -205,31 +186,39 @@ interface State {
  * noticed by `changes`, and at the latest after `msMax`.
  */
 export class KeptRows {
-  readonly #limits;
+  readonly #load: LoadRows;
+  readonly #journal: number;
   readonly #now: () => number;
+  readonly #changes: () => number;
+  readonly #limits: KeptLimits;
   readonly #asked: BoundedMap<string, number>;
   readonly #kept: KeptMemory;
-  readonly #state: State;
+  readonly #loading = new Map<string, Loading>();
+  readonly #loads = new Set<Promise<void>>();
+  #changesSeen: number;
 
-  constructor(parts: KeptRowsParts) {
-    this.#limits = { ...keptLimits, ...parts.limits };
-    const { now } = parts;
+  constructor(
+    load: LoadRows,
+    journal: number,
+    /** A monotonic clock in milliseconds. */
+    now: () => number,
+    /** Another number when other nodes may have shipped rows of devices of this one. */
+    changes: () => number,
+    limits: Partial<KeptLimits> = {},
+  ) {
+    this.#load = load;
+    this.#journal = journal;
     this.#now = now;
+    this.#changes = changes;
+    this.#limits = { ...keptLimits, ...limits };
     this.#asked = createBoundedMap<string, number>(this.#limits.askedMax);
     this.#kept = new KeptMemory(this.#limits);
-    this.#state = {
-      parts,
-      limits: this.#limits,
-      kept: this.#kept,
-      loading: new Map(),
-      loads: new Set(),
-      changesSeen: parts.changes(),
-    };
+    this.#changesSeen = changes();
   }
 
   /** Resolves when nothing is being loaded. */
   readonly settled = async (): Promise<void> => {
-    while (this.#state.loads.size > 0) await Promise.all(this.#state.loads);
+    while (this.#loads.size > 0) await Promise.all(this.#loads);
   };
 
   /**
@@ -242,7 +231,7 @@ export class KeptRows {
         readonly places: readonly OpenPlace[];
       }
     | undefined {
-    clearAfterChanges(this.#state);
+    this.#clearAfterChanges();
     const known = this.#kept.get(deviceId);
     if (known === undefined) return undefined;
     const age = this.#now() - known.loadedAt;
@@ -251,7 +240,7 @@ export class KeptRows {
       this.#asked.set(deviceId, this.#now());
       return undefined;
     }
-    if (age > this.#limits.refreshMs) begin(this.#state, deviceId, known.wanted);
+    if (age > this.#limits.refreshMs) this.#begin(deviceId, known.wanted);
     this.#kept.used(deviceId);
     return { from: known.from, places: sortedPlaces(known) };
   }
@@ -264,86 +253,81 @@ export class KeptRows {
     this.#asked.set(deviceId, this.#now());
     if (known === undefined && (at === undefined || this.#now() - at > this.#limits.askedMsMax))
       return;
-    begin(this.#state, deviceId, known === undefined ? wanted : union(wanted, known.wanted));
+    this.#begin(deviceId, known === undefined ? wanted : union(wanted, known.wanted));
   }
 
   /** To be called in the turn in which the rows of the block are open no more. */
   shipped(block: { readonly rows: OpenRow[] }): void {
-    if (this.#kept.size === 0 && this.#state.loading.size === 0) return;
+    if (this.#kept.size === 0 && this.#loading.size === 0) return;
     for (const row of block.rows) {
-      this.#state.loading.get(row.deviceId)?.rows.push(row);
-      add(this.#state, row);
+      this.#loading.get(row.deviceId)?.rows.push(row);
+      this.#add(row);
     }
     this.#kept.makeRoom();
   }
 
   drop(deviceId: string): void {
     this.#kept.delete(deviceId);
-    const own = this.#state.loading.get(deviceId);
+    const own = this.#loading.get(deviceId);
     if (own !== undefined) own.isOutdated = true;
   }
 
   /** Discards everything, because ClickHouse may have got rows from elsewhere. */
   clear(): void {
-    clear(this.#state);
+    this.#kept.clear();
+    for (const each of this.#loading.values()) each.isOutdated = true;
   }
-}
 
-function clear({ kept, loading }: State): void {
-  kept.clear();
-  for (const each of loading.values()) each.isOutdated = true;
-}
+  #clearAfterChanges(): void {
+    const seen = this.#changes();
+    if (seen !== this.#changesSeen) this.clear();
+    this.#changesSeen = seen;
+  }
 
-function clearAfterChanges(state: State): void {
-  const seen = state.parts.changes();
-  if (seen !== state.changesSeen) clear(state);
-  state.changesSeen = seen;
-}
+  #add(row: OpenRow): void {
+    const { deviceId, timestamp } = row;
+    const to = this.#kept.get(deviceId);
+    if (to === undefined || timestamp < to.from) return;
+    this.#kept.add(deviceId, placeOf(row, this.#journal), JSON.stringify(dataOfRow(row)).length);
+  }
 
-function add({ kept, parts }: State, row: OpenRow): void {
-  const { deviceId, timestamp } = row;
-  const to = kept.get(deviceId);
-  if (to === undefined || timestamp < to.from) return;
-  kept.add(deviceId, placeOf(row, parts.journal), JSON.stringify(dataOfRow(row)).length);
-}
+  #begin(deviceId: string, wanted: WantedRows): void {
+    if (this.#loading.has(deviceId) || this.#loads.size >= this.#limits.loadsMax) return;
+    // The reads of the device have the same trouble, and report it.
+    const loaded = this.#loadRows(deviceId, wanted).catch(() => undefined);
+    this.#loads.add(loaded);
+    void loaded.then(() => this.#loads.delete(loaded));
+  }
 
-function begin(state: State, deviceId: string, wanted: WantedRows): void {
-  const { loading, loads, limits } = state;
-  if (loading.has(deviceId) || loads.size >= limits.loadsMax) return;
-  // The reads of the device have the same trouble, and report it.
-  const loaded = load(state, deviceId, wanted).catch(() => undefined);
-  loads.add(loaded);
-  void loaded.then(() => loads.delete(loaded));
-}
-
-async function load(state: State, deviceId: string, wanted: WantedRows): Promise<void> {
-  const { parts, limits, kept, loading } = state;
-  const own: Loading = { rows: [], isOutdated: false };
-  loading.set(deviceId, own);
-  const loadedAt = parts.now();
-  const { from, rows: rowsMin } = wanted;
-  const newest = from === undefined ? Math.max(limits.newestRows, rowsMin) : Infinity;
-  const rowsMax = Math.min(limits.rowsOfDeviceMax, newest);
-  const charactersMax = limits.charactersOfDeviceMax;
-  try {
-    const found = await parts.load({ deviceId, from, rowsMax, charactersMax });
-    clearAfterChanges(state);
-    if (own.isOutdated) return;
-    const loaded: Kept = {
-      loadedAt,
-      wanted,
-      isSorted: true,
-      isFull: found.isCut && found.places.length < newest,
-      places: found.places,
-      characters: found.characters,
-      from: from ?? Number.NEGATIVE_INFINITY,
-    };
-    if (found.isCut) beginBehindFirst(loaded);
-    kept.set(deviceId, loaded);
-    for (const row of own.rows) add(state, row);
-    kept.makeRoom();
-  } finally {
-    loading.delete(deviceId);
+  async #loadRows(deviceId: string, wanted: WantedRows): Promise<void> {
+    const limits = this.#limits;
+    const own: Loading = { rows: [], isOutdated: false };
+    this.#loading.set(deviceId, own);
+    const loadedAt = this.#now();
+    const { from, rows: rowsMin } = wanted;
+    const newest = from === undefined ? Math.max(limits.newestRows, rowsMin) : Infinity;
+    const rowsMax = Math.min(limits.rowsOfDeviceMax, newest);
+    const charactersMax = limits.charactersOfDeviceMax;
+    try {
+      const found = await this.#load({ deviceId, from, rowsMax, charactersMax });
+      this.#clearAfterChanges();
+      if (own.isOutdated) return;
+      const loaded: Kept = {
+        loadedAt,
+        wanted,
+        isSorted: true,
+        isFull: found.isCut && found.places.length < newest,
+        places: found.places,
+        characters: found.characters,
+        from: from ?? Number.NEGATIVE_INFINITY,
+      };
+      if (found.isCut) beginBehindFirst(loaded);
+      this.#kept.set(deviceId, loaded);
+      for (const row of own.rows) this.#add(row);
+      this.#kept.makeRoom();
+    } finally {
+      this.#loading.delete(deviceId);
+    }
   }
 }
 

@@ -35,154 +35,182 @@ export interface Block extends ShippedBlock {
   slot: number;
 }
 
-export interface OpenRows {
-  /** Adds the entry. Without its rows when its device was dropped. */
-  add(entry: LoggedEntry, isDropped: boolean): readonly OpenRow[];
-  /** Of one device, in the order of storing. The list may change with the next call. */
-  rowsOf(deviceId: string): readonly OpenRow[];
-  /** Devices with open rows. */
-  deviceIds(): Iterable<string>;
-  /** Ends the block that takes entries; everything written is in closed blocks then. */
-  cut(): void;
-  /** The oldest closed block. */
-  first(): Block | undefined;
-  /** Discards the oldest block, which is in ClickHouse. */
-  shipped(): void;
-  /** Discards rows of the device before the position. Returns how many. */
-  drop(deviceId: string, before: number): number;
-  /** What open entries take in the journal. */
-  bytes(): number;
-  rows(): number;
-  /** See `Comparison`; of all devices. */
-  nextOrder(): number;
-  /** When the oldest open row was stored; undefined without any. */
-  oldestStoredAt(): EpochMs | undefined;
-  /** The position before which nothing is open. */
-  from(): number;
-  /** The position behind the newest entry. */
-  position(): number;
-}
-
 /**
  * A block ends where the time of storing passes into the next slot or where it is full, so that the
  * same journal gives the same blocks.
  */
-export function createOpenRows(
-  /** The position of the first entry. */
-  from: number /** An earlier run has inserted everything before; some of it may be lost with a replica. */,
-  shipped: number /** The end of the first block, when an earlier run may have inserted it. */,
-  blockTo: number | null,
-  nextOrder: number,
-): OpenRows {
-  const byDevice = new Map<string, OpenRow[]>();
-  const closed: Block[] = [];
-  let current: Block | undefined;
-  let end = from;
-  let forcedTo = blockTo;
-  let bytes = 0;
-  let rowCount = 0;
+export class OpenRows {
+  readonly #byDevice = new Map<string, OpenRow[]>();
+  readonly #closed: Block[] = [];
+  readonly #shippedTo: number;
+  #current: Block | undefined;
+  #end: number;
+  #forcedTo: number | null;
+  #nextOrder: number;
+  #bytes = 0;
+  #rows = 0;
 
-  function begin(at: number, slot: number): Block {
-    const last = closed.at(-1);
-    const order = last?.nextOrder ?? nextOrder;
-    const doubt = doubtAt(at);
-    const sums = { points: 0, bytes: 0 };
-    return { from: at, to: at, rows: [], nextOrder: order, doubt, slot, ...sums };
+  constructor(
+    /** The position of the first entry. */
+    from: number,
+    /** An earlier run has inserted everything before; some of it may be lost with a replica. */
+    shipped: number,
+    /** The end of the first block, when an earlier run may have inserted it. */
+    blockTo: number | null,
+    nextOrder: number,
+  ) {
+    this.#end = from;
+    this.#shippedTo = shipped;
+    this.#forcedTo = blockTo;
+    this.#nextOrder = nextOrder;
   }
 
-  function close(): void {
+  /** Adds the entry. Without its rows when its device was dropped. */
+  add(entry: LoggedEntry, isDropped: boolean): readonly OpenRow[] {
+    const { position, storedAt, deviceId, firstOrder } = entry;
+    const slot = Math.floor(storedAt / blockLimits.slotMs);
+    if (this.#current !== undefined && this.#isFull(this.#current, slot, position)) {
+      this.#end = position;
+      this.cut();
+    }
+    const current = this.#current ?? this.#begin(this.#closed.at(-1)?.to ?? this.#end, slot);
+    this.#current = current;
+    this.#end = position + 1;
+    current.bytes += entry.bytes;
+    this.#bytes += entry.bytes;
+    current.nextOrder = Math.max(current.nextOrder, firstOrder + rowCountOf(entry));
+    const rows = isDropped ? [] : openRowsOf(entry);
+    if (rows.length === 0) return rows;
+    this.#rows += rows.length;
+    for (const row of rows) {
+      current.rows.push(row);
+      current.points += pointsOfShape(row.shape).length;
+    }
+    const known = this.#byDevice.get(deviceId);
+    if (known === undefined) this.#byDevice.set(deviceId, rows);
+    else known.push(...rows);
+    return rows;
+  }
+
+  /** Of one device, in the order of storing. The list may change with the next call. */
+  rowsOf(deviceId: string): readonly OpenRow[] {
+    return this.#byDevice.get(deviceId) ?? none;
+  }
+
+  /** Devices with open rows. */
+  deviceIds(): Iterable<string> {
+    return this.#byDevice.keys();
+  }
+
+  /** Ends the block that takes entries; everything written is in closed blocks then. */
+  cut(): void {
+    const current = this.#current;
     if (current === undefined) return;
-    current.to = end;
-    nextOrder = current.nextOrder;
-    closed.push(current);
-    current = undefined;
-    if (forcedTo !== null && end >= forcedTo) forcedTo = null;
+    current.to = this.#end;
+    this.#nextOrder = current.nextOrder;
+    this.#closed.push(current);
+    this.#current = undefined;
+    if (this.#forcedTo !== null && this.#end >= this.#forcedTo) this.#forcedTo = null;
   }
 
-  function doubtAt(at: number): BlockDoubt {
-    if (at < shipped) return 'ended';
-    return forcedTo === null ? 'none' : 'running';
+  /** The oldest closed block. */
+  first(): Block | undefined {
+    return this.#closed[0];
   }
 
-  function isFull(block: Block, slot: number, position: number): boolean {
+  /** Discards the oldest block, which is in ClickHouse. */
+  shipped(): void {
+    const block = this.#closed.shift();
+    if (block === undefined) return;
+    this.#bytes -= block.bytes;
+    this.#rows -= block.rows.length;
+    for (const deviceId of new Set(block.rows.map((row) => row.deviceId)))
+      this.#forget(deviceId, block.to);
+  }
+
+  /** Discards rows of the device before the position. Returns how many. */
+  drop(deviceId: string, before: number): number {
+    let dropped = 0;
+    for (const block of [
+      ...this.#closed,
+      ...(this.#current === undefined ? [] : [this.#current]),
+    ]) {
+      const kept = block.rows.filter((row) => row.deviceId !== deviceId || row.position >= before);
+      dropped += block.rows.length - kept.length;
+      if (kept.length < block.rows.length) block.rows.splice(0, Infinity, ...kept);
+    }
+    this.#rows -= dropped;
+    this.#forget(deviceId, before);
+    return dropped;
+  }
+
+  /** What open entries take in the journal. */
+  bytes(): number {
+    return this.#bytes;
+  }
+
+  rows(): number {
+    return this.#rows;
+  }
+
+  /** When the oldest open row was stored; undefined without any. */
+  oldestStoredAt(): EpochMs | undefined {
+    for (const block of [...this.#closed, this.#current]) {
+      const [row] = block?.rows ?? none;
+      if (row !== undefined) return row.storedAt;
+    }
+    return undefined;
+  }
+
+  /** See `Comparison`; of all devices. */
+  nextOrder(): number {
+    return this.#current?.nextOrder ?? this.#closed.at(-1)?.nextOrder ?? this.#nextOrder;
+  }
+
+  /** The position before which nothing is open. */
+  from(): number {
+    return this.#closed[0]?.from ?? this.#current?.from ?? this.#end;
+  }
+
+  /** The position behind the newest entry. */
+  position(): number {
+    return this.#end;
+  }
+
+  #begin(at: number, slot: number): Block {
+    const order = this.#closed.at(-1)?.nextOrder ?? this.#nextOrder;
+    const sums = { points: 0, bytes: 0 };
+    return {
+      from: at,
+      to: at,
+      rows: [],
+      nextOrder: order,
+      doubt: this.#doubtAt(at),
+      slot,
+      ...sums,
+    };
+  }
+
+  #doubtAt(at: number): BlockDoubt {
+    if (at < this.#shippedTo) return 'ended';
+    return this.#forcedTo === null ? 'none' : 'running';
+  }
+
+  #isFull(block: Block, slot: number, position: number): boolean {
     const { rows, points } = block;
     const isLarge = rows.length >= blockLimits.rowsMax || points >= blockLimits.pointsMax;
     // What was inserted before may be cut anywhere.
-    if (block.from < shipped) return isLarge || position >= shipped;
-    if (forcedTo !== null) return position >= forcedTo;
+    if (block.from < this.#shippedTo) return isLarge || position >= this.#shippedTo;
+    if (this.#forcedTo !== null) return position >= this.#forcedTo;
     return isLarge || block.slot !== slot;
   }
 
-  return {
-    add(entry, isDropped) {
-      const { position, storedAt, deviceId, firstOrder } = entry;
-      const slot = Math.floor(storedAt / blockLimits.slotMs);
-      if (current !== undefined && isFull(current, slot, position)) {
-        end = position;
-        close();
-      }
-      current ??= begin(closed.at(-1)?.to ?? end, slot);
-      end = position + 1;
-      current.bytes += entry.bytes;
-      bytes += entry.bytes;
-      current.nextOrder = Math.max(current.nextOrder, firstOrder + rowCountOf(entry));
-      const rows = isDropped ? [] : openRowsOf(entry);
-      if (rows.length === 0) return rows;
-      rowCount += rows.length;
-      for (const row of rows) {
-        current.rows.push(row);
-        current.points += pointsOfShape(row.shape).length;
-      }
-      const known = byDevice.get(deviceId);
-      if (known === undefined) byDevice.set(deviceId, rows);
-      else known.push(...rows);
-      return rows;
-    },
-    rowsOf: (deviceId) => byDevice.get(deviceId) ?? none,
-    deviceIds: () => byDevice.keys(),
-    cut: close,
-    first: () => closed[0],
-    shipped() {
-      const block = closed.shift();
-      if (block === undefined) return;
-      bytes -= block.bytes;
-      rowCount -= block.rows.length;
-      for (const deviceId of new Set(block.rows.map((row) => row.deviceId)))
-        forget(deviceId, block.to);
-    },
-    drop(deviceId, before) {
-      let dropped = 0;
-      for (const block of [...closed, ...(current === undefined ? [] : [current])]) {
-        const kept = block.rows.filter(
-          (row) => row.deviceId !== deviceId || row.position >= before,
-        );
-        dropped += block.rows.length - kept.length;
-        if (kept.length < block.rows.length) block.rows.splice(0, Infinity, ...kept);
-      }
-      rowCount -= dropped;
-      forget(deviceId, before);
-      return dropped;
-    },
-    bytes: () => bytes,
-    rows: () => rowCount,
-    oldestStoredAt: () => {
-      for (const block of [...closed, current]) {
-        const [row] = block?.rows ?? none;
-        if (row !== undefined) return row.storedAt;
-      }
-      return undefined;
-    },
-    nextOrder: () => current?.nextOrder ?? closed.at(-1)?.nextOrder ?? nextOrder,
-    from: () => closed[0]?.from ?? current?.from ?? end,
-    position: () => end,
-  };
-
   /** Rows that a read has are left as they are. */
-  function forget(deviceId: string, before: number): void {
-    const rows = byDevice.get(deviceId) ?? none;
+  #forget(deviceId: string, before: number): void {
+    const rows = this.#byDevice.get(deviceId) ?? none;
     const first = rows.findIndex(({ position }) => position >= before);
-    if (first < 0) byDevice.delete(deviceId);
-    else if (first > 0) byDevice.set(deviceId, rows.slice(first));
+    if (first < 0) this.#byDevice.delete(deviceId);
+    else if (first > 0) this.#byDevice.set(deviceId, rows.slice(first));
   }
 }
 

@@ -4,11 +4,7 @@ import { serverAddresses } from '../../clickhouse/replica.ts';
 import { missing } from '../../../structures/missing.ts';
 import type { Elsewhere } from '../remote-pending-samples.ts';
 import { type OpenSamples, openSamples } from '../samples.ts';
-import {
-  type ClickHouseStore,
-  type ClickHouseStoreLimits,
-  openClickHouseStore,
-} from './clickhouse-store.ts';
+import { ClickHouseStore, type ClickHouseStoreLimits } from './clickhouse-store.ts';
 
 export interface TestClickHouseSamples extends OpenSamples<ClickHouseStore> {
   readonly clickhouse: ClickHouse;
@@ -42,7 +38,7 @@ export async function openClickHouseSamples({
     now,
     failed: (error) => void failures.push(error),
     openStore: (surroundings) =>
-      openClickHouseStore({ directory, clickhouse, now, limits, elsewhere, ...surroundings }),
+      ClickHouseStore.open({ directory, clickhouse, now, limits, elsewhere, ...surroundings }),
   });
   return {
     ...samples,
