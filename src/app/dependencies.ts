@@ -32,7 +32,7 @@ import {
   tightenDataFolder,
 } from '../storage/data-folder/data-folder.ts';
 import type { EntryLog } from '../storage/log/entry-log.ts';
-import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
+import { positionBehindUplinks } from '../storage/raw-uplinks/embedded/uplink-segment.ts';
 import { refreshStatistics } from '../storage/records/engine.ts';
 import { openRecords, type OpenRecords } from '../storage/records/records.ts';
 import { operationRows } from '../storage/records/rows/operations.ts';

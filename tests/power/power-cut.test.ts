@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyDeliveryLog } from '../../src/storage/delivery-log/segment.ts';
 import { scanFrames } from '../../src/storage/log/frame.ts';
-import { verifyRawUplinks } from '../../src/storage/raw-uplinks/embedded/embedded-uplinks.ts';
+import { verifyRawUplinks } from '../../src/storage/raw-uplinks/embedded/uplink-segment.ts';
 import { describeWithCompiler } from '../servers/server-tests.ts';
 import { fleetPowerRounds } from './fleet-power.ts';
 import { powerRounds } from './power-rounds.ts';

@@ -16,9 +16,9 @@ import {
 } from '../../storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
 import {
   storedUplinks,
-  verifyRawUplinks,
   EmbeddedUplinks,
 } from '../../storage/raw-uplinks/embedded/embedded-uplinks.ts';
+import { verifyRawUplinks } from '../../storage/raw-uplinks/embedded/uplink-segment.ts';
 import {
   countStored,
   hasRows,
@@ -137,7 +137,7 @@ async function migrateOpened(
   if (isAt(samples, to) && (await readMove(samples)) === undefined)
     return { ...nothing, isDone: true };
   if (isDryRun) return { ...nothing, ...(await countsOf(parts, to)), isDone: false };
-  await parts.clickHouse.prepareTables([...sampleTables, uplinkTable]);
+  await parts.clickHouse.prepareTables([...Object.values(sampleTables), uplinkTable]);
   const direction = to === 'clickhouse' ? new ToClickHouse(parts) : new ToFolder(parts);
   const moved = await moveAll(parts, direction);
   return { ...moved, isDone: false };
@@ -166,7 +166,7 @@ async function countsOf(
   const state = await readState(join(samples, shippingFile));
   if (state === undefined || state === 'damaged')
     throw new DataFolderError(`The samples of ${samples} are not in ClickHouse`);
-  await clickHouse.prepareTables([...sampleTables, uplinkTable]);
+  await clickHouse.prepareTables([...Object.values(sampleTables), uplinkTable]);
   const { own } = await countUplinks(clickHouse, state.journal);
   return { samples: await countStored(clickHouse, keptCondition(state)), uplinks: own };
 }

@@ -13,7 +13,7 @@ import {
   positionBehindUplinks,
   type RawUplinkFindings,
   verifyRawUplinks,
-} from '../../storage/raw-uplinks/embedded/embedded-uplinks.ts';
+} from '../../storage/raw-uplinks/embedded/uplink-segment.ts';
 import type { RecordsFindings } from '../../storage/records/records-check.ts';
 import { recordsPlaceOf } from '../records.ts';
 import { verifySamples } from '../samples.ts';

@@ -33,11 +33,6 @@ export function segmentDigits(number: number): string {
   return String(number).padStart(10, '0');
 }
 
-/** The index next to a segment. */
-export function indexPath(segment: string): string {
-  return segment.replace(/\.[a-z]+$/, '.index');
-}
-
 /**
  * The segments of the folder with this suffix in the order of their writing; none without the
  * folder.
@@ -59,7 +54,7 @@ export async function listSegments(directory: string, suffix: string): Promise<S
  * a crash in between never leaves an index without its segment.
  */
 export async function removeSegment(path: string): Promise<void> {
-  for (const file of [indexPath(path), path]) {
+  for (const file of [IndexFile.pathOf(path), path]) {
     await unlink(file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
@@ -254,20 +249,6 @@ export class SegmentAppender<S extends GrowingSegment> {
 
 const prefixBytes = 8;
 
-/** The bytes of the prefix and the head of an index. */
-export function indexHead(head: object): Buffer {
-  const json = Buffer.from(JSON.stringify(head));
-  const prefix = Buffer.alloc(prefixBytes);
-  prefix.writeUInt32LE(crc32(json), 0);
-  prefix.writeUInt32LE(json.length, 4);
-  return Buffer.concat([prefix, json]);
-}
-
-/** Writes an index of these parts; durable when it resolves. */
-export async function writeIndexFile(path: string, parts: readonly Uint8Array[]): Promise<void> {
-  await replaceFile(path, Buffer.concat(parts));
-}
-
 export class IndexFile<Head> {
   readonly #file: FileHandle;
   #found: Promise<{ readonly head: Head; readonly end: number } | undefined> | undefined;
@@ -276,12 +257,31 @@ export class IndexFile<Head> {
     this.#file = file;
   }
 
-  /** What `use` makes of the index; undefined when there is no file. */
+  /** The index next to a segment. */
+  static pathOf(segment: string): string {
+    return segment.replace(/\.[a-z]+$/, '.index');
+  }
+
+  /** The bytes of the prefix and the head of an index. */
+  static headBytes(head: object): Buffer {
+    const json = Buffer.from(JSON.stringify(head));
+    const prefix = Buffer.alloc(prefixBytes);
+    prefix.writeUInt32LE(crc32(json), 0);
+    prefix.writeUInt32LE(json.length, 4);
+    return Buffer.concat([prefix, json]);
+  }
+
+  /** Writes the index of the segment of these parts; durable when it resolves. */
+  static async write(segment: string, parts: readonly Uint8Array[]): Promise<void> {
+    await replaceFile(IndexFile.pathOf(segment), Buffer.concat(parts));
+  }
+
+  /** What `use` makes of the index of the segment; undefined when there is no file. */
   static async use<Head, T>(
-    path: string,
+    segment: string,
     use: (index: IndexFile<Head>) => Promise<T>,
   ): Promise<T | undefined> {
-    const file = await openExisting(path);
+    const file = await openExisting(IndexFile.pathOf(segment));
     if (file === undefined) return undefined;
     try {
       return await use(new IndexFile(file));

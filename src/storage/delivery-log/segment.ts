@@ -11,14 +11,11 @@ import {
   decompressBlock,
   type GrowingSegment,
   IndexFile,
-  indexHead,
-  indexPath,
   listSegments,
   openExisting,
   readBlock,
   scanBlocks,
   segmentDigits,
-  writeIndexFile,
 } from '../block-log/segment-files.ts';
 import { frameOf, unreadableText } from '../log/frame.ts';
 import {
@@ -137,7 +134,7 @@ export class Segment extends RecordRows implements GrowingSegment {
   async writeIndex(): Promise<SegmentHead> {
     const head = this.head();
     const rows = [...this.tables.values()].map(({ bytes }) => bytes);
-    await writeIndexFile(indexPath(this.path), [indexHead(head), ...rows]);
+    await IndexFile.write(this.path, [IndexFile.headBytes(head), ...rows]);
     return head;
   }
 }
@@ -229,20 +226,20 @@ async function checkBlocks(path: string, to: number): Promise<DeliveryLogDamage[
 
 /** Undefined without an index or with a damaged one. Throws OtherFormatError for one of another format. */
 async function readHead(segment: string): Promise<SegmentHead | undefined> {
-  return IndexFile.use(indexPath(segment), async (index: IndexFile<SegmentHead>) => {
+  return IndexFile.use(segment, async (index: IndexFile<SegmentHead>) => {
     return (await headIn(segment, index))?.head;
   });
 }
 
 async function headIn(segment: string, index: IndexFile<SegmentHead>) {
   const found = await index.head();
-  if (found !== undefined) refuseOtherDeliveries(indexPath(segment), found.head.format);
+  if (found !== undefined) refuseOtherDeliveries(IndexFile.pathOf(segment), found.head.format);
   return found;
 }
 
 /** All tables of an index; undefined when one of them is damaged. */
 async function readTables(segment: string): Promise<Map<string, RowTable> | undefined> {
-  return IndexFile.use(indexPath(segment), async (index: IndexFile<SegmentHead>) => {
+  return IndexFile.use(segment, async (index: IndexFile<SegmentHead>) => {
     const found = await headIn(segment, index);
     if (found === undefined) return undefined;
     const tables = new Map<string, RowTable>();
@@ -257,7 +254,7 @@ async function readTables(segment: string): Promise<Map<string, RowTable> | unde
 
 /** The rows of a connector; undefined when they are damaged. */
 async function readTable(segment: string, connectorId: string): Promise<RowTable | undefined> {
-  return IndexFile.use(indexPath(segment), async (index: IndexFile<SegmentHead>) => {
+  return IndexFile.use(segment, async (index: IndexFile<SegmentHead>) => {
     const found = await headIn(segment, index);
     if (found === undefined) return undefined;
     const place = found.head.tables.find(([id]) => id === connectorId)?.[1];

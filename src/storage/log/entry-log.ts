@@ -21,21 +21,13 @@ import {
   logDamage,
   type LogDamage,
 } from './journal-recovery.ts';
-import { type Appended, Journal, type JournalOptions } from './journal.ts';
+import { type Appended, Journal, type JournalSettings } from './journal.ts';
 import { createRowKinds, type ReadEntry } from './logged-entry.ts';
 
-export interface EntryLogOptions
-  extends Pick<
-    JournalOptions,
-    | 'continuity'
-    | 'directory'
-    | 'disk'
-    | 'now'
-    | 'onWriting'
-    | 'resumeBytesMax'
-    | 'resumeAgeMsMax'
-    | 'segmentBytes'
-  > {
+export interface EntryLogOptions extends JournalSettings {
+  readonly directory: string;
+  /** See `JournalOptions`. */
+  readonly segmentBytes: number;
   readonly shapes: ShapeInterner;
   /** Entries from this position on are given to `replay` while opening, some at a time. */
   readonly replayFrom: number;
@@ -162,7 +154,10 @@ export class EntryLog {
   append(entry: EntryToEncode): Appended {
     const appended = this.#journal.append(this.#encoder.encode(entry));
     const { deviceId, replaces } = entry.entry;
-    if (replaces !== undefined) this.#noteReplacement({ ...replaces, deviceId, ...appended });
+    if (replaces !== undefined) {
+      const { position } = appended;
+      this.#noteReplacement({ ...replaces, deviceId, position }, appended.durable);
+    }
     return appended;
   }
 
@@ -257,9 +252,9 @@ export class EntryLog {
     return found;
   }
 
-  #noteReplacement(replacement: DeviceReplacement & Pick<Appended, 'durable'>): void {
+  #noteReplacement(replacement: DeviceReplacement, durable: Promise<void>): void {
     // One that the disk refuses removes nothing; its caller is told.
-    replacement.durable.then(
+    durable.then(
       () => {
         if (this.#reading !== undefined) this.#noted.push(replacement);
       },

@@ -199,34 +199,41 @@ interface Mark {
   readonly offset: number;
 }
 
-export interface Segment {
+export class Segment {
   readonly path: string;
   readonly firstPosition: number;
   /** Bytes that are durable. */
-  bytes: number;
+  bytes = 0;
   /** Time of storing of the newest frame; undefined before the segment was looked into. */
   lastStoredAt: EpochMs | undefined;
-  readonly marks: Mark[];
-}
+  readonly marks: Mark[] = [];
 
-function segmentPath(directory: string, firstPosition: number): string {
-  return join(directory, String(firstPosition).padStart(15, '0') + suffix);
-}
+  constructor(directory: string, firstPosition: number) {
+    this.path = join(directory, String(firstPosition).padStart(15, '0') + suffix);
+    this.firstPosition = firstPosition;
+  }
 
-export function newSegment(directory: string, firstPosition: number): Segment {
-  return {
-    path: segmentPath(directory, firstPosition),
-    firstPosition,
-    bytes: 0,
-    lastStoredAt: undefined,
-    marks: [],
-  };
+  /** Keeps a mark when the last one is far enough away. */
+  addMark(mark: Mark): void {
+    const last = this.marks.at(-1);
+    if (last === undefined || mark.offset - last.offset >= markEveryBytes) this.marks.push(mark);
+  }
+
+  /** The offset at which to begin looking for the first frame that `isBefore` does not hold for. */
+  offsetBefore(isBefore: (mark: Mark) => boolean): number {
+    let offset = 0;
+    for (const mark of this.marks) {
+      if (!isBefore(mark)) break;
+      offset = mark.offset;
+    }
+    return offset;
+  }
 }
 
 /** The segments of the folder, oldest first, sizes not yet known; none without the folder. */
 export async function listSegments(directory: string): Promise<Segment[]> {
   const names = (await namesIn(directory)).filter((name) => /^\d{15}\.journal$/.test(name)).sort();
-  return names.map((name) => newSegment(directory, Number(name.slice(0, -suffix.length))));
+  return names.map((name) => new Segment(directory, Number(name.slice(0, -suffix.length))));
 }
 
 /** Names of the files of the folder; none without it. */
@@ -240,22 +247,6 @@ export async function namesIn(directory: string): Promise<string[]> {
 /** The first position of the oldest segment of the folder; undefined without any. */
 export async function journalStart(directory: string): Promise<number | undefined> {
   return (await listSegments(directory))[0]?.firstPosition;
-}
-
-/** Keeps a mark when the last one is far enough away. */
-export function addMark(segment: Segment, mark: Mark): void {
-  const last = segment.marks.at(-1);
-  if (last === undefined || mark.offset - last.offset >= markEveryBytes) segment.marks.push(mark);
-}
-
-/** The offset at which to begin looking for the first frame that `isBefore` does not hold for. */
-export function offsetBefore(segment: Segment, isBefore: (mark: Mark) => boolean): number {
-  let offset = 0;
-  for (const mark of segment.marks) {
-    if (!isBefore(mark)) break;
-    offset = mark.offset;
-  }
-  return offset;
 }
 
 // Segment start: format, time of the newest entry before the segment, and losses before it.

@@ -5,7 +5,6 @@ import { type EpochMs, isWithin } from '../../model/instant.ts';
 import { readChecked, replaceChecked, syncDirectory } from './durable-file.ts';
 import { type Frame, frameBytes, scanFrames, type ScannedFrames, unreadableText } from './frame.ts';
 import {
-  addMark,
   entriesOf,
   entryCountOf,
   groupOf,
@@ -230,7 +229,7 @@ function addEntries(
   if (count > 0) {
     noteGap(progress, { path: segment.path, position, offset });
     const next = progress.position ?? position;
-    addMark(segment, { position, storedAt, offset });
+    segment.addMark({ position, storedAt, offset });
     for (const entry of entriesOf(frame)) {
       progress.storedAt = Math.max(progress.storedAt, entry.storedAt);
       if (entry.position >= next && entry.position >= from) entries.push(entry);

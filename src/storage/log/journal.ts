@@ -15,14 +15,11 @@ import {
 } from './durable-file.ts';
 import { type FrameDamage, frameTypes, scanFrames } from './frame.ts';
 import {
-  addMark,
   BlockGroup,
   type EncodedEntry,
   entriesOf,
   type KeptEntry,
-  newSegment,
-  offsetBefore,
-  type Segment,
+  Segment,
   segmentStartBytes,
 } from './journal-block.ts';
 import { type JournalDamage, type RecoveredJournal, recoverJournal } from './journal-recovery.ts';
@@ -52,17 +49,10 @@ interface OpenSegment {
   readonly fd: number;
 }
 
-export interface JournalOptions {
-  readonly directory: string;
-  /** A segment is closed when it is longer; the unit in which the journal is dropped. */
-  readonly segmentBytes: number;
+/** How a journal is written and kept. */
+export interface JournalSettings {
   readonly disk?: Disk;
   readonly now: () => EpochMs;
-  /**
-   * Called before any waiting append is rejected, whenever appends are lost: nothing behind the
-   * durable end exists any more.
-   */
-  readonly onLost?: (() => void) | undefined;
   /**
    * A number that changes when another process may have got the right to write meanwhile, NaN while
    * this one does not have it. What is written across a change is cut off, and its appends reject
@@ -71,6 +61,19 @@ export interface JournalOptions {
   readonly continuity?: (() => number) | undefined;
   /** Called at each change, and whenever a full disk refuses. */
   readonly onWriting?: ((state: WritingState) => void) | undefined;
+  readonly resumeBytesMax?: number;
+  readonly resumeAgeMsMax?: number;
+}
+
+export interface JournalOptions extends JournalSettings {
+  readonly directory: string;
+  /** A segment is closed when it is longer; the unit in which the journal is dropped. */
+  readonly segmentBytes: number;
+  /**
+   * Called before any waiting append is rejected, whenever appends are lost: nothing behind the
+   * durable end exists any more.
+   */
+  readonly onLost?: (() => void) | undefined;
   /** Entries from this position on are given to `visit` while opening, some at a time. */
   readonly visitFrom: number;
   readonly visit: (entries: readonly KeptEntry[]) => void | Promise<void>;
@@ -81,8 +84,6 @@ export interface JournalOptions {
   readonly acknowledgedTo?: number;
   /** Called when a reader steps over bytes that cannot be read, at every reading. */
   readonly damaged?: (path: string, damage: FrameDamage) => void;
-  readonly resumeBytesMax?: number;
-  readonly resumeAgeMsMax?: number;
 }
 
 /** Whether appends are accepted; `error` is what the operating system answered. */
@@ -228,7 +229,7 @@ class JournalWriter {
     await this.#disk.sync(fd);
     if ((this.#options.continuity?.() ?? 0) !== group.continuity) throw new LeasesLapsed();
     const mark = { position: firstPosition, storedAt: firstStoredAt, offset: segment.bytes };
-    addMark(segment, mark);
+    segment.addMark(mark);
     segment.bytes += bytes.length;
     segment.lastStoredAt = group.lastStoredAt;
     this.durablePosition = firstPosition + group.entries;
@@ -275,7 +276,7 @@ class JournalWriter {
       this.#disk.opened?.(this.#fd, last.path);
       return;
     }
-    const segment = newSegment(this.#options.directory, position);
+    const segment = new Segment(this.#options.directory, position);
     const fd = openSync(segment.path, 'w');
     this.#disk.opened?.(fd, segment.path);
     try {
@@ -432,7 +433,7 @@ export class Journal {
         const segment = segments.findLast((s) => s.firstPosition <= reader.position) ?? segments[0];
         if (segment === undefined) return;
         const { bytes } = segment;
-        const offset = offsetBefore(segment, (mark) => mark.position <= reader.position);
+        const offset = segment.offsetBefore((mark) => mark.position <= reader.position);
         for await (const batch of scanFrames(segment.path, offset, bytes)) {
           if (batch.damage !== undefined) this.#options.damaged?.(segment.path, batch.damage);
           const entries = batch.frames
@@ -467,7 +468,7 @@ export class Journal {
       const next = segments.find((s) => s.firstPosition > segment.firstPosition);
       const { lastStoredAt } = segment;
       if (next !== undefined && lastStoredAt !== undefined && lastStoredAt < storedAt) continue;
-      const offset = offsetBefore(segment, (mark) => mark.storedAt < storedAt);
+      const offset = segment.offsetBefore((mark) => mark.storedAt < storedAt);
       for await (const { frames } of scanFrames(segment.path, offset, segment.bytes))
         for (const frame of frames) {
           // The header of a segment carries the time of the newest entry before it.

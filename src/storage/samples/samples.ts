@@ -9,6 +9,8 @@ import { type DataShape, leafKinds, LeafValues, ShapeInterner } from '../log/dat
 import { makeFolder } from '../log/durable-file.ts';
 import type { EntryRows } from '../log/entry-codec.ts';
 import { EntryLog, type EntryLogOptions } from '../log/entry-log.ts';
+import type { JournalEndSeen } from '../log/journal-recovery.ts';
+import type { JournalSettings } from '../log/journal.ts';
 import { journalStart } from '../log/journal-block.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
 import {
@@ -85,11 +87,9 @@ export interface StoreSurroundings {
   readonly committed: (replayFrom: number) => Promise<void>;
 }
 
-export interface SamplesOptions<Store extends SampleStore>
-  extends Pick<
-    EntryLogOptions,
-    'now' | 'seen' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax' | 'disk' | 'continuity'
-  > {
+export interface SamplesOptions<Store extends SampleStore> extends JournalSettings {
+  /** What others know of the end of the journal. */
+  readonly seen?: JournalEndSeen | undefined;
   /**
    * Made when it does not exist. The log is in the folder `journal` of it. One process at a time,
    * which the caller ensures.

@@ -23,11 +23,8 @@ import {
   uplinksOf,
 } from '../conformance/testing-uplinks.ts';
 import type { RawUplinkStore } from '../raw-uplink-store.ts';
-import {
-  EmbeddedUplinks,
-  type EmbeddedUplinksOptions,
-  verifyRawUplinks,
-} from './embedded-uplinks.ts';
+import { EmbeddedUplinks, type EmbeddedUplinksOptions } from './embedded-uplinks.ts';
+import { verifyRawUplinks } from './uplink-segment.ts';
 
 const small = {
   blockBytes: 1_500,

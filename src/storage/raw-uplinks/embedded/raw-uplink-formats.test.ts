@@ -6,12 +6,8 @@ import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { replaceChecked } from '../../log/durable-file.ts';
 import { readFrame, writeFrame } from '../../log/frame.ts';
-import {
-  EmbeddedUplinks,
-  type EmbeddedUplinksOptions,
-  positionBehindUplinks,
-  verifyRawUplinks,
-} from './embedded-uplinks.ts';
+import { EmbeddedUplinks, type EmbeddedUplinksOptions } from './embedded-uplinks.ts';
+import { positionBehindUplinks, verifyRawUplinks } from './uplink-segment.ts';
 import type { RawUplinkStore } from '../raw-uplink-store.ts';
 
 const deviceId = '0200000000000001';

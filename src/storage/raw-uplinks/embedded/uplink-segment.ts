@@ -10,8 +10,6 @@ import {
   decompressBlock,
   type GrowingSegment,
   IndexFile,
-  indexHead,
-  indexPath,
   listSegments,
   readBlock,
   removeSegment,
@@ -19,9 +17,8 @@ import {
   SegmentAppender,
   segmentDigits,
   type SegmentName,
-  writeIndexFile,
 } from '../../block-log/segment-files.ts';
-import { frameBytes, frameOf } from '../../log/frame.ts';
+import { frameBytes, frameOf, scanFrames } from '../../log/frame.ts';
 import { deviceOfLine, uplinkOf } from '../raw-uplink-store.ts';
 import { missing } from '../../../structures/missing.ts';
 import { readChecked, replaceChecked, syncDirectory } from '../../log/durable-file.ts';
@@ -126,7 +123,7 @@ interface ScannedSegment {
  * Reads a segment to its end or to the first block with uplinks from the position `before` on.
  * Throws OtherFormatError for blocks of another format.
  */
-export async function scanUplinks(
+async function scanUplinks(
   path: string,
   { to, synced }: { readonly to: number; readonly synced: number },
   before = Number.POSITIVE_INFINITY,
@@ -264,7 +261,7 @@ export async function closeSegment(
   const { blocks, devices, uplinks, lastPosition } = contents;
   const rows = [...devices].toSorted(byId);
   const head = { format: rawUplinkFormat, blocks, devices: rows.length, uplinks, lastPosition };
-  const headBytes = indexHead(head);
+  const headBytes = IndexFile.headBytes(head);
   const table = Buffer.alloc(rows.length * rowBytes);
   const pairs: Buffer[] = [];
   let offset = headBytes.length + 4 + table.length;
@@ -279,7 +276,7 @@ export async function closeSegment(
   }
   const tableCrc = Buffer.alloc(4);
   tableCrc.writeUInt32LE(crc32(table));
-  await writeIndexFile(indexPath(name.path), [headBytes, tableCrc, table, ...pairs]);
+  await IndexFile.write(name.path, [headBytes, tableCrc, table, ...pairs]);
   return closedSegment(name, head, bytes);
 }
 
@@ -300,11 +297,10 @@ function pairsOf(counts: readonly BlockCount[]): Buffer {
  * The head of the index of a segment; undefined when there is none or it is damaged. Throws
  * OtherFormatError for one of another format.
  */
-export async function readHead(segment: string): Promise<SegmentHead | undefined> {
-  const path = indexPath(segment);
-  return IndexFile.use(path, async (index: IndexFile<SegmentHead>) => {
+async function readHead(segment: string): Promise<SegmentHead | undefined> {
+  return IndexFile.use(segment, async (index: IndexFile<SegmentHead>) => {
     const found = await index.head();
-    if (found !== undefined) refuseOtherUplinks(path, found.head.format);
+    if (found !== undefined) refuseOtherUplinks(IndexFile.pathOf(segment), found.head.format);
     return found?.head;
   });
 }
@@ -337,7 +333,7 @@ export class SegmentIndexes {
     if (table === undefined) return undefined;
     const row = findRow(table, deviceId);
     if (row === undefined) return [];
-    const pairs = await IndexFile.use(indexPath(segment), (index) =>
+    const pairs = await IndexFile.use(segment, (index) =>
       index.read(
         table.readUInt32LE(row + idBytes),
         table.readUInt32LE(row + idBytes + 4),
@@ -367,7 +363,7 @@ export class SegmentIndexes {
 }
 
 async function readTable(segment: string): Promise<Buffer | undefined> {
-  return IndexFile.use(indexPath(segment), async (index: IndexFile<SegmentHead>) => {
+  return IndexFile.use(segment, async (index: IndexFile<SegmentHead>) => {
     const found = await index.head();
     if (found === undefined) return undefined;
     const checksum = await index.bytes(found.end, 4);
@@ -404,12 +400,12 @@ interface DurableMark {
 const markPath = (directory: string): string => join(directory, 'durable.json');
 
 /** The segment of the mark is gone. */
-export function missingSegment(directory: string, { sequence, bytes }: DurableMark): BlockDamage {
+function missingSegment(directory: string, { sequence, bytes }: DurableMark): BlockDamage {
   return { path: segmentName(directory, sequence, 0).path, offset: 0, bytes };
 }
 
 /** Unlimited for a segment that no mark tells of: nothing of it may count as torn. */
-export function syncedOf({ number }: SegmentName, mark: DurableMark | undefined): number {
+function syncedOf({ number }: SegmentName, mark: DurableMark | undefined): number {
   return mark?.sequence === number ? mark.bytes : Number.POSITIVE_INFINITY;
 }
 
@@ -428,7 +424,7 @@ export async function removeDurableMark(directory: string): Promise<void> {
  * Undefined without one; a damaged mark is none, because nothing depends on it but a warning.
  * Throws OtherFormatError for one of another format.
  */
-export async function readDurableMark(directory: string): Promise<DurableMark | undefined> {
+async function readDurableMark(directory: string): Promise<DurableMark | undefined> {
   const found = await readChecked(markPath(directory));
   if (found === undefined || found === 'damaged') return undefined;
   const { format, ...mark } = JSON.parse(found.text) as DurableMark & { readonly format: number };
@@ -577,4 +573,58 @@ async function continued(
   const scanned = isCut ? await scanUplinks(name.path, { to: bytes, synced }, followedFrom) : whole;
   scanned.damage.forEach(damaged);
   return { ...name, contents: scanned.contents, bytes: scanned.end, synced };
+}
+
+// Folder of raw uplinks without its store: checked, and how far it was followed.
+
+export interface RawUplinkFindings {
+  readonly uplinks: number;
+  /** A torn end is none: the journal gives again what was in it. */
+  readonly damage: readonly BlockDamage[];
+}
+
+/** Reads every block, changes nothing. A folder that is not there holds none. */
+export async function verifyRawUplinks(directory: string): Promise<RawUplinkFindings> {
+  const damage: BlockDamage[] = [];
+  let uplinks = 0;
+  const files = await listSegments(directory, segmentSuffix);
+  const mark = await readDurableMark(directory);
+  if (mark !== undefined && !files.some(({ number }) => number === mark.sequence))
+    damage.push(missingSegment(directory, mark));
+  for (const name of files) {
+    const { path, number } = name;
+    const { size } = await stat(path);
+    const isLast = name === files.at(-1);
+    const synced = isLast ? syncedOf(name, mark) : Number.POSITIVE_INFINITY;
+    const scanned = await scanUplinks(path, { to: size, synced });
+    uplinks += scanned.contents.uplinks;
+    damage.push(...scanned.damage);
+    const durable = number === mark?.sequence ? mark.bytes : 0;
+    const indexed = await readHead(path);
+    const written = Math.max(
+      durable,
+      ...(indexed?.blocks.map(({ offset, bytes }) => offset + bytes) ?? []),
+    );
+    if (scanned.end < written)
+      damage.push({ path, offset: scanned.end, bytes: written - scanned.end });
+    else if (scanned.end < size && !isLast)
+      damage.push({ path, offset: scanned.end, bytes: size - scanned.end });
+  }
+  return { uplinks, damage };
+}
+
+/**
+ * How far the journal was followed: the position behind the newest uplink in the folder, 0 without
+ * any. Throws OtherFormatError for files of another format.
+ */
+export async function positionBehindUplinks(directory: string): Promise<number> {
+  const newest = (await listSegments(directory, segmentSuffix)).at(-1);
+  if (newest === undefined) return 0;
+  let position = (await readHead(newest.path))?.lastPosition ?? -1;
+  if (position < 0) {
+    const { size } = await stat(newest.path);
+    for await (const { frames } of scanFrames(newest.path, 0, size))
+      for (const frame of frames) position = Math.max(position, frame.position);
+  }
+  return position + 1;
 }

@@ -340,7 +340,7 @@ export class ClickHouseStore implements SampleStore {
   /** The ClickHouse stays open when the store is closed. */
   static async open(options: ClickHouseStoreOptions): Promise<ClickHouseStore> {
     const { clickhouse, directory } = options;
-    await clickhouse.prepareTables(sampleTables);
+    await clickhouse.prepareTables(Object.values(sampleTables));
     const file = await StateFile.open(
       join(directory, shippingFile),
       () => takeJournalNumber(clickhouse.shards[0] ?? missing('shard'), options.now()),

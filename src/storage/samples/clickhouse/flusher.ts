@@ -12,14 +12,7 @@ import {
 import type { Shard } from '../../clickhouse/replica.ts';
 import { lateInsert } from './hour-inserts.ts';
 import { type Block, blockLimits, dataOfRow, type OpenRow, type OpenRows } from './open-rows.ts';
-import {
-  journalsTable,
-  pointKinds,
-  pointsOfShape,
-  pointsTable,
-  samplesTable,
-  shapesTable,
-} from './sample-tables.ts';
+import { pointKinds, pointsOfShape, sampleTables } from './sample-tables.ts';
 import { createBoundedMap } from '../../../structures/caches.ts';
 import { int64, listOf, quoted, RowBinary } from '../../clickhouse/statement-values.ts';
 import type { EpochMs } from '../../../model/instant.ts';
@@ -132,14 +125,16 @@ function sampleInserts(
     [...byShard].map(([shard, rows]) => {
       const stored = storedRows(rows, journal);
       const idOf = (table: string): string => `heliograph-${journal}-${block.from}-${table}`;
-      const inserts = [samplesTable, pointsTable].map((table) =>
+      const inserts = [sampleTables.samples, sampleTables.points].map((table) =>
         insertOfRows({
           id: idOf(table.name),
           table,
           rows,
           stored,
           encode: (some) =>
-            table === samplesTable ? encodeSamples(some, journal) : encodePoints(some, journal),
+            table === sampleTables.samples
+              ? encodeSamples(some, journal)
+              : encodePoints(some, journal),
         }),
       );
       const late = lateInsert(rows, journal, block);
@@ -174,7 +169,7 @@ function shapesInsert(
   const shapes = newShapes.of(rows);
   const insert = insertOfRows({
     id,
-    table: shapesTable,
+    table: sampleTables.shapes,
     rows: shapes,
     stored: undefined,
     encode: (some) => encodeShapes(some, journal),
@@ -423,8 +418,8 @@ export async function takeJournalNumber(shard: Shard, now: number): Promise<numb
     row.int64(now);
     row.endRow();
     await shard.insert({
-      table: journalsTable.name,
-      columns: columnNames(journalsTable),
+      table: sampleTables.journals.name,
+      columns: columnNames(sampleTables.journals),
       rows: row.bytes,
     });
     // Two folders that each see one holder would both have looked before the other wrote.

@@ -25,7 +25,7 @@ import {
   slotsText,
 } from './hour-partials.ts';
 import { type Block, blockLimits, type OpenRow } from './open-rows.ts';
-import { hourEndsTable, hoursTable, partitionMs } from './sample-tables.ts';
+import { partitionMs, sampleTables } from './sample-tables.ts';
 
 /** A body of about ten megabytes. */
 const rowsPerInsert = 50_000;
@@ -84,7 +84,7 @@ function partialInserts(
       run: (shard, isDoubtful) =>
         insertOfRows<HourRow>({
           id,
-          table: hoursTable,
+          table: sampleTables.hours,
           rows: deviceIds.flatMap((deviceId) => hourRowsOf(partials, deviceId, false)),
           encode: (some) => encodeHours(some, { journal, late: false }),
           stored: {
@@ -118,7 +118,7 @@ export function lateInsert(
   const { from, to } = block;
   return insertOfRows<HourRow>({
     id: `heliograph-${journal}-${from}-late`,
-    table: hoursTable,
+    table: sampleTables.hours,
     rows: [...partials.deviceIds()].flatMap((deviceId) => hourRowsOf(partials, deviceId, true)),
     encode: (some) => encodeHours(some, { journal, late: true }),
     stored: {
@@ -172,7 +172,7 @@ function computedHours(block: HourBlock, journal: number, hidden: string): Block
         const rows = isDoubtful
           ? `select * from (${select}) where (device, topic, key, hour, workspace, flow) not in (${stored})`
           : select;
-        const columns = columnNames(hoursTable);
+        const columns = columnNames(sampleTables.hours);
         const timeoutMs = selectMsMax;
         await shard.insert({ table: 'hours', columns, select: rows, queryId: id, timeoutMs });
       }
@@ -192,7 +192,7 @@ export async function computeHours(
     if (from >= to) continue;
     await shard.insert({
       table: 'hours',
-      columns: columnNames(hoursTable),
+      columns: columnNames(sampleTables.hours),
       select: `select ${origin}, ${computed} from points where ${where} and ts >= ${int64(from)} and ts < ${int64(to)} group by part, device, topic, key, hour, journal, workspace, flow`,
       queryId: `heliograph-hours-${randomUUID()}`,
       timeoutMs: selectMsMax,
@@ -217,7 +217,7 @@ async function partitionsFrom(shard: Shard, at: number): Promise<readonly number
 function endOf({ from, to, storedTo }: HourBlock, journal: number): BlockInsert {
   return insertOfRows({
     id: `heliograph-${journal}-${from}-hour-end`,
-    table: hourEndsTable,
+    table: sampleTables.hourEnds,
     rows: [{ to, storedTo }],
     stored: undefined,
     encode: (rows) => {

@@ -31,7 +31,7 @@ const origin = [
 const partitionBy = `intDiv(ts, ${partitionMs})`;
 
 /** `data` and `meta` are JSON; `meta` and `flow` are empty where a sample has none. */
-export const samplesTable: TableDefinition = {
+const samplesTable: TableDefinition = {
   name: 'samples',
   columns: [...place, time('ts'), ...origin, text('data'), text('meta')],
   engine: 'MergeTree',
@@ -40,7 +40,7 @@ export const samplesTable: TableDefinition = {
 };
 
 /** `key` is a data key as JSON, empty for a sample whose data has too many. `str` is JSON too. */
-export const pointsTable: TableDefinition = {
+const pointsTable: TableDefinition = {
   name: 'points',
   columns: [
     ...place,
@@ -71,7 +71,7 @@ const end = (name: string): readonly TableColumn[] => [
  * Partials: a row for each key, hour and origin that one block of hours has values of. The position
  * is that of the first entry. Rows that came late have other partials, by entry.
  */
-export const hoursTable: TableDefinition = {
+const hoursTable: TableDefinition = {
   name: 'hours',
   columns: [
     ...place,
@@ -100,7 +100,7 @@ export const hoursTable: TableDefinition = {
 };
 
 /** Up to where hours contain each journal, and when the last of its entries was stored. */
-export const hourEndsTable: TableDefinition = {
+const hourEndsTable: TableDefinition = {
   name: 'hourEnds',
   columns: [count('journal', 'UInt32'), count('upTo', 'UInt64'), time('storedTo')],
   engine: 'ReplacingMergeTree',
@@ -109,7 +109,7 @@ export const hourEndsTable: TableDefinition = {
 };
 
 /** Of equal rows, merges keep the one with the highest position. */
-export const shapesTable: TableDefinition = {
+const shapesTable: TableDefinition = {
   name: 'shapes',
   columns: [...place, text('shape'), count('journal', 'UInt32'), count('position', 'UInt64')],
   engine: 'ReplacingMergeTree',
@@ -118,21 +118,21 @@ export const shapesTable: TableDefinition = {
 };
 
 /** Data folders that have written, each with the number of its journal. */
-export const journalsTable: TableDefinition = {
+const journalsTable: TableDefinition = {
   name: 'journals',
   columns: [count('journal', 'UInt32'), text('folder'), time('createdAt')],
   engine: 'MergeTree',
   orderBy: ['journal', 'folder'],
 };
 
-export const sampleTables = [
-  samplesTable,
-  pointsTable,
-  hoursTable,
-  hourEndsTable,
-  shapesTable,
-  journalsTable,
-] as const;
+export const sampleTables = {
+  samples: samplesTable,
+  points: pointsTable,
+  hours: hoursTable,
+  hourEnds: hourEndsTable,
+  shapes: shapesTable,
+  journals: journalsTable,
+};
 
 /** What the journal keeps until every replica has it. */
 export const shippedTables: readonly string[] = [

@@ -18,7 +18,7 @@ export async function verifyShippedSamples(
   clickhouse: ClickHouse,
   seen?: JournalEndSeen,
 ): Promise<StoreFindings> {
-  await clickhouse.prepareTables(sampleTables);
+  await clickhouse.prepareTables(Object.values(sampleTables));
   const path = join(directory, shippingFile);
   const state = await readState(path);
   const damage: StoreDamage[] = [];
