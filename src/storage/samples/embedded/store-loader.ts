@@ -8,14 +8,11 @@ import { checksumOf, deadRowsOf, TableRuns } from './memtables/table-runs.ts';
 import { type Series, SeriesRegistry } from './rows/series.ts';
 import {
   type Chunk,
-  columnAt,
-  createSchemaInterner,
   DamagedChunk,
   hasSection,
-  hoursSection,
   isNumeric,
   readSection,
-  sectionCount,
+  SchemaInterner,
   sections,
   statistics,
   statOf,
@@ -54,7 +51,7 @@ import {
   columnKindOf,
   fixedPageSections,
   type PageSlices,
-  readStatistics,
+  SliceStatistics,
 } from './runs/page.ts';
 import { createPageRoom, type CursorRows, newCursorRows, readPage } from './runs/run-writing.ts';
 
@@ -71,7 +68,7 @@ interface OpenedRun {
 }
 
 export function createInterners(registry: SeriesRegistry, shapes: ShapeInterner): Interners {
-  return { shapes, schemas: createSchemaInterner(shapes), origins: registry.origins };
+  return { shapes, schemas: new SchemaInterner(shapes), origins: registry.origins };
 }
 
 /** Opens the segments that count and adds their chunks to the registry; see `countedSegments`. */
@@ -554,7 +551,7 @@ function whatIsIn(chunk: Chunk): { readonly hours: number } | { readonly wrong: 
  * be read.
  */
 function whatIsWrong(chunk: Chunk): string | undefined {
-  for (let section = 0; section < sectionCount(chunk.schema); section++)
+  for (let section = 0; section < chunk.schema.sectionCount; section++)
     if (hasSection(chunk, section)) readSection(chunk, section);
   const rows = new SealedRows(chunk);
   for (let row = 0; row < rows.length; row++) {
@@ -577,14 +574,14 @@ function whatIsWrong(chunk: Chunk): string | undefined {
 }
 
 function statisticsFit(chunk: Chunk, rows: SealedRows, column: number): boolean {
-  const { inShape } = columnAt(chunk.schema, column);
+  const { inShape } = chunk.schema.columnAt(column);
   const { numbers } = rows.column(column);
   const { shapeIds } = rows;
   const places: number[] = [];
   for (let row = 0; row < rows.length; row++)
     if (inShape[shapeIds?.[row] ?? 0] === true) places.push(row);
   const present = Float64Array.from(places, (row) => numbers[row]!);
-  const hours = hasSection(chunk, hoursSection(chunk.schema, column))
+  const hours = hasSection(chunk, chunk.schema.hoursSection(column))
     ? rows.columnHours(column)
     : undefined;
   if (hours !== undefined) {
@@ -673,7 +670,7 @@ function wrongStatistics(
   for (const [column, kind] of kinds.entries()) {
     const content = page.section(fixedPageSections + kinds.length + column);
     if (content === undefined) continue;
-    const told = readStatistics(content, kind, slices);
+    const told = new SliceStatistics(content, kind, slices);
     for (let slice = 0; slice < slices.count; slice++) {
       const values = rows.columns[column]!.subarray(slices.starts[slice], slices.starts[slice + 1]);
       const sum = values.reduce((total, value) => total + value, 0);

@@ -4,12 +4,12 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { LeafValues, ShapeInterner } from '../../../log/data-shape.ts';
 import { Random, randomStream } from '../../conformance/random-entries.ts';
 import { OpenRows } from '../rows/open-rows.ts';
-import { type Chunk, createSchemaInterner } from './chunk.ts';
+import { type Chunk, SchemaInterner } from './chunk.ts';
 import { storeLimits } from '../store-limits.ts';
 import { ChunkMakers, type RowsToChunk } from './chunk-builders.ts';
 
 const shapes = new ShapeInterner();
-const schemas = createSchemaInterner(shapes);
+const schemas = new SchemaInterner(shapes);
 const failures: unknown[] = [];
 const cuts = { rowsMax: 60, rowsToCloseAtDay: 20 };
 

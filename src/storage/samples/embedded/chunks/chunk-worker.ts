@@ -2,10 +2,10 @@
 import { ShapeInterner } from '../../../log/data-shape.ts';
 import { answerJobs } from '../job-thread.ts';
 import { type ChunkJob, makeChunks, type MadeChunks } from './chunk-writer.ts';
-import { createSchemaInterner } from './chunk.ts';
+import { SchemaInterner } from './chunk.ts';
 
 const shapes = new ShapeInterner();
-const schemas = createSchemaInterner(shapes);
+const schemas = new SchemaInterner(shapes);
 
 answerJobs<ChunkJob, MadeChunks>(
   (job) => makeChunks(job, schemas, shapes.fromText),

@@ -150,7 +150,7 @@ function pieceOf(sorted: RowsToSeal, low: number, high: number, schemas: SchemaI
     timestamps: sorted.timestamps.slice(low, high),
     orders: sorted.orders.slice(low, high),
     shapeIds: shapes.ids,
-    schema: schemas(shapes.used.map((id) => rows.shapes[id] ?? missing('shape'))),
+    schema: schemas.of(shapes.used.map((id) => rows.shapes[id] ?? missing('shape'))),
     originIds: origins.ids,
     origins: origins.used.map((id) => rows.origins[id] ?? missing('origin')),
   };
@@ -598,7 +598,7 @@ export function chunkOf(
     rows.shapes.find((shape) => shape.text === text) ?? missing('shape');
   return chunkInMemory(bytes, {
     ...made,
-    schema: schemas(shapes.map(shapeOf)),
+    schema: schemas.of(shapes.map(shapeOf)),
     origins: origins.map((i) => rows.origins[i] ?? missing('origin')),
   });
 }

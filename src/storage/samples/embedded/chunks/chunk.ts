@@ -81,14 +81,6 @@ export class DamagedChunk extends Error {
   override readonly name = 'DamagedChunk';
 }
 
-export function sectionCount(schema: ChunkSchema): number {
-  return fixedSections + 2 * schema.columnCount;
-}
-
-export function hoursSection(schema: ChunkSchema, column: number): number {
-  return fixedSections + schema.columnCount + column;
-}
-
 export function statOf(chunk: Chunk, column: number, statistic: number): number {
   return chunk.stats[chunk.statsAt + column * statisticsPerColumn + statistic]!;
 }
@@ -139,15 +131,7 @@ export interface SchemaColumn {
   readonly inAllShapes: boolean;
 }
 
-/** Its parts are created when they are first needed, and may be created again later. */
-export interface ChunkSchema extends SchemaParts {
-  /** The same text for the same schema. */
-  readonly text: string;
-  /** Without the columns themselves. */
-  readonly columnCount: number;
-}
-
-interface SchemaParts {
+interface LoadedSchema {
   readonly shapes: readonly DataShape[];
   readonly columns: readonly SchemaColumn[];
   readonly shapeColumns: readonly (readonly number[])[];
@@ -165,96 +149,118 @@ const loadedCellsMax = 200_000;
 const baseCells = 50;
 const keysMax = 256;
 
-export type SchemaInterner = (shapes: readonly DataShape[]) => ChunkSchema;
-
-export function createSchemaInterner(interner: ShapeInterner): SchemaInterner {
-  const known = new Map<string, ChunkSchema>();
-  const loaded: InternedSchema[] = [];
-  let loadedCells = 0;
-
-  function load(schema: InternedSchema): SchemaParts {
-    const parts = partsOf(shapesFromText(schema.text, interner));
-    noteLoaded(schema, parts);
+/** Chunks of the same shapes share one schema. */
+export class SchemaInterner {
+  readonly #shapes: ShapeInterner;
+  readonly #known = new Map<string, ChunkSchema>();
+  readonly #loaded: ChunkSchema[] = [];
+  #loadedCells = 0;
+  readonly #load = (schema: ChunkSchema): LoadedSchema => {
+    const parts = partsOf(shapesFromText(schema.text, this.#shapes));
+    this.#noteLoaded(schema, parts);
     return parts;
+  };
+
+  constructor(shapes: ShapeInterner) {
+    this.#shapes = shapes;
   }
 
-  function noteLoaded(schema: InternedSchema, { shapes, columns }: SchemaParts): void {
-    if (loadedCells >= loadedCellsMax) {
-      for (const old of loaded.splice(0)) old.unload();
-      loadedCells = 0;
-    }
-    loaded.push(schema);
-    loadedCells += shapes.length * columns.length + baseCells;
-  }
-
-  return (shapes) => {
+  of(shapes: readonly DataShape[]): ChunkSchema {
     const text = JSON.stringify(shapes.map((shape) => shape.text));
     const key = textKey(text);
-    let schema = known.get(key);
+    let schema = this.#known.get(key);
     if (schema === undefined) {
-      if (known.size >= schemasMax) known.clear();
+      if (this.#known.size >= schemasMax) this.#known.clear();
       const parts = partsOf(shapes);
-      const created = new InternedSchema(text, parts, load);
-      noteLoaded(created, parts);
-      schema = created;
-      known.set(key, schema);
+      schema = new ChunkSchema(text, parts, this.#load);
+      this.#noteLoaded(schema, parts);
+      this.#known.set(key, schema);
     }
     return schema;
-  };
+  }
+
+  /** The schema with that text. */
+  fromText(text: string): ChunkSchema {
+    return this.of(shapesFromText(text, this.#shapes));
+  }
+
+  #noteLoaded(schema: ChunkSchema, { shapes, columns }: LoadedSchema): void {
+    if (this.#loadedCells >= loadedCellsMax) {
+      for (const old of this.#loaded.splice(0)) old.unload();
+      this.#loadedCells = 0;
+    }
+    this.#loaded.push(schema);
+    this.#loadedCells += shapes.length * columns.length + baseCells;
+  }
 }
 
-class InternedSchema implements ChunkSchema {
+/** Its parts are created when they are first needed, and may be created again later. */
+export class ChunkSchema {
+  /** The same text for the same schema. */
   readonly text: string;
+  /** Without the columns themselves. */
   readonly columnCount: number;
-  readonly #load: (schema: InternedSchema) => SchemaParts;
-  #parts: SchemaParts | undefined;
+  readonly #load: (schema: ChunkSchema) => LoadedSchema;
+  #parts: LoadedSchema | undefined;
 
-  constructor(text: string, parts: SchemaParts, load: (schema: InternedSchema) => SchemaParts) {
+  constructor(text: string, parts: LoadedSchema, load: (schema: ChunkSchema) => LoadedSchema) {
     this.text = text;
     this.columnCount = parts.columns.length;
     this.#parts = parts;
     this.#load = load;
   }
 
-  get shapes(): SchemaParts['shapes'] {
+  get shapes(): readonly DataShape[] {
     return this.#loaded().shapes;
   }
 
-  get columns(): SchemaParts['columns'] {
+  get columns(): readonly SchemaColumn[] {
     return this.#loaded().columns;
   }
 
-  get shapeColumns(): SchemaParts['shapeColumns'] {
+  /** For each shape, the columns of its leaves. */
+  get shapeColumns(): readonly (readonly number[])[] {
     return this.#loaded().shapeColumns;
   }
 
-  get keys(): SchemaParts['keys'] {
-    return this.#loaded().keys;
+  /** Of a chunk. */
+  get sectionCount(): number {
+    return fixedSections + 2 * this.columnCount;
+  }
+
+  hoursSection(column: number): number {
+    return fixedSections + this.columnCount + column;
+  }
+
+  /** The column at an index that the schema has. */
+  columnAt(index: number): SchemaColumn {
+    return this.columns[index] ?? missing('column of a chunk');
+  }
+
+  /** Where to find the values of the key in chunks of the schema. */
+  columnsOfKey(dataKey: string): KeyColumns {
+    const { keys, shapes, shapeColumns } = this.#loaded();
+    if (keys.has(dataKey)) return keys.get(dataKey);
+    if (keys.size >= keysMax) keys.clear();
+    const found = columnsOfShapes(shapes, shapeColumns, dataKey);
+    keys.set(dataKey, found);
+    return found;
   }
 
   unload(): void {
     this.#parts = undefined;
   }
 
-  #loaded(): SchemaParts {
+  #loaded(): LoadedSchema {
     return (this.#parts ??= this.#load(this));
   }
-}
-
-/** The schema with that text. */
-export function schemaFromText(
-  text: string,
-  shapes: ShapeInterner,
-  schemas: SchemaInterner,
-): ChunkSchema {
-  return schemas(shapesFromText(text, shapes));
 }
 
 function shapesFromText(text: string, shapes: ShapeInterner): DataShape[] {
   return (JSON.parse(text) as string[]).map((shape) => shapes.fromText(shape));
 }
 
-function partsOf(shapes: readonly DataShape[]): SchemaParts {
+function partsOf(shapes: readonly DataShape[]): LoadedSchema {
   const indexByName = new Map<string, number>();
   const found: { path: readonly string[]; kind: LeafKind; name: string; inShape: boolean[] }[] = [];
   const shapeColumns = shapes.map((shape, shapeId) =>
@@ -275,20 +281,6 @@ function partsOf(shapes: readonly DataShape[]): SchemaParts {
     inAllShapes: column.inShape.every(Boolean),
   }));
   return { shapes, columns, shapeColumns, keys: new Map() };
-}
-
-/** The column at an index that the schema has. */
-export function columnAt(schema: ChunkSchema, index: number): SchemaColumn {
-  return schema.columns[index] ?? missing('column of a chunk');
-}
-
-/** Where to find the values of the key in chunks of the schema. */
-export function columnsOfKey(schema: ChunkSchema, dataKey: string): KeyColumns {
-  if (schema.keys.has(dataKey)) return schema.keys.get(dataKey);
-  if (schema.keys.size >= keysMax) schema.keys.clear();
-  const found = columnsOfShapes(schema.shapes, schema.shapeColumns, dataKey);
-  schema.keys.set(dataKey, found);
-  return found;
 }
 
 /** Whether the column's values are numbers or booleans. */

@@ -31,7 +31,7 @@ export class TableRuns {
     const { head } = index;
     const reader = new RunReader({
       run: new RunFile(file, index),
-      schema: this.#interners.schemas([this.#interners.shapes.fromText(head.shape)]),
+      schema: this.#interners.schemas.of([this.#interners.shapes.fromText(head.shape)]),
       origins: head.origins.map(([workspaceId, dataFlowId]) =>
         this.#interners.origins.of(workspaceId, dataFlowId),
       ),

@@ -1,16 +1,7 @@
 // Tallies from sealed chunks, by bucket: from statistics where a chunk lies in one bucket, else from hours, and from rows where hours are cut.
 import { type EpochMs, hourMs } from '../../../../model/instant.ts';
 import type { ColumnValues, Facet, Tally, ValueKind } from '../../../../query/summaries/facet.ts';
-import {
-  type Chunk,
-  columnAt,
-  columnsOfKey,
-  hasSection,
-  hoursSection,
-  isNumeric,
-  statistics,
-  statOf,
-} from '../chunks/chunk.ts';
+import { type Chunk, hasSection, isNumeric, statistics, statOf } from '../chunks/chunk.ts';
 import type { KeyColumn, KeyColumns } from '../../value-batches.ts';
 import type { SealedRows } from './sealed-rows.ts';
 import { dataValue } from '../../../../model/sample.ts';
@@ -254,7 +245,7 @@ interface ChunkQuery extends ChunkRows {
 /** Adds what the chunk has within the edges. Throws DamagedChunk; the tallies are of no use then. */
 export function addChunk(tallies: Tallies, chunk: Chunk, plan: BucketPlan, rows: ChunkRows): void {
   const query = { tallies, chunk, plan, ...rows };
-  const keyColumns = columnsOfKey(chunk.schema, plan.dataKey);
+  const keyColumns = chunk.schema.columnsOfKey(plan.dataKey);
   if (keyColumns === undefined) {
     addFromRows(query, undefined);
     return;
@@ -315,7 +306,7 @@ function valuesBefore(column: ReturnType<SealedRows['column']>, end: number): Fl
 function coversColumn({ schema }: Chunk, { column, shapes }: KeyColumn): boolean {
   return (
     shapes === undefined ||
-    columnAt(schema, column).inShape.every((has, shape) => !has || shapes[shape] === true)
+    schema.columnAt(column).inShape.every((has, shape) => !has || shapes[shape] === true)
   );
 }
 
@@ -334,7 +325,7 @@ function addStatistics({ tallies, chunk, plan }: ChunkQuery, column: number): bo
   const { oldest, newest } = chunk;
   const bucket = bucketOf(edges, Math.max(oldest, plan.from));
   if (oldest < edgeAt(edges, bucket) || newest >= edgeAt(edges, bucket + 1)) return false;
-  const kind = valueKindOf(columnAt(chunk.schema, column).kind);
+  const kind = valueKindOf(chunk.schema.columnAt(column).kind);
   const known = tallies[bucket];
   const isCountEnough =
     !facet.reads(kind) || (known !== undefined && facet.isSettled?.(known, oldest, newest));
@@ -360,14 +351,14 @@ function addStatistics({ tallies, chunk, plan }: ChunkQuery, column: number): bo
 function addHours(query: ChunkQuery, column: number, keyColumn: KeyColumn): boolean {
   const { tallies, chunk, plan, hoursOf, isReturning } = query;
   const { edges, facet, from: planFrom, to: planTo } = plan;
-  const kind = valueKindOf(columnAt(chunk.schema, column).kind);
+  const kind = valueKindOf(chunk.schema.columnAt(column).kind);
   const isRead = facet.reads(kind);
   if (!plan.wholeHours || (isRead && facet.fromHours === undefined)) return false;
   const wholeFrom = Math.ceil(planFrom / hourMs) * hourMs;
   const wholeTo = Math.floor(planTo / hourMs) * hourMs;
   // With both ends in one hour or in neighbors, nothing is gained.
   if (wholeFrom >= wholeTo) return false;
-  if (!hasSection(chunk, hoursSection(chunk.schema, column))) return false;
+  if (!hasSection(chunk, chunk.schema.hoursSection(column))) return false;
   const isCut =
     (planFrom < wholeFrom && chunk.oldest < wholeFrom) ||
     (planTo > wholeTo && chunk.newest >= wholeTo);

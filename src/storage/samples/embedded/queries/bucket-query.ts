@@ -5,7 +5,7 @@ import { accumulatorOf } from '../../../../query/summaries/accumulators.ts';
 import type { ValueKind } from '../../../../query/summaries/facet.ts';
 import type { BucketRequest } from '../../sample-store.ts';
 import { refuseUnreadable } from '../../reported-reads.ts';
-import { type Chunk, columnsOfKey, isNumeric } from '../chunks/chunk.ts';
+import { type Chunk, isNumeric } from '../chunks/chunk.ts';
 import { columnsOfShapes } from '../../value-batches.ts';
 import type { DecodedChunks } from './sealed-rows.ts';
 import type { DeviceNumbers } from '../memtables/device-numbers.ts';
@@ -255,7 +255,7 @@ function inHelpfulOrder<T>(groups: T[], { facet }: BucketPlan): T[] {
 
 /** Adds what the slice has within the edges; returns whether it can be read. Throws DamagedChunk. */
 function addSlice(tallies: Tallies, slice: Slice, plan: BucketPlan): boolean {
-  const keyColumns = columnsOfKey(slice.schema, plan.dataKey);
+  const keyColumns = slice.schema.columnsOfKey(plan.dataKey);
   const unread = keyColumns?.filter(({ column }) => !addStatistics(tallies, slice, plan, column));
   if (unread?.length === 0) return true;
   const sorted = slice.sorted();
@@ -399,7 +399,7 @@ class RunTallies {
     const { facet, dataKey } = this.#plan;
     // What such a facet has to read depends on what it read before.
     if (facet.isSettled !== undefined) return undefined;
-    const columns = columnsOfKey(schema, dataKey);
+    const columns = schema.columnsOfKey(dataKey);
     if (columns === undefined || columns.length > 1) return undefined;
     const [found] = columns;
     if (found === undefined) return 'none';

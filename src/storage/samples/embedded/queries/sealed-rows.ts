@@ -2,11 +2,9 @@
 import { type DataShape, type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import {
   type Chunk,
-  columnAt,
   DamagedChunk,
   fixedSections,
   hasSection,
-  hoursSection,
   isNumeric,
   readSection,
   sections,
@@ -190,8 +188,8 @@ export class SealedRows implements Rows {
     let found = this.#columnHours.get(column);
     if (found === undefined) {
       const { schema } = this.chunk;
-      const reader = this.#hoursSection(hoursSection(schema, column));
-      const { inAllShapes } = columnAt(schema, column);
+      const reader = this.#hoursSection(schema.hoursSection(column));
+      const { inAllShapes } = schema.columnAt(column);
       found = readColumnHours(reader, this.hours(), inAllShapes);
       this.#columnHours.set(column, found);
       this.note(found.counts.length * cellsPerHour * cellBytes);
@@ -232,7 +230,7 @@ class SealedColumn implements Column {
   #texts: readonly string[] | undefined;
 
   constructor(rows: SealedRows, index: number) {
-    const column = columnAt(rows.chunk.schema, index);
+    const column = rows.chunk.schema.columnAt(index);
     this.path = column.path;
     this.kind = column.kind;
     this.#rows = rows;
@@ -269,7 +267,7 @@ class SealedColumn implements Column {
   }
 
   #isDense(): boolean {
-    return columnAt(this.#rows.chunk.schema, this.#index).inAllShapes;
+    return this.#rows.chunk.schema.columnAt(this.#index).inAllShapes;
   }
 
   get ids(): Float64Array {
@@ -299,7 +297,7 @@ class SealedColumn implements Column {
 
   #spread(values: Float64Array): Float64Array {
     if (this.#isDense()) return values;
-    const { inShape } = columnAt(this.#rows.chunk.schema, this.#index);
+    const { inShape } = this.#rows.chunk.schema.columnAt(this.#index);
     const spread = new Float64Array(this.#rows.length);
     const shapeIds = this.#rows.shapeIds ?? missing('shapes of the rows');
     let next = 0;

@@ -12,8 +12,6 @@ import {
   scaledMax,
   sectionTailBytes,
   slicedTag,
-  writeDoubles,
-  writePacked,
 } from './page.ts';
 
 // Slice table: the slices of the page under construction.
@@ -175,10 +173,10 @@ export class PageWriter {
     const { out } = this.#sections;
     const { count, firsts, spans } = this.#slices;
     const times = this.#slices.times(this.#rows.timestamps);
-    writePacked(out, this.#slices.devices, count);
-    writePacked(out, this.#slices.lengths, count);
-    writePacked(out, firsts, count);
-    writePacked(out, spans, count);
+    out.writePacked(this.#slices.devices, count);
+    out.writePacked(this.#slices.lengths, count);
+    out.writePacked(firsts, count);
+    out.writePacked(spans, count);
     return times;
   }
 
@@ -194,7 +192,7 @@ export class PageWriter {
       return { scaled: values, digits: 0, isNumber: false };
     }
     const found = scaledValues(values, this.#slices.rows, this.#scaledOf[index]!);
-    if (found === undefined) writeDoubles(this.#sections.out, values, this.#slices.rows, 0);
+    if (found === undefined) this.#sections.out.writeDoubles(values, this.#slices.rows, 0);
     else this.#encoder.writeInts(found.scaled, found.digits);
     return found;
   }
@@ -298,18 +296,18 @@ function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
     const whole = planPacking(values, slices.rows);
     // Nothing is shorter than one value for all rows.
     if (whole.width === 0) {
-      writePacked(out, values, slices.rows, { tag: digits, plan: whole });
+      out.writePacked(values, slices.rows, { tag: digits, plan: whole });
       return;
     }
     const count = takeDifferences(values);
     const plan = planPacking(differences, count);
     const plan0 = planPacking(firsts, slices.count);
     if (plan.bytes + plan0.bytes >= whole.bytes) {
-      writePacked(out, values, slices.rows, { tag: digits, plan: whole });
+      out.writePacked(values, slices.rows, { tag: digits, plan: whole });
       return;
     }
-    writePacked(out, firsts, slices.count, { tag: digits | slicedTag, plan: plan0 });
-    writePacked(out, differences, count, { tag: digits, plan });
+    out.writePacked(firsts, slices.count, { tag: digits | slicedTag, plan: plan0 });
+    out.writePacked(differences, count, { tag: digits, plan });
   }
 
   return {
@@ -317,7 +315,7 @@ function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
     /** Without the first values, which the slices have. */
     writeDifferences: (values: Float64Array): void => {
       const count = takeDifferences(values);
-      writePacked(out, differences, count);
+      out.writePacked(differences, count);
     },
     /** Indices of a dictionary of the page, then the dictionary as JSON. */
     writeTexts: (values: Float64Array, textOf: (id: number) => string | undefined): void => {
@@ -331,7 +329,7 @@ function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
         }
         ids[i] = id;
       }
-      writePacked(out, ids, slices.rows);
+      out.writePacked(ids, slices.rows);
       const dictionary = Buffer.from(JSON.stringify([...known.keys()].map(textOf)));
       out.align(4);
       const at = out.reserve(4);
@@ -355,10 +353,10 @@ function createColumnEncoder(out: AlignedBuffer, slices: SliceTable) {
         mins[slice] = min;
         ranges[slice] = max - min;
       }
-      writePacked(out, sums, count, { tag: digits });
+      out.writePacked(sums, count, { tag: digits });
       if (!isNumber) return;
-      writePacked(out, mins, count, { tag: digits });
-      writePacked(out, ranges, count, { tag: digits });
+      out.writePacked(mins, count, { tag: digits });
+      out.writePacked(ranges, count, { tag: digits });
     },
   };
 }

@@ -15,7 +15,7 @@ export function checkedSection(section: Uint8Array, name: string): Uint8Array {
 }
 
 /** The slices of a page, in the order of device and time. */
-export interface PageSlices {
+export class PageSlices {
   readonly count: number;
   readonly devices: Uint32Array;
   /** First row of each slice, and behind the last one the number of rows. */
@@ -23,24 +23,26 @@ export interface PageSlices {
   /** Time of the first row, and from there to the last. */
   readonly firsts: Float64Array;
   readonly spans: Float64Array;
-}
 
-export function readSlices(content: Uint8Array): PageSlices {
-  const devices = new PackedBlock(content, 0);
-  const lengths = new PackedBlock(content, devices.end);
-  const firsts = new PackedBlock(content, lengths.end);
-  const spans = new PackedBlock(content, firsts.end);
-  const count = devices.length;
-  const starts = new Uint32Array(count + 1);
-  const length = allOf(lengths);
-  for (let i = 0; i < count; i++) starts[i + 1] = starts[i]! + length[i]!;
-  return {
-    count,
-    devices: Uint32Array.from(allOf(devices)),
-    starts,
-    firsts: allOf(firsts),
-    spans: allOf(spans),
-  };
+  constructor(content: Uint8Array) {
+    const devices = new PackedBlock(content, 0);
+    const lengths = new PackedBlock(content, devices.end);
+    const firsts = new PackedBlock(content, lengths.end);
+    const spans = new PackedBlock(content, firsts.end);
+    this.count = devices.length;
+    this.devices = Uint32Array.from(allOf(devices));
+    this.starts = new Uint32Array(this.count + 1);
+    const length = allOf(lengths);
+    for (let i = 0; i < this.count; i++) this.starts[i + 1] = this.starts[i]! + length[i]!;
+    this.firsts = allOf(firsts);
+    this.spans = allOf(spans);
+  }
+
+  /** Copies the times of a slice into `target`; returns their number. */
+  readTimes(times: PackedBlock, slice: number, target: Float64Array): number {
+    target[0] = this.firsts[slice]!;
+    return addDifferences(times, this, slice, target);
+  }
 }
 
 function allOf(block: PackedBlock): Float64Array {
@@ -49,51 +51,38 @@ function allOf(block: PackedBlock): Float64Array {
   return values;
 }
 
-/** Copies the times of a slice into `target`; returns their number. */
-export function readTimes(
-  times: PackedBlock,
-  slices: PageSlices,
-  slice: number,
-  target: Float64Array,
-): number {
-  target[0] = slices.firsts[slice]!;
-  return addDifferences(times, slices, slice, target);
-}
-
 /** A column of whole or scaled numbers. */
-export interface IntColumn {
+export class IntColumn {
   readonly block: PackedBlock;
   /** Differences within slices; then `block` has the first value of each. */
   readonly differences: PackedBlock | undefined;
   /** What the values were multiplied with. */
   readonly power: number;
-  /** Whether the multiplied values are whole numbers. */
-  readonly isWhole: boolean;
-}
 
-export function readIntColumn(content: Uint8Array): IntColumn {
-  const block = new PackedBlock(content, 0);
-  const power = powersOfTen[block.tag & digitsMask]!;
-  const isSliced = (block.tag & slicedTag) !== 0;
-  const differences = isSliced ? new PackedBlock(content, block.end) : undefined;
-  return { block, differences, power, isWhole: !block.hasDoubles };
-}
-
-/** Copies the values of a slice, not divided by `power`, into `target`; returns their number. */
-export function readScaled(
-  column: IntColumn,
-  slices: PageSlices,
-  slice: number,
-  target: Float64Array,
-): number {
-  if (column.differences !== undefined) {
-    target[0] = column.block.at(slice);
-    return addDifferences(column.differences, slices, slice, target);
+  constructor(content: Uint8Array) {
+    const block = new PackedBlock(content, 0);
+    this.block = block;
+    this.power = powersOfTen[block.tag & digitsMask]!;
+    const isSliced = (block.tag & slicedTag) !== 0;
+    this.differences = isSliced ? new PackedBlock(content, block.end) : undefined;
   }
-  const row = slices.starts[slice]!;
-  const length = slices.starts[slice + 1]! - row;
-  column.block.read(row, length, target, 0);
-  return length;
+
+  /** Whether the multiplied values are whole numbers. */
+  get isWhole(): boolean {
+    return !this.block.hasDoubles;
+  }
+
+  /** Copies the values of a slice, not divided by `power`, into `target`; returns their number. */
+  readScaled(slices: PageSlices, slice: number, target: Float64Array): number {
+    if (this.differences !== undefined) {
+      target[0] = this.block.at(slice);
+      return addDifferences(this.differences, slices, slice, target);
+    }
+    const row = slices.starts[slice]!;
+    const length = slices.starts[slice + 1]! - row;
+    this.block.read(row, length, target, 0);
+    return length;
+  }
 }
 
 /** Adds the differences of a slice to its first value, which is in `target`; returns the number of values. */
@@ -115,51 +104,46 @@ function addDifferences(
 }
 
 /** A column of texts: indices into the dictionary of the page. */
-export interface TextColumn {
+export class TextColumn {
   readonly ids: PackedBlock;
   readonly texts: readonly string[];
-}
 
-export function readTextColumn(content: Uint8Array): TextColumn {
-  const ids = new PackedBlock(content, 0);
-  const at = (ids.end + 3) & ~3;
-  const length = new DataView(content.buffer, content.byteOffset + at, 4).getUint32(0, true);
-  const bytes = content.subarray(at + 4, at + 4 + length);
-  return { ids, texts: JSON.parse(Buffer.from(bytes).toString()) as string[] };
+  constructor(content: Uint8Array) {
+    this.ids = new PackedBlock(content, 0);
+    const at = (this.ids.end + 3) & ~3;
+    const length = new DataView(content.buffer, content.byteOffset + at, 4).getUint32(0, true);
+    const bytes = content.subarray(at + 4, at + 4 + length);
+    this.texts = JSON.parse(Buffer.from(bytes).toString()) as string[];
+  }
 }
 
 /** Statistics of a numeric column, one value for each slice. */
-export interface SliceStatistics {
+export class SliceStatistics {
   readonly sums: Float64Array;
   readonly mins: Float64Array;
   readonly maxs: Float64Array;
-}
 
-export function readStatistics(
-  content: Uint8Array,
-  kind: ColumnKind,
-  slices: PageSlices,
-): SliceStatistics {
-  const packed = new PackedBlock(content, 0);
-  const power = powersOfTen[packed.tag & digitsMask]!;
-  const sums = allOf(packed);
-  if (kind === 'boolean') {
-    const { starts } = slices;
-    return {
-      sums,
-      mins: sums.map((sum, slice) => Number(sum === starts[slice + 1]! - starts[slice]!)),
-      maxs: sums.map((sum) => Number(sum > 0)),
-    };
+  constructor(content: Uint8Array, kind: ColumnKind, { starts }: PageSlices) {
+    const packed = new PackedBlock(content, 0);
+    const power = powersOfTen[packed.tag & digitsMask]!;
+    const sums = allOf(packed);
+    this.sums = sums;
+    if (kind === 'boolean') {
+      this.mins = sums.map((sum, slice) => Number(sum === starts[slice + 1]! - starts[slice]!));
+      this.maxs = sums.map((sum) => Number(sum > 0));
+      return;
+    }
+    const packedMins = new PackedBlock(content, packed.end);
+    const mins = allOf(packedMins);
+    const maxs = allOf(new PackedBlock(content, packedMins.end));
+    for (let slice = 0; slice < sums.length; slice++) {
+      sums[slice] = sums[slice]! / power;
+      maxs[slice] = (mins[slice]! + maxs[slice]!) / power;
+      mins[slice] = mins[slice]! / power;
+    }
+    this.mins = mins;
+    this.maxs = maxs;
   }
-  const packedMins = new PackedBlock(content, packed.end);
-  const mins = allOf(packedMins);
-  const maxs = allOf(new PackedBlock(content, packedMins.end));
-  for (let slice = 0; slice < sums.length; slice++) {
-    sums[slice] = sums[slice]! / power;
-    maxs[slice] = (mins[slice]! + maxs[slice]!) / power;
-    mins[slice] = mins[slice]! / power;
-  }
-  return { sums, mins, maxs };
 }
 
 // Page format: the sections of a page of a run, and what its rows are made of.
@@ -260,6 +244,39 @@ export class AlignedBuffer {
     this.#bytes.set(bytes, at);
   }
 
+  /** Appends a block of doubles as they are. `tag` is a byte of the caller. */
+  writeDoubles(values: Float64Array, length: number, tag: number): void {
+    writeHead(this, { mode: modes.doubles, width: 64, tag, length, base: 0, exceptions: 0 });
+    const at = this.reserve(length * 8);
+    for (let i = 0; i < length; i++) this.#view.setFloat64(at + i * 8, values[i]!, true);
+  }
+
+  /**
+   * Appends a block of whole numbers of at most 53 bits as offsets from a base; the few that need
+   * more bits than the others are listed behind them. `tag` is a byte of the caller.
+   */
+  writePacked(
+    values: Float64Array,
+    length: number,
+    options: { readonly tag?: number; readonly plan?: PackingPlan } = {},
+  ): void {
+    const { tag = 0, plan = planPacking(values, length) } = options;
+    const { base, width, exceptions } = plan;
+    if (width > packedBitsMax) {
+      this.writeDoubles(values, length, tag);
+      return;
+    }
+    writeHead(this, { mode: modes.packed, width, tag, length, base, exceptions });
+    const top = base + 2 ** width - 1;
+    this.append(packBits(values, length, { base, width, exceptions }));
+    if (exceptions === 0) return;
+    const places: number[] = [];
+    for (let i = 0; i < length; i++) if (values[i]! < base || values[i]! > top) places.push(i);
+    this.append(new Uint8Array(Uint32Array.from(places).buffer));
+    this.align(alignment);
+    this.append(new Uint8Array(Float64Array.from(places, (place) => values[place]!).buffer));
+  }
+
   #grow(): void {
     const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.length));
     larger.set(this.#bytes);
@@ -276,45 +293,6 @@ const packedBitsMax = 32;
 const alignment = 8;
 
 const wordsOf = (length: number, width: number): number => Math.ceil((length * width) / 32);
-
-/** Appends doubles as they are. `tag` is a byte of the caller. */
-export function writeDoubles(
-  out: AlignedBuffer,
-  values: Float64Array,
-  length: number,
-  tag: number,
-): void {
-  writeHead(out, { mode: modes.doubles, width: 64, tag, length, base: 0, exceptions: 0 });
-  const at = out.reserve(length * 8);
-  for (let i = 0; i < length; i++) out.view.setFloat64(at + i * 8, values[i]!, true);
-}
-
-/**
- * Appends whole numbers of at most 53 bits as offsets from a base; the few that need more bits than the others are listed behind them.
- * `tag` is a byte of the caller.
- */
-export function writePacked(
-  out: AlignedBuffer,
-  values: Float64Array,
-  length: number,
-  options: { readonly tag?: number; readonly plan?: PackingPlan } = {},
-): void {
-  const { tag = 0, plan = planPacking(values, length) } = options;
-  const { base, width, exceptions } = plan;
-  if (width > packedBitsMax) {
-    writeDoubles(out, values, length, tag);
-    return;
-  }
-  writeHead(out, { mode: modes.packed, width, tag, length, base, exceptions });
-  const top = base + 2 ** width - 1;
-  out.append(packBits(values, length, { base, width, exceptions }));
-  if (exceptions === 0) return;
-  const places: number[] = [];
-  for (let i = 0; i < length; i++) if (values[i]! < base || values[i]! > top) places.push(i);
-  out.append(new Uint8Array(Uint32Array.from(places).buffer));
-  out.align(alignment);
-  out.append(new Uint8Array(Float64Array.from(places, (place) => values[place]!).buffer));
-}
 
 function writeHead(
   out: AlignedBuffer,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LeafValues, ShapeInterner } from '../../../log/data-shape.ts';
 import { Memtable } from '../memtables/memtable.ts';
-import { createSchemaInterner } from '../chunks/chunk.ts';
+import { SchemaInterner } from '../chunks/chunk.ts';
 import { dataAt, metaAt, rowAt, type RowGroup } from '../rows/open-rows.ts';
 import { SegmentFile } from '../segments/segment-file.ts';
 import { RunFile } from './run-file.ts';
@@ -55,7 +55,7 @@ function openReader(slotsPerDay: number): RunReader {
   sealMemtable({ path, rows: memtable.toSeal(devices), without: new Set(), note }, shape);
   return new RunReader({
     run: new RunFile(new SegmentFile(path)),
-    schema: createSchemaInterner(shapes)([shape]),
+    schema: new SchemaInterner(shapes).of([shape]),
     origins: [origin],
     cache: new SectionCache(1 << 20),
     runNumber: slotsPerDay,

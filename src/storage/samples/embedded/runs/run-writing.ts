@@ -11,10 +11,9 @@ import {
   PackedBlock,
   pageRowsMax,
   pageSections,
-  type PageSlices,
-  readIntColumn,
-  readSlices,
-  readTextColumn,
+  IntColumn,
+  PageSlices,
+  TextColumn,
 } from './page.ts';
 import { writeSlices } from './page-writer.ts';
 
@@ -359,7 +358,7 @@ export function readPage(
   into: { readonly rows: CursorRows; readonly textId: (text: string) => number },
 ): PageSlices {
   const { rows, textId } = into;
-  const slices = readSlices(page.needed(pageSections.slices));
+  const slices = new PageSlices(page.needed(pageSections.slices));
   const times = new PackedBlock(page.needed(pageSections.times), 0);
   readDifferences(times, slices, slices.firsts, rows.timestamps);
   readInts(page.needed(pageSections.orders), slices, rows.orders);
@@ -376,7 +375,7 @@ export function readPage(
 }
 
 function readInts(content: Uint8Array, slices: PageSlices, target: Float64Array): void {
-  const { block, differences, power } = readIntColumn(content);
+  const { block, differences, power } = new IntColumn(content);
   const length = slices.starts[slices.count]!;
   if (differences === undefined) block.read(0, length, target, 0);
   else {
@@ -413,7 +412,7 @@ function readTexts(
   target: Float64Array,
   textId: (text: string) => number,
 ): void {
-  const { ids, texts } = readTextColumn(content);
+  const { ids, texts } = new TextColumn(content);
   const numbers = texts.map(textId);
   ids.read(0, ids.length, target, 0);
   for (let i = 0; i < ids.length; i++) target[i] = numbers[target[i]!]!;

@@ -6,20 +6,14 @@ import type { Column, Origin, RowGroup, Rows, SealedPlace, SortedRows } from '..
 import {
   columnKindOf,
   fixedPageSections,
-  type IntColumn,
+  IntColumn,
   lowerBound,
   PackedBlock,
   pageRowsMax,
   pageSections,
-  type PageSlices,
-  readIntColumn,
-  readScaled,
-  readSlices,
-  readStatistics,
-  readTextColumn,
-  readTimes,
-  type SliceStatistics,
-  type TextColumn,
+  PageSlices,
+  SliceStatistics,
+  TextColumn,
 } from './page.ts';
 import { firstPageOf, type RunFile, sectionPlace } from './run-file.ts';
 import { missing } from '../../../../structures/missing.ts';
@@ -164,7 +158,7 @@ class SliceRows implements Rows {
     if (this.#timestamps === undefined) {
       const { slices, slice, page, sections } = this.#place;
       const timestamps = new Float64Array(this.length);
-      readTimes(sections.times(page), slices, slice, timestamps);
+      slices.readTimes(sections.times(page), slice, timestamps);
       this.#timestamps = timestamps;
     }
     return this.#timestamps;
@@ -198,7 +192,7 @@ class SliceRows implements Rows {
   #scaled(column: IntColumn): Float64Array {
     const { slices, slice } = this.#place;
     const values = new Float64Array(this.length);
-    readScaled(column, slices, slice, values);
+    column.readScaled(slices, slice, values);
     return values;
   }
 }
@@ -224,7 +218,7 @@ class SliceColumn implements Column {
       const { slices, slice, page, sections } = this.#place;
       const column = sections.numbers(page, this.#column);
       const values = new Float64Array(slices.starts[slice + 1]! - slices.starts[slice]!);
-      const length = readScaled(column, slices, slice, values);
+      const length = column.readScaled(slices, slice, values);
       if (column.power > 1) for (let i = 0; i < length; i++) values[i] = values[i]! / column.power;
       this.#numbers = values;
     }
@@ -343,7 +337,7 @@ export class SliceWalk {
       return true;
     }
     if (column === undefined || this.slices === undefined) return false;
-    this.#measureRows(readScaled(column, this.slices, slice, scaled), column.power);
+    this.#measureRows(column.readScaled(this.slices, slice, scaled), column.power);
     return true;
   }
 
@@ -433,7 +427,7 @@ export class PageSections {
   }
 
   slices(page: number): PageSlices {
-    return this.#needed(page, pageSections.slices, readSlices);
+    return this.#needed(page, pageSections.slices, slicesOf);
   }
 
   times(page: number): PackedBlock {
@@ -441,23 +435,23 @@ export class PageSections {
   }
 
   orders(page: number): IntColumn {
-    return this.#needed(page, pageSections.orders, readIntColumn);
+    return this.#needed(page, pageSections.orders, intColumn);
   }
 
   origins(page: number): IntColumn {
-    return this.#needed(page, pageSections.origins, readIntColumn);
+    return this.#needed(page, pageSections.origins, intColumn);
   }
 
   metas(page: number): TextColumn | undefined {
-    return this.#decoded(page, pageSections.metas, readTextColumn);
+    return this.#decoded(page, pageSections.metas, textColumn);
   }
 
   numbers(page: number, column: number): IntColumn {
-    return this.#needed(page, fixedPageSections + column, readIntColumn);
+    return this.#needed(page, fixedPageSections + column, intColumn);
   }
 
   texts(page: number, column: number): TextColumn {
-    return this.#needed(page, fixedPageSections + column, readTextColumn);
+    return this.#needed(page, fixedPageSections + column, textColumn);
   }
 
   /** Undefined where the page has none. */
@@ -466,8 +460,10 @@ export class PageSections {
     const leaf = leaves[column];
     if (leaf === undefined) return undefined;
     const section = fixedPageSections + leaves.length + column;
-    return this.#decoded(page, section, (content) =>
-      readStatistics(content, columnKindOf(leaf.kind), this.slices(page)),
+    return this.#decoded(
+      page,
+      section,
+      (content) => new SliceStatistics(content, columnKindOf(leaf.kind), this.slices(page)),
     );
   }
 
@@ -553,6 +549,10 @@ class PagePlace implements SealedPlace {
 function packedBlock(content: Uint8Array): PackedBlock {
   return new PackedBlock(content, 0);
 }
+
+const slicesOf = (content: Uint8Array) => new PageSlices(content);
+const intColumn = (content: Uint8Array) => new IntColumn(content);
+const textColumn = (content: Uint8Array) => new TextColumn(content);
 
 // Section cache: decoded sections of pages, those not used recently evicted first, within a limit on their bytes.
 

@@ -9,9 +9,7 @@ import { syncDirectory } from '../../../log/durable-file.ts';
 import {
   type Chunk,
   DamagedChunk,
-  schemaFromText,
   type SchemaInterner,
-  sectionCount,
   statisticsPerColumn,
 } from '../chunks/chunk.ts';
 import type { ShapeInterner } from '../../../log/data-shape.ts';
@@ -141,7 +139,7 @@ async function encodeIndex(
     origins: new Map<string, number>(),
   };
   const originSets: (readonly [number, number])[][] = [];
-  const sections = placed.reduce((sum, { chunk }) => sum + sectionCount(chunk.schema), 0);
+  const sections = placed.reduce((sum, { chunk }) => sum + chunk.schema.sectionCount, 0);
   const columns = placed.reduce((sum, { chunk }) => sum + chunk.schema.columnCount, 0);
   const doubles = new Float64Array(placed.length * doublesPerChunk + columns * statisticsPerColumn);
   const words = new Uint32Array(placed.length * wordsPerChunk + sections);
@@ -171,8 +169,8 @@ async function encodeIndex(
     const statsEnd = chunk.statsAt + schema.columns.length * statisticsPerColumn;
     doubles.set(chunk.stats.subarray(chunk.statsAt, statsEnd), statsAt);
     statsAt += statsEnd - chunk.statsAt;
-    words.set(chunk.ends.subarray(chunk.endsAt, chunk.endsAt + sectionCount(schema)), endsAt);
-    endsAt += sectionCount(schema);
+    words.set(chunk.ends.subarray(chunk.endsAt, chunk.endsAt + schema.sectionCount), endsAt);
+    endsAt += schema.sectionCount;
   }
   const head: SegmentHead = {
     format: segmentFormat,
@@ -298,9 +296,7 @@ function chunksOf(
   words: Uint32Array,
   interners: Interners,
 ): PlacedChunk[] {
-  const schemas = head.schemas.map((text) =>
-    schemaFromText(text, interners.shapes, interners.schemas),
-  );
+  const schemas = head.schemas.map((text) => interners.schemas.fromText(text));
   const origins = head.origins.map(([workspaceId, dataFlowId]) =>
     interners.origins.of(workspaceId, dataFlowId),
   );
@@ -338,7 +334,7 @@ function chunksOf(
       chunk,
     });
     statsAt += schema.columnCount * statisticsPerColumn;
-    endsAt += sectionCount(schema);
+    endsAt += schema.sectionCount;
   }
   return placed;
 }
