@@ -91,7 +91,7 @@ export async function recoverJournal(
   directory: string,
   options: RecoveryOptions,
 ): Promise<RecoveredJournal> {
-  const { from, visit, acknowledgedTo, repair } = options;
+  const { from, acknowledgedTo, repair } = options;
   const segments = await listSegments(directory);
   const progress: Progress = {
     position: undefined,
@@ -106,8 +106,7 @@ export async function recoverJournal(
       segment.lastStoredAt = (await readSegmentStart(next.path))?.storedAt;
       continue;
     }
-    const newest = next === undefined;
-    await recoverSegment(segment, progress, { from, acknowledgedTo, visit, newest });
+    await recoverSegment(segment, progress, options, next === undefined);
   }
   const last = segments.at(-1);
   const end = Math.max(progress.position ?? 0, last?.firstPosition ?? 0);
@@ -152,15 +151,9 @@ function lostKind({ kind }: JournalDamage): JournalDamage['kind'] {
 async function recoverSegment(
   segment: Segment,
   progress: Progress,
-  {
-    from,
-    acknowledgedTo,
-    visit,
-    newest,
-  }: Omit<RecoveryOptions, 'repair'> & {
-    /** Whether no segment follows. */
-    readonly newest: boolean;
-  },
+  { from, acknowledgedTo, visit }: RecoveryOptions,
+  /** Whether no segment follows. */
+  newest: boolean,
 ): Promise<void> {
   const fileBytes = segment.bytes;
   segment.bytes = 0;

@@ -8,18 +8,12 @@ import { missing } from '../../structures/missing.ts';
 import { type DataShape, leafKinds, LeafValues, ShapeInterner } from '../log/data-shape.ts';
 import { makeFolder } from '../log/durable-file.ts';
 import type { EntryRows } from '../log/entry-codec.ts';
-import { EntryLog, type EntryLogOptions } from '../log/entry-log.ts';
+import { EntryLog } from '../log/entry-log.ts';
 import type { JournalEndSeen } from '../log/journal-recovery.ts';
 import type { JournalSettings } from '../log/journal.ts';
 import { journalStart } from '../log/journal-block.ts';
 import type { RowColumns } from '../log/logged-entry.ts';
-import {
-  createSingleRows,
-  placeColumns,
-  type PlacedColumns,
-  type ReservedRows,
-  type SingleRows,
-} from './single-rows.ts';
+import { type PlacedColumns, type ReservedRows, SingleRows } from './single-rows.ts';
 import {
   columnEntryOf,
   durableEntryOf,
@@ -120,7 +114,7 @@ export interface OpenSamples<Store extends SampleStore> extends Samples {
   close(): Promise<void>;
 }
 
-const journalSegmentBytes = 16 * 1024 * 1024;
+const segmentBytesStandard = 16 * 1024 * 1024;
 
 /**
  * Opens or creates the log and the store of the folder, and gives the store what only the log has.
@@ -128,13 +122,20 @@ const journalSegmentBytes = 16 * 1024 * 1024;
 export async function openSamples<Store extends SampleStore>(
   options: SamplesOptions<Store>,
 ): Promise<OpenSamples<Store>> {
-  const directory = join(options.directory, 'journal');
-  for (const folder of [options.directory, directory]) await makeFolder(folder);
+  const {
+    directory: folder,
+    openStore,
+    journalSegmentBytes: segmentBytes = segmentBytesStandard,
+    ...rest
+  } = options;
+  const { damaged: report, failed: reportFailure, hasRoom = () => true, ...settings } = rest;
+  const directory = join(folder, 'journal');
+  for (const each of [folder, directory]) await makeFolder(each);
   const shapes = new ShapeInterner();
-  const { damage, damaged } = createDamageList(options.damaged);
-  const failed = onlyNews(options.failed);
+  const { damage, damaged } = createDamageList(report);
+  const failed = onlyNews(reportFailure);
   const opened: { log?: EntryLog } = {};
-  const store = await options.openStore({
+  const store = await openStore({
     logStart: await journalStart(directory),
     shapes,
     damaged,
@@ -142,8 +143,8 @@ export async function openSamples<Store extends SampleStore>(
     committed: async (replayFrom) => opened.log?.release(replayFrom),
   });
   const log = await EntryLog.open({
-    segmentBytes: journalSegmentBytes,
-    ...logOptions(options),
+    ...settings,
+    segmentBytes,
     directory,
     shapes,
     replayFrom: await store.replayFrom(),
@@ -152,11 +153,12 @@ export async function openSamples<Store extends SampleStore>(
     failed,
   });
   opened.log = log;
-  return { ...joined(options, log, store, shapes), log, store, damage };
+  return { ...joined(hasRoom, settings.now, log, store, shapes), log, store, damage };
 }
 
 function joined(
-  { hasRoom = () => true, now }: SamplesOptions<SampleStore>,
+  hasRoom: () => boolean,
+  now: () => EpochMs,
   log: EntryLog,
   store: SampleStore,
   shapes: ShapeInterner,
@@ -204,22 +206,6 @@ function joined(
       await intake.idle();
       await store.close();
     },
-  };
-}
-
-function logOptions(
-  options: SamplesOptions<SampleStore>,
-): Pick<EntryLogOptions, 'now' | 'seen' | 'onWriting'> & Partial<EntryLogOptions> {
-  const { now, seen, onWriting, resumeBytesMax, resumeAgeMsMax, disk, continuity } = options;
-  return {
-    now,
-    seen,
-    onWriting,
-    ...(disk !== undefined && { disk }),
-    ...(continuity !== undefined && { continuity }),
-    ...(resumeBytesMax !== undefined && { resumeBytesMax }),
-    ...(resumeAgeMsMax !== undefined && { resumeAgeMsMax }),
-    ...(options.journalSegmentBytes !== undefined && { segmentBytes: options.journalSegmentBytes }),
   };
 }
 
@@ -296,36 +282,41 @@ function rowColumnsOf(
 const sharedValuesMax = 4_096;
 const sharedCharsMax = 64 * 1024;
 
-type RowSplitter = (samples: EntryRows['samples']) => EntryRows;
+class RowSplitter {
+  readonly #interner: ShapeInterner;
+  #values = new LeafValues();
+  /** The shape of the last entry with one sample. */
+  #alone: readonly DataShape[] = [];
 
-function createRowSplitter(interner: ShapeInterner): RowSplitter {
-  let values = new LeafValues();
-  let alone: readonly DataShape[] = [];
+  constructor(interner: ShapeInterner) {
+    this.#interner = interner;
+  }
 
-  function shapesOf(samples: EntryRows['samples']): readonly DataShape[] {
-    const guess = alone[0];
+  of(samples: EntryRows['samples']): EntryRows {
+    if (this.#values.length >= sharedValuesMax || this.#values.chars >= sharedCharsMax)
+      this.#values = new LeafValues();
+    const values = this.#values;
+    const valuesAt = values.length;
+    return { samples, shapes: this.#shapesOf(samples, values), values, valuesAt };
+  }
+
+  #shapesOf(samples: EntryRows['samples'], values: LeafValues): readonly DataShape[] {
+    const guess = this.#alone[0];
     const [first] = samples;
     if (first === undefined) return [];
-    let shape = interner.shapeOf(first.data, values, guess);
+    let shape = this.#interner.shapeOf(first.data, values, guess);
     if (samples.length === 1) {
       // Consecutive entries usually have the same shape.
-      if (shape !== guess) alone = [shape];
-      return alone;
+      if (shape !== guess) this.#alone = [shape];
+      return this.#alone;
     }
     const shapes = [shape];
     for (let i = 1; i < samples.length; i++) {
-      shape = interner.shapeOf((samples[i] ?? missing('sample')).data, values, shape);
+      shape = this.#interner.shapeOf((samples[i] ?? missing('sample')).data, values, shape);
       shapes.push(shape);
     }
     return shapes;
   }
-
-  return (samples) => {
-    if (values.length >= sharedValuesMax || values.chars >= sharedCharsMax)
-      values = new LeafValues();
-    const valuesAt = values.length;
-    return { samples, shapes: shapesOf(samples), values, valuesAt };
-  };
 }
 
 /** An append that has no answer yet. */
@@ -339,7 +330,7 @@ interface Settling {
  * What lives until an entry is durable costs most, because collections of garbage copy it: one
  * promise, what is pending, and one object with its place. Values are in arrays of many entries.
  */
-export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
+export class SampleIntake {
   readonly #log: EntryLog;
   readonly #store: SampleStore;
   readonly #entries = new PendingEntries();
@@ -347,7 +338,7 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
   readonly #fail: ({ pending, reject }: Settling, error: unknown) => void;
   readonly #groups: EntryGroups;
   readonly #singles: SingleRows;
-  readonly #rowsOf: RowSplitter;
+  readonly #rows: RowSplitter;
   /** Replacements of devices that are not visible yet: what comes now must not be compared with what they remove. */
   readonly #replacing = new Map<string, Promise<void>>();
 
@@ -358,14 +349,8 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
     this.#settle = settle;
     this.#fail = fail;
     this.#groups = new EntryGroups(store, (group, refusal) => this.#singles.left(group, refusal));
-    this.#singles = createSingleRows({
-      log,
-      shapes,
-      store,
-      groups: this.#groups,
-      entries: this.#entries,
-    });
-    this.#rowsOf = createRowSplitter(shapes);
+    this.#singles = new SingleRows(log, shapes, store, this.#groups, this.#entries);
+    this.#rows = new RowSplitter(shapes);
   }
 
   /** Discards the samples of the device: what comes now repeats none of them. */
@@ -381,13 +366,9 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
   async appendColumns(rows: readonly RowColumns[], receivedAt: EpochMs): Promise<PlacedColumns> {
     if (this.#replacing.size > 0)
       for (const { deviceId } of rows) await this.#replacing.get(deviceId);
-    return placeColumns(rows, {
-      store: this.#store,
-      entries: this.#entries,
-      makePending: this.#singles.makePending,
-      placeSingle: (row, to) => this.#singles.appendColumns(row, receivedAt, to),
-      place: (reserved) => this.#addColumns(reserved, receivedAt),
-    });
+    return this.#singles.placeColumns(rows, receivedAt, (reserved) =>
+      this.#addColumns(reserved, receivedAt),
+    );
   }
 
   /** See `Samples.append`. */
@@ -439,7 +420,7 @@ export class SampleIntake implements Pick<PendingEntries, 'forget' | 'idle'> {
       return;
     }
     const { deviceId } = entry;
-    const rows = this.#rowsOf(samples);
+    const rows = this.#rows.of(samples);
     // Numbered in the same turn in which the log gives the position, so that both count in one
     // order.
     const firstOrder = pending.takeOrders(nextOrder, samples.length);

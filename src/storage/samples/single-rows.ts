@@ -21,7 +21,7 @@ import {
   type Refusal,
 } from './pending-entries.ts';
 import { RowBlock, RowRange } from './row-block.ts';
-import type { DeviceEnds, SampleStore } from './sample-store.ts';
+import type { DeviceEnds, NumberedDevices, SampleStore } from './sample-store.ts';
 
 /** Rows that have one answer. */
 interface RowsTogether {
@@ -34,161 +34,231 @@ interface RowsTogether {
   readonly added: () => void;
 }
 
-export interface SingleRows {
+export class SingleRows {
+  readonly #log: EntryLog;
+  readonly #shapes: ShapeInterner;
+  readonly #store: SampleStore;
+  readonly #groups: EntryGroups;
+  readonly #entries: PendingEntries;
+  readonly #numbered: NumberedDevices;
+  readonly #kindOf = createRowKinds();
+  readonly #inFlight = new RowsInFlight();
+  /** Pending entries of rows of a group. */
+  readonly #pendingOf = new Map<EntryGroup, PendingEntry[]>();
+  #block = new RowBlock();
+  #shape: DataShape | undefined;
+  /** Of the device that `#deviceOf` was called for last. */
+  #pending: PendingEnd | undefined;
+
+  constructor(
+    log: EntryLog,
+    shapes: ShapeInterner,
+    store: SampleStore,
+    groups: EntryGroups,
+    entries: PendingEntries,
+  ) {
+    this.#log = log;
+    this.#shapes = shapes;
+    this.#store = store;
+    this.#groups = groups;
+    this.#entries = entries;
+    this.#numbered = store.numbered;
+  }
+
   /**
    * Undefined, and nothing happens, when the entry needs more than that, or when the log or the store
    * refuse: the general way says why.
    */
-  readonly append: (entry: JournalEntry) => Promise<DurableEntry> | undefined;
-  /** The same for one row in columns; returns whether it was added. Throws what the log and the store throw. */
-  readonly appendColumns: (rows: RowColumns, receivedAt: EpochMs, to: RowsTogether) => boolean;
-  /** Makes pending entries of the rows of the device, which are compared with what comes now. */
-  readonly makePending: (deviceId: string) => void;
-  /** To be called when the group is visible or refused. */
-  readonly left: (group: EntryGroup, refusal: Refusal | undefined) => void;
-}
+  append(entry: JournalEntry): Promise<DurableEntry> | undefined {
+    try {
+      return this.#appendOrThrow(entry);
+    } catch {
+      return undefined;
+    }
+  }
 
-export function createSingleRows({
-  log,
-  shapes,
-  store,
-  groups,
-  entries,
-}: {
-  readonly log: EntryLog;
-  readonly shapes: ShapeInterner;
-  readonly store: SampleStore;
-  readonly groups: EntryGroups;
-  readonly entries: PendingEntries;
-}): SingleRows {
-  const { numbered } = store;
-  const { idOf } = numbered;
-  const kindOf = createRowKinds();
-  const inFlight = new RowsInFlight();
-  /** Pending entries of rows of a group. */
-  const pendingOf = new Map<EntryGroup, PendingEntry[]>();
-  let block = new RowBlock();
-  let shape: DataShape | undefined;
-  /** Of the device that `deviceOf` was called for last. */
-  let pending: PendingEnd | undefined;
+  /**
+   * Places rows in columns that are later than all that their devices have: single ones as such, others
+   * by `place`, which throws what the log throws. Each item has the rows of another device. Rejects,
+   * and nothing is placed, when the store does.
+   */
+  async placeColumns(
+    all: readonly RowColumns[],
+    receivedAt: EpochMs,
+    place: (placed: ReservedRows) => void,
+  ): Promise<PlacedColumns> {
+    const entries = this.#entries;
+    const left: number[] = [];
+    const reserved: {
+      /** Its place in the call. */
+      readonly at: number;
+      readonly rows: RowColumns;
+      readonly pending: PendingEntry;
+    }[] = [];
+    const collected = collectOutcome();
+    const together: RowsTogether = { range: undefined, ...collected.together };
+    let stopped: { readonly error: unknown } | undefined;
+    for (const [at, rows] of all.entries()) {
+      try {
+        if (stopped !== undefined || this.#appendColumns(rows, receivedAt, together)) continue;
+      } catch (error) {
+        stopped = { error };
+        continue;
+      }
+      this.makePending(rows.deviceId);
+      const pending = entries.reserveColumns(rows);
+      if (pending === undefined) left.push(at);
+      else reserved.push({ at, rows, pending });
+    }
+    let ends: DeviceEnds;
+    try {
+      // The reservations hold back what could be stored at these times meanwhile.
+      const found = this.#store.ends(reserved.map(({ rows }) => rows.deviceId));
+      ends = found instanceof Promise ? await found : found;
+    } catch (error) {
+      for (const { pending } of reserved.splice(0)) entries.release(pending, { error });
+      // What is placed has an outcome.
+      if (together.range === undefined) throw error;
+      stopped ??= { error };
+      ends = noEnds;
+    }
+    const { resolve, reject } = collected;
+    for (const [i, { at, rows, pending }] of reserved.entries()) {
+      const isLater = (rows.timestamps[rows.from] ?? 0) > ends.newest[i]!;
+      if (!isLater || stopped !== undefined) {
+        entries.release(pending, stopped);
+        if (!isLater) left.push(at);
+        continue;
+      }
+      const firstOrder = pending.takeOrders(ends.nextOrders[i]!, rows.to - rows.from);
+      try {
+        place({ rows, pending, firstOrder, resolve, reject });
+        collected.add();
+      } catch (error) {
+        stopped = { error };
+        entries.release(pending, stopped);
+      }
+    }
+    collected.placed(stopped);
+    return { left: left.sort((a, b) => a - b), outcome: collected.outcome };
+  }
+
+  /** Makes pending entries of the rows of the device, which are compared with what comes now. */
+  makePending(deviceId: string): void {
+    const device = this.#numbered.numberOf(deviceId);
+    if (device === undefined || this.#inFlight.newestOf(device) === Number.NEGATIVE_INFINITY)
+      return;
+    this.#inFlight.forget(device);
+    for (const group of this.#groups.inFlight)
+      for (const range of group.items)
+        if (range instanceof RowRange) this.#makeRangePending(range, group, device, deviceId);
+  }
+
+  /** To be called when the group is visible or refused. */
+  left(group: EntryGroup, refusal: Refusal | undefined): void {
+    for (const item of group.items) {
+      if (!(item instanceof RowRange)) continue;
+      const { devices, timestamps } = item.block;
+      for (let at = item.from; at < item.to; at++)
+        this.#inFlight.remove(devices[at]!, timestamps[at]!);
+    }
+    for (const one of this.#pendingOf.get(group) ?? []) this.#entries.release(one, refusal);
+    this.#pendingOf.delete(group);
+  }
 
   /** The number of the device when the row is later than all of its device; undefined when that is not sure. */
-  function deviceOf(deviceId: string, timestamp: EpochMs): number | undefined {
+  #deviceOf(deviceId: string, timestamp: EpochMs): number | undefined {
+    const numbered = this.#numbered;
     const device = numbered.numberOf(deviceId);
     if (device === undefined || !numbered.takesRows(deviceId)) return undefined;
-    pending = entries.find(deviceId);
+    const pending = this.#entries.find(deviceId);
+    this.#pending = pending;
     // An entry that came before has its place in the log before.
     if (pending !== undefined && (pending.unplaced > 0 || timestamp <= pending.newest))
       return undefined;
-    const isLater = timestamp > inFlight.newestOf(device) && timestamp > numbered.newestOf(device);
+    const isLater =
+      timestamp > this.#inFlight.newestOf(device) && timestamp > numbered.newestOf(device);
     return isLater ? device : undefined;
   }
 
-  function blockWithRoom(): RowBlock {
-    if (block.isFull) block = new RowBlock();
-    return block;
+  #blockWithRoom(): RowBlock {
+    if (this.#block.isFull) this.#block = new RowBlock();
+    return this.#block;
   }
 
-  /** Of the device that `deviceOf` returned. */
-  function orderOf(device: number): number {
-    const next = Math.max(inFlight.nextOrderOf(device), numbered.nextOrderOf(device));
-    return pending === undefined ? next : Math.max(next, pending.nextOrder);
+  /** Of the device that `#deviceOf` returned. */
+  #orderOf(device: number): number {
+    const next = Math.max(this.#inFlight.nextOrderOf(device), this.#numbered.nextOrderOf(device));
+    return this.#pending === undefined ? next : Math.max(next, this.#pending.nextOrder);
   }
 
-  function appendOrThrow(entry: JournalEntry): Promise<DurableEntry> | undefined {
+  #appendOrThrow(entry: JournalEntry): Promise<DurableEntry> | undefined {
     const { samples, deviceId, receivedAt } = entry;
     const sample = samples[0];
     if (samples.length !== 1 || sample === undefined) return undefined;
     const { stored, meta, timestamp, data, correlationId } = sample;
     if (!stored || meta !== undefined) return undefined;
-    const device = deviceOf(deviceId, timestamp);
+    const device = this.#deviceOf(deviceId, timestamp);
     if (device === undefined) return undefined;
-    const { values } = blockWithRoom();
+    const block = this.#blockWithRoom();
+    const { values } = block;
     const valuesAt = values.length;
-    shape = shapes.shapeOf(data, values, shape);
-    const firstOrder = orderOf(device);
+    const shape = this.#shapes.shapeOf(data, values, this.#shape);
+    this.#shape = shape;
+    const firstOrder = this.#orderOf(device);
     const rows = { samples, shapes: [shape], values, valuesAt };
-    const added = log.append({ entry, rows, duplicates: 0, firstOrder });
-    const kind = kindOf(sample, shape);
+    const added = this.#log.append({ entry, rows, duplicates: 0, firstOrder });
+    const kind = this.#kindOf(sample, shape);
     const order = firstOrder;
     const at = block.add(
       { device, kind, correlationId, timestamp, receivedAt, order, valuesAt },
       added.storedAt,
     );
     if (!isOnlyRow(entry)) block.keep(at, entry);
-    inFlight.note(device, timestamp, order);
-    const group = groups.of(added.durable);
+    this.#inFlight.note(device, timestamp, order);
+    const group = this.#groups.of(added.durable);
     group.addSingle(block, added.position, added.bytes);
     return group.answer();
   }
 
-  return {
-    append(entry) {
-      try {
-        return appendOrThrow(entry);
-      } catch {
-        return undefined;
-      }
-    },
-    appendColumns(rows, receivedAt, to) {
-      const { deviceId, head, from, timestamps } = rows;
-      const { correlationId } = head;
-      const timestamp = timestamps[from]!;
-      if (rows.to - from !== 1 || !head.stored || rows.trace !== undefined) return false;
-      const device = deviceOf(deviceId, timestamp);
-      if (device === undefined) return false;
-      const { values } = blockWithRoom();
-      const valuesAt = values.length;
-      addValues(rows, from, values);
-      const order = orderOf(device);
-      const added = log.appendColumns({ receivedAt, rows, firstOrder: order });
-      const kind = kindOf(head, rows.shape);
-      block.add(
-        { device, kind, correlationId, timestamp, receivedAt, order, valuesAt },
-        added.storedAt,
-      );
-      inFlight.note(device, timestamp, order);
-      addTogether(groups.of(added.durable), block, added, to);
-      return true;
-    },
-    makePending(deviceId) {
-      const device = numbered.numberOf(deviceId);
-      if (device === undefined || inFlight.newestOf(device) === Number.NEGATIVE_INFINITY) return;
-      inFlight.forget(device);
-      for (const group of groups.inFlight)
-        for (const range of group.items)
-          if (range instanceof RowRange) makeRangePending(range, group, device, deviceId);
-    },
-    left(group, refusal) {
-      for (const item of group.items) {
-        if (!(item instanceof RowRange)) continue;
-        const { devices, timestamps } = item.block;
-        for (let at = item.from; at < item.to; at++) inFlight.remove(devices[at]!, timestamps[at]!);
-      }
-      for (const one of pendingOf.get(group) ?? []) entries.release(one, refusal);
-      pendingOf.delete(group);
-    },
-  };
+  /** As `append`, for one row in columns; returns whether it was added. Throws what the log and the store throw. */
+  #appendColumns(rows: RowColumns, receivedAt: EpochMs, to: RowsTogether): boolean {
+    const { deviceId, head, from, timestamps } = rows;
+    const { correlationId } = head;
+    const timestamp = timestamps[from]!;
+    if (rows.to - from !== 1 || !head.stored || rows.trace !== undefined) return false;
+    const device = this.#deviceOf(deviceId, timestamp);
+    if (device === undefined) return false;
+    const block = this.#blockWithRoom();
+    const { values } = block;
+    const valuesAt = values.length;
+    addValues(rows, from, values);
+    const order = this.#orderOf(device);
+    const added = this.#log.appendColumns({ receivedAt, rows, firstOrder: order });
+    const kind = this.#kindOf(head, rows.shape);
+    block.add(
+      { device, kind, correlationId, timestamp, receivedAt, order, valuesAt },
+      added.storedAt,
+    );
+    this.#inFlight.note(device, timestamp, order);
+    this.#addTogether(this.#groups.of(added.durable), block, added, to);
+    return true;
+  }
 
-  function makeRangePending(
-    range: RowRange,
-    group: EntryGroup,
-    device: number,
-    deviceId: string,
-  ): void {
+  #makeRangePending(range: RowRange, group: EntryGroup, device: number, deviceId: string): void {
     const { block: from, to } = range;
-    const known = pendingOf.get(group) ?? [];
+    const known = this.#pendingOf.get(group) ?? [];
     for (let at = range.from; at < to; at++) {
       if (from.devices[at] !== device) continue;
       const sample = from.sampleOf(at, deviceId);
-      const reserved = entries.reserve({ deviceId, samples: [sample] });
+      const reserved = this.#entries.reserve({ deviceId, samples: [sample] });
       reserved.takeOrders(from.orders[at]!, 1);
       known.push(reserved);
     }
-    if (known.length > 0) pendingOf.set(group, known);
+    if (known.length > 0) this.#pendingOf.set(group, known);
   }
 
-  function addTogether(
+  #addTogether(
     group: EntryGroup,
     of: RowBlock,
     { position, bytes }: { readonly position: number; readonly bytes: number },
@@ -202,17 +272,17 @@ export function createSingleRows({
     const next = group.addRange(of, position, bytes);
     to.range = next;
     to.added();
-    void settle(group.visible, next, to);
+    void this.#settle(group.visible, next, to);
   }
 
-  async function settle(visible: Promise<void>, range: RowRange, to: RowsTogether): Promise<void> {
+  async #settle(visible: Promise<void>, range: RowRange, to: RowsTogether): Promise<void> {
     try {
       await visible;
     } catch (error) {
       to.refused(error);
       return;
     }
-    to.visible(durableRowsOf(range, idOf));
+    to.visible(durableRowsOf(range, this.#numbered.idOf));
   }
 }
 
@@ -266,7 +336,7 @@ class RowsInFlight {
   }
 }
 
-// Column intake: reserves and places rows in columns, which are later than all that their devices have.
+// Column outcome: the answer to one call with rows in columns of many devices.
 
 /** The result for the entries of one call. */
 interface ColumnOutcome {
@@ -291,81 +361,6 @@ export interface ReservedRows {
   /** Shared by the entries of a call. */
   readonly resolve: (durable: DurableEntry) => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** Each item has the rows of another device. Rejects, and nothing is placed, when the store does. */
-export async function placeColumns(
-  all: readonly RowColumns[],
-  {
-    store,
-    entries,
-    makePending,
-    placeSingle,
-    place,
-  }: {
-    readonly store: SampleStore;
-    readonly entries: PendingEntries;
-    /** See `SingleRows`. */
-    readonly makePending: (deviceId: string) => void;
-    /** See `SingleRows.appendColumns`. */
-    readonly placeSingle: (rows: RowColumns, to: RowsTogether) => boolean;
-    /** Gives the rows to the log. Throws what the log throws. */
-    readonly place: (placed: ReservedRows) => void;
-  },
-): Promise<PlacedColumns> {
-  const left: number[] = [];
-  const reserved: {
-    /** Its place in the call. */
-    readonly at: number;
-    readonly rows: RowColumns;
-    readonly pending: PendingEntry;
-  }[] = [];
-  const collected = collectOutcome();
-  const together: RowsTogether = { range: undefined, ...collected.together };
-  let stopped: { readonly error: unknown } | undefined;
-  for (const [at, rows] of all.entries()) {
-    try {
-      if (stopped !== undefined || placeSingle(rows, together)) continue;
-    } catch (error) {
-      stopped = { error };
-      continue;
-    }
-    makePending(rows.deviceId);
-    const pending = entries.reserveColumns(rows);
-    if (pending === undefined) left.push(at);
-    else reserved.push({ at, rows, pending });
-  }
-  let ends: DeviceEnds;
-  try {
-    // The reservations hold back what could be stored at these times meanwhile.
-    const found = store.ends(reserved.map(({ rows }) => rows.deviceId));
-    ends = found instanceof Promise ? await found : found;
-  } catch (error) {
-    for (const { pending } of reserved.splice(0)) entries.release(pending, { error });
-    // What is placed has an outcome.
-    if (together.range === undefined) throw error;
-    stopped ??= { error };
-    ends = noEnds;
-  }
-  const { resolve, reject } = collected;
-  for (const [i, { at, rows, pending }] of reserved.entries()) {
-    const isLater = (rows.timestamps[rows.from] ?? 0) > ends.newest[i]!;
-    if (!isLater || stopped !== undefined) {
-      entries.release(pending, stopped);
-      if (!isLater) left.push(at);
-      continue;
-    }
-    const firstOrder = pending.takeOrders(ends.nextOrders[i]!, rows.to - rows.from);
-    try {
-      place({ rows, pending, firstOrder, resolve, reject });
-      collected.add();
-    } catch (error) {
-      stopped = { error };
-      entries.release(pending, stopped);
-    }
-  }
-  collected.placed(stopped);
-  return { left: left.sort((a, b) => a - b), outcome: collected.outcome };
 }
 
 const noEnds: DeviceEnds = { newest: new Float64Array(0), nextOrders: new Float64Array(0) };

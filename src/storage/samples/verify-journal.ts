@@ -10,7 +10,15 @@ import {
 } from '../log/journal-recovery.ts';
 import type { StoreDamage } from './sample-store.ts';
 
-export interface StoreFindings {
+interface JournalFindings {
+  readonly journalEntries: number;
+  readonly journalSamples: number;
+  /** Bytes behind the last whole entry, as a crash leaves them; the next start cuts them off. */
+  readonly tornBytes: number;
+  readonly damage: readonly StoreDamage[];
+}
+
+export interface StoreFindings extends JournalFindings {
   readonly segments: number;
   readonly chunks: number;
   /** Pages of runs. */
@@ -22,22 +30,13 @@ export interface StoreFindings {
    * chunk's end counts in each.
    */
   readonly hours: number;
-  readonly journalEntries: number;
-  readonly journalSamples: number;
-  /** Bytes behind the last whole entry, as a crash leaves them; the next start cuts them off. */
-  readonly tornBytes: number;
-  readonly damage: readonly StoreDamage[];
 }
-
-type JournalFindings = Pick<
-  StoreFindings,
-  'journalEntries' | 'journalSamples' | 'tornBytes' | 'damage'
->;
 
 /** Reads the whole journal of a folder that is not open. */
 export async function verifyJournal(
   directory: string,
-  shapes: ShapeInterner /** The store has everything before. */,
+  shapes: ShapeInterner,
+  /** The store has everything before. */
   replayFrom: number,
   seen?: JournalEndSeen,
 ): Promise<JournalFindings> {

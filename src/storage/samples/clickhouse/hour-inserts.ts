@@ -348,8 +348,6 @@ const hourBlockLimits = {
   waitingMax: 2,
 } as const;
 
-export type HourBlockLimits = { readonly [K in keyof typeof hourBlockLimits]: number };
-
 /** Entries of which the partials are inserted together. */
 export interface HourBlock extends ShippedBlock {
   readonly from: number;
@@ -380,20 +378,13 @@ interface OpenHourBlock extends HourBlock {
 
 export class HourBlocks {
   readonly #start: HourBlocksStart;
-  readonly #partialsMax: number;
-  readonly #waitingMax: number;
   readonly #closed: HourBlock[];
   #end: number;
   #storedTo: number;
   #current: OpenHourBlock | undefined;
 
-  constructor(
-    start: HourBlocksStart,
-    { partialsMax, waitingMax }: HourBlockLimits = hourBlockLimits,
-  ) {
+  constructor(start: HourBlocksStart) {
     this.#start = start;
-    this.#partialsMax = partialsMax;
-    this.#waitingMax = waitingMax;
     this.#closed = earlierBlocks(start);
     this.#end = start.addedFrom;
     this.#storedTo = start.storedFrom;
@@ -405,7 +396,7 @@ export class HourBlocks {
     const { slot: _slot, ...block } = this.#current;
     this.#closed.push(block);
     this.#current = undefined;
-    if (this.#closed.length > this.#waitingMax)
+    if (this.#closed.length > hourBlockLimits.waitingMax)
       for (const each of this.#closed.slice(1)) each.partials = undefined;
   }
 
@@ -428,7 +419,10 @@ export class HourBlocks {
     const storedAt = block.slot * blockLimits.slotMs;
     const slot = Math.floor(storedAt / hourMs);
     const open = this.#current;
-    if (open !== undefined && (open.slot !== slot || open.partials.count >= this.#partialsMax))
+    if (
+      open !== undefined &&
+      (open.slot !== slot || open.partials.count >= hourBlockLimits.partialsMax)
+    )
       this.cut();
     this.#storedTo = storedAt;
     const current = (this.#current ??= this.#begin(slot));

@@ -10,13 +10,7 @@ import {
 } from '../../log/logged-entry.ts';
 import type { Replacement } from '../../../model/sample-changes.ts';
 import { RowRange } from '../row-block.ts';
-import type {
-  ComparedSample,
-  Comparison,
-  DeviceEnds,
-  NumberedDevices,
-  SampleStore,
-} from '../sample-store.ts';
+import type { ComparedSample, Comparison, DeviceEnds, NumberedDevices } from '../sample-store.ts';
 import type { ShapeTable } from './memtables/shape-table.ts';
 import type { DeviceNumbers } from './memtables/device-numbers.ts';
 import type { TableRow } from './memtables/shape-tables.ts';
@@ -84,7 +78,8 @@ class RangeRow implements PlacedRow {
   }
 }
 
-export class EntryWriter implements Pick<SampleStore, 'write' | 'compare' | 'ends' | 'numbered'> {
+/** What the store takes: see `SampleStore`. */
+export class EntryWriter {
   /** Devices whose rows may come as ranges. */
   readonly numbered: NumberedDevices;
   readonly #contents: StoreContents;
