@@ -2,7 +2,7 @@
 // node bench/clickhouse-cost.ts [--samples 300000] [--write]
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { openClickHouseUplinks } from '../src/storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
+import { ClickHouseUplinks } from '../src/storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
 import { openClickHouseSamples } from '../src/storage/samples/clickhouse/testing-clickhouse.ts';
 import type { ClickHouse } from '../src/storage/clickhouse/clickhouse.ts';
 import type { RawUplink } from '../src/model/uplink.ts';
@@ -109,7 +109,7 @@ async function costOf(
 
 async function costOfUplinks(cluster: ClickHouseCluster, clickHouse: ClickHouse): Promise<Cost> {
   const clock = { now: 0 };
-  const store = await openClickHouseUplinks({
+  const store = await ClickHouseUplinks.open({
     clickHouse,
     shardOf: () => clickHouse.shards[0] ?? missing('shard'),
     journal: 1,

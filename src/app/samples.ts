@@ -1,7 +1,7 @@
 // Samples of the platform: in the data folder, or in ClickHouse when SAMPLES_URL names servers.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ClickHouse, openClickHouse } from '../storage/clickhouse/clickhouse.ts';
+import { ClickHouse } from '../storage/clickhouse/clickhouse.ts';
 import { serverAddresses } from '../storage/clickhouse/replica.ts';
 import type { Config } from './config/config.ts';
 import type { JournalEndSeen } from '../storage/log/journal-recovery.ts';
@@ -77,7 +77,7 @@ export async function samplePlaceOf(parts: {
       shared: undefined,
     };
   const shards = serverAddresses(samplesUrl) ?? missing('addresses of samples');
-  const clickhouse = await openClickHouse({ shards });
+  const clickhouse = await ClickHouse.open(shards);
   closers.push('the connections to ClickHouse', () => clickhouse.close());
   watchClickHouse(telemetry, clickhouse, shards);
   let opened: ClickHouseStore | undefined;
@@ -160,7 +160,7 @@ export async function verifySamples(
   refuseOtherPlace(directory, samplesUrl);
   if (samplesUrl === undefined) return verifyStore(directory, seen);
   const shards = serverAddresses(samplesUrl) ?? missing('addresses of samples');
-  const clickhouse = await openClickHouse({ shards });
+  const clickhouse = await ClickHouse.open(shards);
   try {
     return await verifyShippedSamples(directory, clickhouse, seen);
   } finally {

@@ -24,7 +24,7 @@ import {
   type ScriptRunner,
 } from '../scripting/script-machine.ts';
 import {
-  openClickHouseUplinks,
+  ClickHouseUplinks,
   removeClickHouseUplinks,
 } from '../storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
 import { EmbeddedUplinks } from '../storage/raw-uplinks/embedded/embedded-uplinks.ts';
@@ -452,7 +452,7 @@ function clickHouseUplinks(parts: Parts, shared: SharedSamples): OpenRawUplinkSt
   const { config, now, telemetry } = parts;
   const { clickHouse, journal } = shared;
   return ({ position }) =>
-    openClickHouseUplinks({
+    ClickHouseUplinks.open({
       clickHouse,
       shardOf: (deviceId) => shardOf(deviceId, clickHouse.shards),
       journal: journal(),

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { rename, rm } from 'node:fs/promises';
-import { openClickHouse } from '../../storage/clickhouse/clickhouse.ts';
+import { ClickHouse } from '../../storage/clickhouse/clickhouse.ts';
 import { serverAddresses } from '../../storage/clickhouse/replica.ts';
 import { ConfigError } from '../config/config-values.ts';
 import type { Config } from '../config/config.ts';
@@ -11,7 +11,7 @@ import { dayMs, type EpochMs } from '../../model/instant.ts';
 import {
   countUplinks,
   movedUplinks,
-  openClickHouseUplinks,
+  ClickHouseUplinks,
   uplinkTable,
 } from '../../storage/raw-uplinks/clickhouse/clickhouse-uplinks.ts';
 import {
@@ -113,7 +113,7 @@ export async function migrateSamples(
   return onStoppedFolder(config, async () => {
     try {
       const shards = serverAddresses(samplesUrl) ?? missing('addresses of samples');
-      const clickHouse = await openClickHouse({ shards });
+      const clickHouse = await ClickHouse.open(shards);
       const movesUplinks = rawUplinkRetentionMs > 0;
       const parts = { dataDirectory, clickHouse, movesUplinks, now, progress };
       try {
@@ -399,7 +399,7 @@ class ToClickHouse implements MoveDirection {
 
   openUplinks({ journal, position }: SamplesMove): Promise<RawUplinkStore> {
     const { clickHouse } = this.#parts;
-    return openClickHouseUplinks({
+    return ClickHouseUplinks.open({
       clickHouse,
       shardOf: (deviceId) => shardOf(deviceId, clickHouse.shards),
       journal,

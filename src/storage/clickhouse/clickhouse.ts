@@ -27,59 +27,59 @@ export class ClickHouseStartError extends Error {
 
 class NoAnswerError extends ClickHouseStartError {}
 
-export interface ClickHouse {
+/** The servers of all shards. */
+export class ClickHouse {
   readonly shards: readonly Shard[];
   /** The oldest version among the servers. */
   readonly version: string;
   /** Whether tables are replicated; without it a shard has one server. */
   readonly isReplicated: boolean;
-  /** Creates the tables where they are missing, and adds columns that they lack. */
-  prepareTables(tables: readonly TableDefinition[]): Promise<void>;
-  close(): Promise<void>;
-}
+  readonly #servers: readonly (readonly Opened[])[];
+  readonly #prepared = new Map<string, TableDefinition>();
 
-/**
- * Asks every server for its version first, and creates its database. Throws ClickHouseStartError
- * when no replica of a shard answers in time, or one refuses the user or is too old.
- */
-export async function openClickHouse({
-  shards: addresses,
-  waitMsMax = startLimits.waitMsMax,
-}: {
-  readonly shards: readonly (readonly ServerAddress[])[];
-  /** How long the start waits for servers. */
-  readonly waitMsMax?: number;
-}): Promise<ClickHouse> {
-  const found: (readonly Opened[])[] = [];
-  const prepared = new Map<string, TableDefinition>();
-  try {
-    for (const replicas of addresses) found.push(await openReplicas(replicas, waitMsMax));
-    const isReplicated = replicationOf(found);
-    const shards = found.map(
-      (servers) =>
+  private constructor(servers: readonly (readonly Opened[])[]) {
+    this.#servers = servers;
+    this.isReplicated = replicationOf(servers);
+    this.version = oldestOf(servers.flat().map(({ version }) => version));
+    this.shards = servers.map(
+      (ofShard) =>
         new Shard(
-          servers.map(({ replica }) => replica),
-          servers[0]?.features.insert ?? {},
-          (replica) => catchUp(replica, [...prepared.keys()]),
+          ofShard.map(({ replica }) => replica),
+          ofShard[0]?.features.insert ?? {},
+          (replica) => catchUp(replica, [...this.#prepared.keys()]),
         ),
     );
-    return {
-      shards,
-      version: oldestOf(found.flat().map(({ version }) => version)),
-      isReplicated,
-      async prepareTables(tables) {
-        for (const table of tables) {
-          for (const servers of found) await prepareOnAll(table, servers, isReplicated);
-          prepared.set(table.name, table);
-        }
-      },
-      close: async () => {
-        await Promise.all(shards.map((shard) => shard.close()));
-      },
-    };
-  } catch (error) {
-    await Promise.all(found.flat().map(({ replica }) => replica.close()));
-    throw error;
+  }
+
+  /**
+   * Asks every server for its version first, and creates its database. Waits so many milliseconds
+   * for servers. Throws ClickHouseStartError when no replica of a shard answers in time, or one
+   * refuses the user or is too old.
+   */
+  static async open(
+    addresses: readonly (readonly ServerAddress[])[],
+    waitMsMax: number = startLimits.waitMsMax,
+  ): Promise<ClickHouse> {
+    const found: (readonly Opened[])[] = [];
+    try {
+      for (const replicas of addresses) found.push(await openReplicas(replicas, waitMsMax));
+      return new ClickHouse(found);
+    } catch (error) {
+      await Promise.all(found.flat().map(({ replica }) => replica.close()));
+      throw error;
+    }
+  }
+
+  /** Creates the tables where they are missing, and adds columns that they lack. */
+  async prepareTables(tables: readonly TableDefinition[]): Promise<void> {
+    for (const table of tables) {
+      for (const servers of this.#servers) await prepareOnAll(table, servers, this.isReplicated);
+      this.#prepared.set(table.name, table);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.shards.map((shard) => shard.close()));
   }
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../../../tests/servers/current-clickhouse.ts';
 import { describeWith, startedBefore } from '../../../../tests/servers/server-tests.ts';
 import { zooKeeper } from '../../../../tests/servers/zookeeper.ts';
-import { openClickHouse } from '../../clickhouse/clickhouse.ts';
+import { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import { serverAddresses } from '../../clickhouse/replica.ts';
 import { partitionOf } from '../../../model/node-messages.ts';
 import type { RawUplink } from '../../../model/uplink.ts';
@@ -26,7 +26,7 @@ import {
   uplinkAt,
 } from '../conformance/testing-uplinks.ts';
 import type { FollowedJournal, RawUplinkStore } from '../raw-uplink-store.ts';
-import { openClickHouseUplinks } from './clickhouse-uplinks.ts';
+import { ClickHouseUplinks } from './clickhouse-uplinks.ts';
 
 const small = { slotMs: 1_000, rowsMax: 37, bytesMax: 8_000, graceMs: 100, outcomeBytesMax: 200 };
 const waitMs = small.slotMs + small.graceMs;
@@ -43,9 +43,7 @@ let databases = 0;
 async function placeOn(url: string) {
   databases += 1;
   const named = url.replaceAll(/(:\d+)(?=[,;]|$)/g, `$1/uplinks_${databases}`);
-  const clickHouse = await openClickHouse({
-    shards: serverAddresses(named) ?? missing('addresses'),
-  });
+  const clickHouse = await ClickHouse.open(serverAddresses(named) ?? missing('addresses'));
   closers.push(() => clickHouse.close());
   const { shards } = clickHouse;
   const shardOf = (deviceId: string) =>
@@ -61,7 +59,7 @@ async function placeOn(url: string) {
       { followedFrom }: Pick<FollowedJournal, 'followedFrom'>,
       more: Partial<typeof small> & { readonly bytesMax?: number } = {},
     ): Promise<RawUplinkStore> =>
-      openClickHouseUplinks({
+      ClickHouseUplinks.open({
         clickHouse,
         shardOf,
         journal: 7,
@@ -108,7 +106,7 @@ describeWith(clickhouse, 'raw uplinks on one server', () => {
     const [rows] = await place.counts();
     expect(rows).toBe(240);
     const { bytes } = store;
-    const bounded = await openClickHouseUplinks({
+    const bounded = await ClickHouseUplinks.open({
       clickHouse: place.clickHouse,
       shardOf: () => place.clickHouse.shards[0] ?? missing('shard'),
       journal: 7,

@@ -19,6 +19,7 @@ import {
   type RawUplinkPage,
   type RawUplinkRange,
   type RawUplinkStore,
+  type ReceivedUplinks,
   uplinkOf,
 } from '../raw-uplink-store.ts';
 import { partitionOf } from '../../../model/node-messages.ts';
@@ -259,104 +260,124 @@ interface ClickHouseUplinksOptions {
   readonly limits?: Partial<ClickHouseUplinkLimits>;
 }
 
-/** Creates the table when it is missing. */
-export async function openClickHouseUplinks(
-  options: ClickHouseUplinksOptions,
-): Promise<RawUplinkStore> {
-  const { clickHouse, shardOf, journal, position, now, retentionMs, failed } = options;
-  const limits: ClickHouseUplinkLimits = { ...clickHouseUplinkLimits, ...options.limits };
-  await clickHouse.prepareTables([uplinkTable]);
-  const table = new UplinkTable(journal);
-  const shipping = new UplinkShipping({
-    shardOf,
-    journal,
-    limits: blockLimitsOf(limits),
-    doubtfulBefore: position,
-  });
-  const inTurn = createSerialQueue();
-  const release = new JournalRelease(
-    clickHouse,
-    [uplinkTable.name],
-    0,
-    (before) => {
-      durable = before;
-    },
-    failed,
-  );
-  let seen = 0;
-  let durable = 0;
-  let bytes = await bytesStored(clickHouse.shards);
+export class ClickHouseUplinks implements RawUplinkStore {
+  readonly #options: ClickHouseUplinksOptions;
+  readonly #limits: ClickHouseUplinkLimits;
+  readonly #shards: readonly Shard[];
+  readonly #table: UplinkTable;
+  readonly #shipping: UplinkShipping;
+  readonly #release: JournalRelease;
+  readonly #inTurn = createSerialQueue();
+  #seen = 0;
+  #durable = 0;
+  #bytes: number;
 
-  /** Where the rows begin that are not known to be stored. */
-  const shippedTo = (): number => shipping.waiting()[0]?.position ?? seen;
-  function shipped(): void {
-    release.shipped(shippedTo());
+  private constructor(options: ClickHouseUplinksOptions, bytes: number) {
+    const { clickHouse, shardOf, journal, position, failed } = options;
+    this.#options = options;
+    this.#limits = { ...clickHouseUplinkLimits, ...options.limits };
+    this.#shards = clickHouse.shards;
+    this.#bytes = bytes;
+    this.#table = new UplinkTable(journal);
+    this.#shipping = new UplinkShipping(shardOf, this.#limits, journal, position);
+    this.#release = new JournalRelease(
+      clickHouse,
+      [uplinkTable.name],
+      0,
+      (before) => void (this.#durable = before),
+      failed,
+    );
   }
 
-  return {
-    add: (uplinks, through) =>
-      inTurn.run(async () => {
-        await shipping.add(uplinks.map((uplink) => rowOf(uplink, limits)));
-        seen = through;
-        shipped();
-      }),
-    get durable() {
-      return durable;
-    },
-    list(range) {
-      const from = Math.max(range.from ?? 0, now() - retentionMs);
-      return listBoth({ ...range, from }, shipping.waiting(), (stored, below) =>
-        table.list(shardOf(range.deviceId), stored, below),
-      );
-    },
-    syncWhenDue: () =>
-      inTurn.run(async () => {
-        await shipping.shipOver(now() - limits.graceMs);
-        shipped();
-      }),
-    share: () =>
-      inTurn.run(async () => {
-        await shipping.shipAll();
-        shipped();
-      }),
-    async dropExpired() {
-      const before = bytes;
-      await dropDays(options);
-      bytes = await bytesStored(clickHouse.shards);
-      await inTurn.run(async () => shipped());
-      await release.ask();
-      return Math.max(0, before - bytes);
-    },
-    dropDevices: (deviceIds) =>
-      inTurn.run(async () => {
-        // What waits would come to the table behind the deletion.
-        await shipping.shipAll();
-        return dropDevices(deviceIds, shardOf);
-      }),
-    removeReceived: ({ deviceId, from, to }) =>
-      inTurn.run(async () => {
-        await shipping.shipAll();
-        shipped();
-        const where = `device = ${quoted(deviceId)} and receivedAt >= ${from} and receivedAt < ${to}`;
-        const shard = shardOf(deviceId);
-        const uplinks = await dropRows(shard, where);
-        // What is listed after the call has none of them.
-        for (let left = deletedTries; (await countRows(shard, where)) > 0; left -= 1) {
-          if (left === 0) throw new Error('ClickHouse has not deleted raw uplinks in time');
-          await delay(deletedEveryMs);
-        }
-        return uplinks;
-      }),
-    get bytes() {
-      return bytes;
-    },
-    // What waits is in the journal, and makes the same blocks at the next start.
-    async close() {
-      release.close();
-      await shipping.close();
-      await inTurn.idle();
-    },
-  };
+  /** Creates the table when it is missing. */
+  static async open(options: ClickHouseUplinksOptions): Promise<ClickHouseUplinks> {
+    const { clickHouse } = options;
+    await clickHouse.prepareTables([uplinkTable]);
+    return new ClickHouseUplinks(options, await bytesStored(clickHouse.shards));
+  }
+
+  add(uplinks: readonly RawUplink[], through: number): Promise<void> {
+    return this.#inTurn.run(async () => {
+      await this.#shipping.add(uplinks.map((uplink) => rowOf(uplink, this.#limits)));
+      this.#seen = through;
+      this.#noteShipped();
+    });
+  }
+
+  get durable(): number {
+    return this.#durable;
+  }
+
+  list(range: RawUplinkRange): Promise<RawUplinkPage> {
+    const { now, retentionMs, shardOf } = this.#options;
+    const from = Math.max(range.from ?? 0, now() - retentionMs);
+    return listBoth({ ...range, from }, this.#shipping.waiting(), (stored, below) =>
+      this.#table.list(shardOf(range.deviceId), stored, below),
+    );
+  }
+
+  syncWhenDue(): Promise<void> {
+    return this.#inTurn.run(async () => {
+      await this.#shipping.shipOver(this.#options.now() - this.#limits.graceMs);
+      this.#noteShipped();
+    });
+  }
+
+  share(): Promise<void> {
+    return this.#inTurn.run(async () => {
+      await this.#shipping.shipAll();
+      this.#noteShipped();
+    });
+  }
+
+  async dropExpired(): Promise<number> {
+    const before = this.#bytes;
+    await dropDays(this.#options);
+    this.#bytes = await bytesStored(this.#shards);
+    await this.#inTurn.run(async () => this.#noteShipped());
+    await this.#release.ask();
+    return Math.max(0, before - this.#bytes);
+  }
+
+  dropDevices(deviceIds: ReadonlySet<string>): Promise<number> {
+    return this.#inTurn.run(async () => {
+      // What waits would come to the table behind the deletion.
+      await this.#shipping.shipAll();
+      return dropDevices(deviceIds, this.#options.shardOf);
+    });
+  }
+
+  removeReceived({ deviceId, from, to }: ReceivedUplinks): Promise<number> {
+    return this.#inTurn.run(async () => {
+      await this.#shipping.shipAll();
+      this.#noteShipped();
+      const where = `device = ${quoted(deviceId)} and receivedAt >= ${from} and receivedAt < ${to}`;
+      const shard = this.#options.shardOf(deviceId);
+      const uplinks = await dropRows(shard, where);
+      // What is listed after the call has none of them.
+      for (let left = deletedTries; (await countRows(shard, where)) > 0; left -= 1) {
+        if (left === 0) throw new Error('ClickHouse has not deleted raw uplinks in time');
+        await delay(deletedEveryMs);
+      }
+      return uplinks;
+    });
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  // What waits is in the journal, and makes the same blocks at the next start.
+  async close(): Promise<void> {
+    this.#release.close();
+    await this.#shipping.close();
+    await this.#inTurn.idle();
+  }
+
+  /** Everything before the first row that is not known to be stored is in ClickHouse. */
+  #noteShipped(): void {
+    this.#release.shipped(this.#shipping.waiting()[0]?.position ?? this.#seen);
+  }
 }
 
 /** Deletes what an earlier start has kept. */
@@ -364,10 +385,6 @@ export async function removeClickHouseUplinks(clickHouse: ClickHouse): Promise<v
   await clickHouse.prepareTables([uplinkTable]);
   for (const shard of clickHouse.shards)
     for (const { day } of await storedDays(shard)) await dropDay(shard, day);
-}
-
-function blockLimitsOf({ slotMs, rowsMax, bytesMax }: ClickHouseUplinkLimits): BlockLimits {
-  return { slotMs, rowsMax, bytesMax };
 }
 
 function rowOf(uplink: RawUplink, { outcomeBytesMax: max }: ClickHouseUplinkLimits): UplinkRow {
@@ -466,16 +483,14 @@ class UplinkShipping {
   #open: UplinkBlock | undefined;
   #lastPosition = -1;
   readonly #shipper: BlockShipper<ClosedBlock>;
-  readonly close: () => Promise<void>;
 
-  constructor(parts: {
-    readonly shardOf: (deviceId: string) => Shard;
-    readonly limits: BlockLimits;
-    readonly journal: number;
+  constructor(
+    shardOf: (deviceId: string) => Shard,
+    limits: BlockLimits,
+    journal: number,
     /** Blocks that begin before this position may have been written by an earlier process. */
-    readonly doubtfulBefore: number;
-  }) {
-    const { shardOf, limits, journal, doubtfulBefore } = parts;
+    doubtfulBefore: number,
+  ) {
     this.#limits = limits;
     this.#doubtfulBefore = doubtfulBefore;
     this.#shipper = new BlockShipper<ClosedBlock>(
@@ -505,7 +520,10 @@ class UplinkShipping {
       // `add` throws it.
       () => undefined,
     );
-    this.close = () => this.#shipper.close();
+  }
+
+  close(): Promise<void> {
+    return this.#shipper.close();
   }
 
   async #shipClosed(): Promise<void> {

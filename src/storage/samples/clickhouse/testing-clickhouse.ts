@@ -1,5 +1,5 @@
 // Samples over ClickHouse in one folder and one database, with all that tests need.
-import { type ClickHouse, openClickHouse } from '../../clickhouse/clickhouse.ts';
+import { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import { serverAddresses } from '../../clickhouse/replica.ts';
 import { missing } from '../../../structures/missing.ts';
 import type { Elsewhere } from '../remote-pending-samples.ts';
@@ -30,7 +30,7 @@ export async function openClickHouseSamples({
   readonly elsewhere?: Elsewhere;
 }): Promise<TestClickHouseSamples> {
   const shards = serverAddresses(url) ?? missing('addresses');
-  const clickhouse = await openClickHouse({ shards });
+  const clickhouse = await ClickHouse.open(shards);
   const failures: unknown[] = [];
   const samples = await openSamples({
     ...options,
