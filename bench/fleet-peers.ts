@@ -1,5 +1,5 @@
 // Peers on a sparse fleet, and on queries of one device: all figures with the ratio to the best peer.
-// Options: `--devices 10000 --days 2 --per-day 96 --one-devices 300 --one-days 8 --only heliograph,influxdb --write`.
+// Options: `--devices 10000 --days 2 --per-day 96 --one-devices 300 --one-days 8 --warm 2000 --only heliograph,influxdb --write`.
 import { parseArgs } from 'node:util';
 import { tellGoals } from './load/goals.ts';
 import { figure, markdownTable, publish } from './load/measure.ts';
@@ -19,6 +19,7 @@ const { values: flags } = parseArgs({
     only: { type: 'string', default: Object.keys(engines).join(',') },
     batch: { type: 'string', default: '1000' },
     lanes: { type: 'string', default: '4' },
+    warm: { type: 'string', default: '2000' },
     // Without the engines that are not installed, instead of installing them.
     installed: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
@@ -85,6 +86,7 @@ function optionsFor(
     bulkLanes: Number(flags.lanes),
     singleLanes: 0,
     singleSeconds: 0,
+    warmUps: Number(flags.warm),
     say: (line) => console.error(line),
   };
 }
@@ -184,7 +186,7 @@ tellGoals(goalsOf(ofBusy), [...failures, ...wrongAnswers(ofBusy)]);
 publish('Fleet and one device side by side', [
   `Fleet: ${scaleOf(fleet)}, ${flags['per-day']} a day each, in the order of time, ${flags.batch} samples a request, ${flags.lanes} in flight. No hourly aggregates at the peers.`,
   tableOf(ofFleet, fleetQueryNames),
-  `One-device queries: ${scaleOf(busy)}, one a minute each, a request for each device; hourly aggregates everywhere but in VictoriaMetrics.`,
+  `One-device queries: ${scaleOf(busy)}, one a minute each, a request for each device; hourly aggregates everywhere but in VictoriaMetrics. Queries of one device are timed after ${flags.warm} of their kind, in both tables.`,
   tableOf(ofBusy, oneDeviceQueries),
   ...wrongAnswers([...ofFleet, ...ofBusy]),
   ...failures,

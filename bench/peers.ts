@@ -34,6 +34,7 @@ const options: RunOptions = {
   bulkLanes: Number(flags.lanes),
   singleLanes: Number(flags.singles),
   singleSeconds: Number(flags.seconds),
+  warmUps: 2_000,
   order: flags.order === 'time' ? 'time' : 'device',
   queries: queryNames,
   say: (line) => console.error(line),

@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly singleSeconds: number;
   readonly order: 'device' | 'time';
   readonly queries: readonly QueryName[];
+  /** Queries of each kind that are not timed: compilers of several engines need some thousands. */
+  readonly warmUps: number;
   readonly say: (line: string) => void;
 }
 
@@ -53,10 +55,9 @@ export type QueryResult = { readonly durations: Summary } | { readonly wrong: st
 // limits the memory.
 const preparedMax = 64;
 const checksMax = 5;
-/** Queries that are not timed: compilers of several engines need them. */
-const warmUps = 200;
-/** Queries that read everything need no more. */
+/** Queries that read much need no more before they are timed. */
 const warmUpsOfLong = 5;
+const roundsOfShort = 100;
 const singlesMax = 400_000;
 /**
  * Single requests of this first time count for nothing: a server that was started a moment ago is
@@ -146,13 +147,13 @@ async function askInTurn(
   reference: (query: Query) => number[],
   options: RunOptions,
 ): Promise<MeasuredEngine[]> {
-  const { shape, say } = options;
+  const { say } = options;
   await delay(calmMs);
   const found = new Map<LoadedEngine, { [N in QueryName]?: QueryResult }>();
   for (const each of loaded) found.set(each, {});
   for (const name of options.queries) {
     const asked = loaded.filter(({ peer }) => peer.exceptions[name]?.absent !== true);
-    for (const [each, result] of await timeQuery(asked, name, shape, reference)) {
+    for (const [each, result] of await timeQuery(asked, name, options, reference)) {
       const words =
         'wrong' in result
           ? `WRONG, ${result.wrong}`
@@ -225,7 +226,7 @@ async function timeStart(engine: Engine, shape: WorkloadShape): Promise<number> 
 async function timeQuery(
   asked: readonly LoadedEngine[],
   name: QueryName,
-  shape: WorkloadShape,
+  { shape, warmUps }: RunOptions,
   reference: (query: Query) => number[],
 ): Promise<Map<LoadedEngine, QueryResult>> {
   const results = new Map<LoadedEngine, QueryResult>();
@@ -237,10 +238,12 @@ async function timeQuery(
   }
   const right = [...durations.keys()];
   const rounds = repetitions[name];
-  for (let n = 0; n < (rounds < warmUps ? warmUpsOfLong : warmUps); n++)
+  const warmed = rounds < roundsOfShort ? warmUpsOfLong : warmUps;
+  for (let n = 0; n < warmed; n++)
     for (const { engine } of right) await engine.query(queryOf(name, n, shape));
   for (let n = 0; n < rounds; n++) {
-    const query = queryOf(name, n, shape);
+    // Others than before, so that of many devices most are read for the first time.
+    const query = queryOf(name, warmed + n, shape);
     // Another one begins each time: what follows a long query may be slower.
     for (let turn = 0; turn < right.length; turn++) {
       const each = right[(n + turn) % right.length];
