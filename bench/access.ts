@@ -9,11 +9,7 @@ import { identify, type RequestHeaders } from '../src/access/authenticators.ts';
 import { bootstrap } from '../src/access/bootstrap.ts';
 import { composeAccess } from '../src/app/access.ts';
 import { readConfig } from '../src/app/config/config.ts';
-import {
-  createApiKey,
-  createOAuthClient,
-  deleteApiKey,
-} from '../src/inventory/members/machine-credentials.ts';
+import { ApiKeys, OAuthClients } from '../src/inventory/members/machine-credentials.ts';
 import { everyPermission } from '../src/model/principal.ts';
 import type { RecordChange } from '../src/model/record.ts';
 import { openRecords } from '../src/storage/records/records.ts';
@@ -57,8 +53,8 @@ const user = (await userRows.find(records.db, made.userId))!;
 const session = await new UserSessions(records, Date.now).start(user, { signInKind: 'PASSWORD' });
 const owner = (await access.sessions.current(session.session.id))!;
 const keys: { id: string; secret: string }[] = [];
-for (let n = 0; n < keysCount; n += 1) keys.push(await createApiKey(records, owner, grant));
-const { clientId, clientSecret } = await createOAuthClient(records, owner, grant, '');
+for (let n = 0; n < keysCount; n += 1) keys.push(await new ApiKeys(records).create(owner, grant));
+const { clientId, clientSecret } = await new OAuthClients(records).create(owner, grant, '');
 const form = new URLSearchParams({
   grant_type: 'client_credentials',
   client_id: clientId,
@@ -101,7 +97,7 @@ async function measured(name: string, headers: readonly RequestHeaders[]): Promi
 async function revoked(): Promise<void> {
   let letIn = 0;
   for (const { id, secret } of keys) {
-    await deleteApiKey(records, id);
+    await new ApiKeys(records).remove(id);
     const known = await Promise.resolve()
       .then(() => identify(access.authenticators, { 'x-api-key': secret }))
       .then(

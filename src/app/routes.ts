@@ -146,10 +146,7 @@ export function composeRoutes(
         await settled.devices();
         await settled.outputs();
       },
-      workspaceOverviewRoute(common, {
-        usage: () => store.usage(),
-        waitingOf: extras.deliveries.waitingOf,
-      }),
+      workspaceOverviewRoute(common, store, extras.deliveries.waitingOf),
     ),
     ...ruleRunRoutes(common, extras.rules),
     ...alarmRoutes(common, extras.alarms.desk, async (organizationId) => {
@@ -260,12 +257,8 @@ function recordRoutes(
     ...workspaceRoutes(common, streetMaps, availableOutputs, dropSamples),
     ...mapRoutes(common, streetMaps),
     demoWorkspaceRoute(common, startDemo),
-    usageRoute(common, { usage: () => store.usage(), quotas: quotaUse.of }),
-    retentionEffectRoute(common, {
-      now: common.now,
-      usage: () => store.usage(),
-      previewExpiry: (workspaceId, rules) => store.previewExpiry(workspaceId, rules),
-    }),
+    usageRoute(common, store, quotaUse),
+    retentionEffectRoute(common, store),
     ...tagRoutes(common),
     ...placeRoutes(common),
     ...operationRoutes(common, operations.start),

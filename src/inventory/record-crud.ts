@@ -148,7 +148,7 @@ interface CrudRows<Row> {
   remove(db: RecordsDb, id: string): Promise<void>;
 }
 
-type New = AuditFields & Pick<NamedRecord, 'id'>;
+type New = AuditFields & { readonly id: string };
 
 export class Crud<Row extends NamedRecord> {
   readonly #kind: Exclude<RecordChange['kind'], 'member' | 'conditionState'>;

@@ -1,8 +1,8 @@
 // Stream access: a principal subscribes to devices and tags that exist and that it may read.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createWorkspace } from '../inventory/workspaces/workspaces.ts';
-import { createDevice } from '../inventory/devices/devices.ts';
-import { createTag } from '../inventory/devices/tags.ts';
+import { Workspaces } from '../inventory/workspaces/workspaces.ts';
+import { Devices } from '../inventory/devices/devices.ts';
+import { Tags } from '../inventory/devices/tags.ts';
 import { createDataFlow } from '../inventory/data-flows/data-flows.ts';
 import { createDeviceConnector } from '../inventory/data-flows/device-connectors.ts';
 import type { Principal } from '../model/principal.ts';
@@ -34,16 +34,16 @@ beforeAll(async () => {
   opened = await openTestRecords();
   const { records } = opened;
   const named = { name: 'n', organizationId: 'o' };
-  workspaceId = (await createWorkspace(records, named)).id;
+  workspaceId = (await new Workspaces(records).create(named)).id;
   const placed = { name: 'n', workspaceId };
-  tagId = (await createTag({ ...records, now: () => 1 }, placed)).id;
+  tagId = (await new Tags({ ...records, now: () => 1 }).create(placed)).id;
   const http = { ...placed, connectivity: 'HTTP' } as const;
   const deviceConnector = await createDeviceConnector(records, owner, http);
   const viewOptions = { vendorNames: false, connectorSecrets: false };
   const flow = { ...placed, deviceConnector, outputConnectors: [] };
   const dataFlowId = (await createDataFlow(records, { principal: owner, viewOptions }, flow)).id;
   const device = { ...placed, deviceId: 'd1', dataFlowId, tags: [{ id: tagId }] };
-  deviceId = (await createDevice({ ...records, now: () => 1 }, owner, device)).id;
+  deviceId = (await new Devices({ ...records, now: () => 1 }).create(owner, device)).id;
 });
 afterAll(() => opened.close());
 

@@ -1,6 +1,6 @@
 // Expired samples: the rules of the records decide from which time on samples are kept.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createWorkspace } from '../inventory/workspaces/workspaces.ts';
+import { Workspaces } from '../inventory/workspaces/workspaces.ts';
 import { ExpiredSamples } from './maintenance.ts';
 import type { RetentionTimes } from '../storage/samples/sample-store.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
@@ -53,7 +53,7 @@ test('without rules a start hides nothing, and a round takes back what was hidde
 test('the rule of a workspace applies at the start and in each round', async () => {
   const settings = { retentionDays: 7 };
   const draft = { name: 'w', organizationId: 'o', settings } as const;
-  const { id } = await createWorkspace(opened.records, draft);
+  const { id } = await new Workspaces(opened.records).create(draft);
   const start = recorded(3);
   await (await start.expired.hide())();
   expect(start.cutoffOf(id)).toBe(now - 7 * dayMs);

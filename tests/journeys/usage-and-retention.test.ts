@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { deleteDevice } from '../../src/inventory/devices/devices.ts';
+import { Devices } from '../../src/inventory/devices/devices.ts';
 import { deviceStatusRows } from '../../src/storage/records/rows/device-status.ts';
 import { expectRefusal } from '../world/expectations.ts';
 import { besidesPlatform, makeKey, makeOrganization } from '../world/restricted-keys.ts';
@@ -191,7 +191,7 @@ test('remains of a crash right after a deletion are dropped by maintenance', asy
   await world.close();
   // The records know of the deletion, the store does not, and an uplink in flight arrived after it.
   await besidesPlatform(world, async (records) => {
-    await deleteDevice({ ...records, now: () => noon }, device.id);
+    await new Devices({ ...records, now: () => noon }).remove(device.id);
     const late = { uplinkId: 'u', deviceId: device.id, uplinkSize: 1, timestamp: noon };
     await deviceStatusRows.saveMetrics(records.db, [late]);
   });

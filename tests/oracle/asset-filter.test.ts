@@ -1,6 +1,6 @@
 // Asset filters: results equal the reference, invalid ones are rejected; `npm run bench -- filters` tests more.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deviceFilterOf } from '../../src/inventory/devices/assets.ts';
+import { Assets } from '../../src/inventory/devices/assets.ts';
 import { findDeviceIds } from '../../src/storage/records/rows/device-lists.ts';
 import { filterRun } from './filter-run.ts';
 import { filterNow, openFilteredInventory, principal } from './filtered-inventory.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => inventory.close());
 
 async function find(expression: unknown): Promise<string[]> {
-  const filter = await deviceFilterOf(inventory.records, principal, {
+  const filter = await new Assets(inventory.records).filterOf(principal, {
     organizationId: 'o',
     expression,
   });

@@ -1,6 +1,6 @@
 // Compares what the store finds for random expressions with what the slow reference says of every device.
-import { deviceFilterOf } from '../../src/inventory/devices/assets.ts';
-import { deviceViews } from '../../src/inventory/devices/devices.ts';
+import { Assets } from '../../src/inventory/devices/assets.ts';
+import { Devices } from '../../src/inventory/devices/devices.ts';
 import { findDeviceIds, listDevices } from '../../src/storage/records/rows/device-lists.ts';
 import { isMet } from './filter-reference.ts';
 import { filterNow, openFilteredInventory, principal, randomFrom } from './filtered-inventory.ts';
@@ -29,7 +29,7 @@ export async function filterRun(seed: number, devices: number, expressions: numb
       { page: 0, size: devicesMax, sort: [] },
       filterNow,
     );
-    const shown = await deviceViews({ ...records, now: () => filterNow }, principal, rows);
+    const shown = await new Devices({ ...records, now: () => filterNow }).views(principal, rows);
     const rooms = places.flatMap((place) => place.rooms);
     const above = new Map(rooms.map(({ id, path }) => [id, path.map((step) => step.id)]));
     const views = shown.map((view) => ({
@@ -38,7 +38,10 @@ export async function filterRun(seed: number, devices: number, expressions: numb
     }));
     let found = 0;
     const compare = async (expression: object) => {
-      const filter = await deviceFilterOf(records, principal, { organizationId: 'o', expression });
+      const filter = await new Assets(records).filterOf(principal, {
+        organizationId: 'o',
+        expression,
+      });
       const answered = await findDeviceIds(records.db, filter, devicesMax, filterNow);
       const expected = views.filter((view) => isMet(expression, view)).map((view) => view.id);
       if (answered.join() !== expected.sort().join()) {

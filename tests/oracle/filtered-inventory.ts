@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { change } from '../../src/inventory/record-crud.ts';
-import { createCustomField } from '../../src/inventory/devices/device-field-values.ts';
+import { CustomFields } from '../../src/inventory/devices/device-field-values.ts';
 import { createDataFlow } from '../../src/inventory/data-flows/data-flows.ts';
 import { createDeviceConnector } from '../../src/inventory/data-flows/device-connectors.ts';
 import { createDeviceType } from '../../src/inventory/data-flows/device-types.ts';
-import { createDevice, updateDevice } from '../../src/inventory/devices/devices.ts';
+import { Devices } from '../../src/inventory/devices/devices.ts';
 import { changeDevice } from '../../src/inventory/devices/device-batch.ts';
-import { createPlace } from '../../src/inventory/devices/places.ts';
-import { createTag } from '../../src/inventory/devices/tags.ts';
-import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
+import { Places } from '../../src/inventory/devices/places.ts';
+import { Tags } from '../../src/inventory/devices/tags.ts';
+import { Workspaces } from '../../src/inventory/workspaces/workspaces.ts';
 import { fitsConnector } from '../../src/model/connector.ts';
 import type { CustomFieldType } from '../../src/model/device.ts';
 import type { Principal } from '../../src/model/principal.ts';
@@ -112,7 +112,7 @@ type Records = Awaited<ReturnType<typeof openRecords>>;
 type Place = Awaited<ReturnType<typeof makePlace>>;
 
 async function makePlace(records: Records, name: string, mixedType: CustomFieldType) {
-  const { id } = await createWorkspace(records, { organizationId: 'o', name });
+  const { id } = await new Workspaces(records).create({ organizationId: 'o', name });
   const fields = [];
   for (const [fieldName, type] of fieldTypes) {
     const draft = {
@@ -120,11 +120,11 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
       name: fieldName,
       type: fieldName === 'mixed' ? mixedType : type,
     };
-    fields.push(await createCustomField({ ...records, now: () => 1 }, draft));
+    fields.push(await new CustomFields({ ...records, now: () => 1 }).create(draft));
   }
   const tags = [];
   for (const word of words.slice(0, 8))
-    tags.push(await createTag({ ...records, now: () => 1 }, { workspaceId: id, name: word }));
+    tags.push(await new Tags({ ...records, now: () => 1 }).create({ workspaceId: id, name: word }));
   const connectors = [];
   for (const connectivity of ['HTTP', 'MQTT'] as const) {
     const draft = { workspaceId: id, name: 'c', connectivity };
@@ -147,10 +147,10 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
       });
     }
   }
-  const rooms: Awaited<ReturnType<typeof createPlace>>[] = [];
+  const rooms: Awaited<ReturnType<Places['create']>>[] = [];
   for (const word of words.slice(0, 6)) {
     const parentId = rooms.at(-1)?.id ?? null;
-    rooms.push(await createPlace(records, { workspaceId: id, name: word, parentId }));
+    rooms.push(await new Places(records).create({ workspaceId: id, name: word, parentId }));
   }
   return { id, fields, tags, flows, rooms };
 }
@@ -186,9 +186,9 @@ async function makeDevice(
           },
   };
   const at = filterNow - Math.floor(random() * 10) * 86_400_000;
-  const { id } = await createDevice({ ...records, now: () => at }, principal, draft);
+  const { id } = await new Devices({ ...records, now: () => at }).create(principal, draft);
   if (random() < 0.5)
-    await updateDevice({ ...records, now: () => at + 3_600_000 }, principal, id, {
+    await new Devices({ ...records, now: () => at + 3_600_000 }).update(principal, id, {
       onlineTimeout: 7_200,
     });
   if (random() < 0.3 && draft.connectivity === 'LORA') {

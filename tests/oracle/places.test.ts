@@ -3,15 +3,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDataFlow } from '../../src/inventory/data-flows/data-flows.ts';
 import { createDeviceConnector } from '../../src/inventory/data-flows/device-connectors.ts';
-import { deviceFilterOf } from '../../src/inventory/devices/assets.ts';
-import { createDevice, updateDevice } from '../../src/inventory/devices/devices.ts';
-import {
-  createPlace,
-  deletePlace,
-  readPlace,
-  updatePlace,
-} from '../../src/inventory/devices/places.ts';
-import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
+import { Assets } from '../../src/inventory/devices/assets.ts';
+import { Devices } from '../../src/inventory/devices/devices.ts';
+import { Places } from '../../src/inventory/devices/places.ts';
+import { Workspaces } from '../../src/inventory/workspaces/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
 import { placeLimits, type PlaceRecord } from '../../src/model/place.ts';
 import { Problem } from '../../src/model/problem.ts';
@@ -29,7 +24,7 @@ const devicesPerRun = 6;
 beforeAll(async () => {
   opened = await openTestRecords();
   const { records } = opened;
-  workspaceId = (await createWorkspace(records, { organizationId: 'o', name: 'W' })).id;
+  workspaceId = (await new Workspaces(records).create({ organizationId: 'o', name: 'W' })).id;
   const viewer = { principal, viewOptions: { vendorNames: false, connectorSecrets: false } };
   const connector = await createDeviceConnector(records, principal, {
     workspaceId,
@@ -44,7 +39,7 @@ beforeAll(async () => {
   devices = [];
   for (let n = 0; n < devicesPerRun; n++) {
     const draft = { workspaceId, name: `d${n}`, deviceId: `d${n}`, dataFlowId: flow.id };
-    devices.push((await createDevice(records, principal, draft)).id);
+    devices.push((await new Devices(records).create(principal, draft)).id);
   }
 });
 afterAll(() => opened.close());
@@ -103,7 +98,7 @@ async function outcomeOf(work: Promise<unknown>): Promise<string> {
 async function devicesAt(placeId: string): Promise<string[]> {
   const { records } = opened;
   const expression = { operator: 'FILTER', field: 'places.id', predicate: 'IN', values: [placeId] };
-  const filter = await deviceFilterOf(records, principal, { organizationId: 'o', expression });
+  const filter = await new Assets(records).filterOf(principal, { organizationId: 'o', expression });
   return findDeviceIds(records.db, filter, 1_000, 0);
 }
 
@@ -127,7 +122,7 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? 
       let made = '';
       const work = async () => {
         const draft = { workspaceId, name: one.name, parentId: id };
-        made = (await createPlace(records, draft)).id;
+        made = (await new Places(records).create(draft)).id;
       };
       expect(await outcomeOf(work())).toBe(expected);
       if (expected !== 'done') continue;
@@ -137,7 +132,7 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? 
     }
     if (one.does === 'put') {
       const device = devices[one.device] ?? '';
-      await updateDevice(records, principal, device, { placeId: id });
+      await new Devices(records).update(principal, device, { placeId: id });
       if (id === null) model.placeOf.delete(device);
       else model.placeOf.set(device, id);
       continue;
@@ -146,15 +141,15 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? 
     const name = model.named.get(id) ?? '';
     if (one.does === 'rename') {
       const isFree = model.isFree(model.parents.get(id) ?? null, one.name, id);
-      expect(await outcomeOf(updatePlace(records, id, { name: one.name }))).toBe(
+      expect(await outcomeOf(new Places(records).update(id, { name: one.name }))).toBe(
         isFree ? 'done' : 'placeTaken',
       );
       if (isFree) model.named.set(id, one.name);
     } else if (one.does === 'delete') {
       const gone = model.below(id);
       const isUsed = gone.length > 1 || [...model.placeOf.values()].includes(id);
-      expect(await outcomeOf(deletePlace(records, id))).toBe(isUsed ? 'inUse' : 'done');
-      if (isUsed) await deletePlace(records, id, true);
+      expect(await outcomeOf(new Places(records).remove(id))).toBe(isUsed ? 'inUse' : 'done');
+      if (isUsed) await new Places(records).remove(id, true);
       for (const each of gone) model.parents.delete(each);
       for (const [device, place] of model.placeOf)
         if (gone.includes(place)) model.placeOf.delete(device);
@@ -171,20 +166,20 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? 
               : model.isFree(to, name, id)
                 ? 'done'
                 : 'placeTaken';
-      expect(await outcomeOf(updatePlace(records, id, { parentId: to }))).toBe(expected);
+      expect(await outcomeOf(new Places(records).update(id, { parentId: to }))).toBe(expected);
       if (expected === 'done') model.parents.set(id, to);
     }
   }
   for (const id of model.parents.keys()) {
     const expected = devices.filter((device) => model.path(model.placeOf.get(device)).includes(id));
     expect(await devicesAt(id)).toEqual(expected.sort());
-    const { path, devicesBelow } = await readPlace(records, id);
+    const { path, devicesBelow } = await new Places(records).read(id);
     expect(path.map((place) => place.id)).toEqual(model.path(id).toReversed());
     expect(devicesBelow).toBe(expected.length);
   }
   // The next run begins with an empty tree.
   for (const [id, parent] of model.parents)
-    if (parent === null) await deletePlace(records, id, true);
+    if (parent === null) await new Places(records).remove(id, true);
   const left = records.db.selectFrom('placeAncestors').selectAll();
   expect(await left.execute()).toEqual([]);
 }
@@ -229,16 +224,16 @@ describe('limits', () => {
       [target, rest],
     ] as const)
       await placeRows.insertAll(records.db, below(parent, count));
-    await updatePlace(records, small.id, { parentId: target.id, name: 'moved' });
-    expect((await readPlace(records, small.id)).path).toHaveLength(2);
-    await expect(updatePlace(records, large.id, { parentId: target.id })).rejects.toThrow(
+    await new Places(records).update(small.id, { parentId: target.id, name: 'moved' });
+    expect((await new Places(records).read(small.id)).path).toHaveLength(2);
+    await expect(new Places(records).update(large.id, { parentId: target.id })).rejects.toThrow(
       'body parentId: 5001 places would move; at most 5000 can be moved at a time',
     );
-    expect(await outcomeOf(createPlace(records, { workspaceId, name: 'one more' }))).toBe(
+    expect(await outcomeOf(new Places(records).create({ workspaceId, name: 'one more' }))).toBe(
       'quotaReached',
     );
-    await deletePlace(records, target.id, true);
-    await deletePlace(records, large.id, true);
-    await createPlace(records, { workspaceId, name: 'one more' });
+    await new Places(records).remove(target.id, true);
+    await new Places(records).remove(large.id, true);
+    await new Places(records).create({ workspaceId, name: 'one more' });
   });
 });

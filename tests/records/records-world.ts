@@ -31,9 +31,9 @@ import { workspaceRoutes } from '../../src/http/routes/workspaces.ts';
 import { outputConnectorRoutes } from '../../src/http/routes/output-connectors.ts';
 import { ruleRoutes } from '../../src/http/routes/rules.ts';
 import type { TellNetworkServer } from '../../src/inventory/devices/registration.ts';
-import { createApiKey } from '../../src/inventory/members/machine-credentials.ts';
+import { ApiKeys } from '../../src/inventory/members/machine-credentials.ts';
 import { runOperationChunk } from '../../src/inventory/operations/operations.ts';
-import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
+import { Workspaces } from '../../src/inventory/workspaces/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/principal.ts';
 import type { RecordChange } from '../../src/model/record.ts';
@@ -103,7 +103,7 @@ export async function startRecordsWorld(available: Available = everything) {
     permissions: Permissions,
   ) => {
     const workspaces = workspaceIds?.map((id) => ({ id }));
-    const key = await createApiKey(records, ownerIn(organizationId), {
+    const key = await new ApiKeys(records).create(ownerIn(organizationId), {
       name: 'key',
       organizationId,
       workspaces: workspaces ?? null,
@@ -153,8 +153,8 @@ async function makeTenants(records: OpenRecords, now: number) {
     ownerId: userId,
   };
   await organizationRows.insert(records.db, { ...tenant, properties: null, ...audit });
-  const second = await createWorkspace(records, { organizationId, name: 'Second' });
-  const foreign = await createWorkspace(records, {
+  const second = await new Workspaces(records).create({ organizationId, name: 'Second' });
+  const foreign = await new Workspaces(records).create({
     organizationId: otherOrganizationId,
     name: 'Foreign',
   });

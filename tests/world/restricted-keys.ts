@@ -1,5 +1,5 @@
 // Restricted API keys: fewer rights than those of the world, and another organization.
-import { createApiKey } from '../../src/inventory/members/machine-credentials.ts';
+import { ApiKeys } from '../../src/inventory/members/machine-credentials.ts';
 import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions, type Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
@@ -54,7 +54,7 @@ export async function makeKey(
     workspaces: (workspaceIds ?? []).map((id) => ({ id })),
     permissions: wanted.permissions,
   };
-  return (await createApiKey(records, ownerIn(draft.organizationId), draft)).secret;
+  return (await new ApiKeys(records).create(ownerIn(draft.organizationId), draft)).secret;
 }
 
 /** Another organization of the installation, with one workspace. */

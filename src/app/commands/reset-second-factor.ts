@@ -10,10 +10,7 @@ import {
   DataFolderError,
   storedNodeId,
 } from '../../storage/data-folder/data-folder.ts';
-import {
-  type OperatorReset,
-  resetSecondFactorsByOperator,
-} from '../../inventory/members/members.ts';
+import { type OperatorReset, MemberFactors } from '../../inventory/members/members.ts';
 import type { Actor } from '../../model/principal.ts';
 import { openRecords } from '../../storage/records/records.ts';
 
@@ -57,7 +54,7 @@ async function resetIn(config: ResetConfig, email: string): Promise<OperatorRese
     announce: () => undefined,
   });
   try {
-    return await resetSecondFactorsByOperator(records, email, operatorOfCommand());
+    return await new MemberFactors(records).resetByOperator(email, operatorOfCommand());
   } finally {
     await records.close();
   }

@@ -2,13 +2,7 @@
 import type { Static } from 'typebox';
 import { type alarmBulkBody, alarms, mutes, onCalls } from '../../contract/alarms.ts';
 import type { AlarmAction, AlarmDesk } from '../../rules/alarms/alarm-actions.ts';
-import {
-  type AlarmQuery,
-  changeableAlarmIds,
-  listAlarms,
-  reachableAlarmIds,
-  readAlarm,
-} from '../../inventory/alarms/alarm-lists.ts';
+import { type AlarmQuery, Alarms } from '../../inventory/alarms/alarm-lists.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Author, Principal } from '../../model/principal.ts';
 import { restorePlus } from '../../model/instant.ts';
@@ -16,21 +10,8 @@ import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
 import type { RecordRoutes } from './record-routes.ts';
-import {
-  createMute,
-  deleteMute,
-  listMutes,
-  readMute,
-  updateMute,
-} from '../../inventory/alarms/mutes.ts';
-import {
-  createOnCall,
-  deleteOnCall,
-  listOnCalls,
-  readOnCall,
-  readOnCallNow,
-  updateOnCall,
-} from '../../inventory/alarms/on-call.ts';
+import { Mutes } from '../../inventory/alarms/mutes.ts';
+import { OnCallOrders } from '../../inventory/alarms/on-call.ts';
 
 /** `settled` resolves when the alarms of acknowledged samples can be read, or soon. */
 export function alarmRoutes(
@@ -39,19 +20,20 @@ export function alarmRoutes(
   settled: (organizationId: string) => Promise<void>,
 ): Route[] {
   const { records } = common;
+  const service = new Alarms(records);
   const place = common.byId('alarm');
   const acted = async (id: string, action: AlarmAction, principal: Principal) => {
     await desk.act(id, action, actorOf(principal));
-    return readAlarm(records, id);
+    return service.read(id);
   };
   return [
     route(alarms.list, async ({ query }, principal) => {
       await settled(principal.organizationId);
-      return listAlarms(records, principal, queryOf(query), pageRequestOf(query));
+      return service.list(principal, queryOf(query), pageRequestOf(query));
     }),
     resourceRoute(alarms.read, place, async ({ params }, principal) => {
       await settled(principal.organizationId);
-      return readAlarm(records, params.id);
+      return service.read(params.id);
     }),
     route(alarms.bulk, ({ body }, principal) => actOnMany(records, desk, body, principal)),
     resourceRoute(alarms.acknowledge, place, ({ params }, principal) =>
@@ -67,9 +49,9 @@ export function alarmRoutes(
         principal,
         async (step) => {
           await desk.mute(step, id, input.body);
-          return readAlarm(step, id);
+          return new Alarms(step).read(id);
         },
-        (known) => readAlarm(records, known),
+        (known) => service.read(known),
       );
     }),
     resourceRoute(alarms.comment, place, (input, principal) => {
@@ -80,9 +62,9 @@ export function alarmRoutes(
         principal,
         async (step) => {
           await desk.comment(step, comment);
-          return readAlarm(step, id);
+          return new Alarms(step).read(id);
         },
-        (known) => readAlarm(records, known),
+        (known) => service.read(known),
       );
     }),
     ...muteRoutes(common),
@@ -128,11 +110,11 @@ async function actOnMany(
   if (Boolean(ids) === Boolean(filter))
     throw problem('invalidRequest', { reason: 'body: set exactly one of ids and filter' });
   if (ids) {
-    const { allowed, unknown } = await reachableAlarmIds(records, principal, ids);
+    const { allowed, unknown } = await new Alarms(records).reachableIds(principal, ids);
     const { changed, refused } = await desk.actOnMany(allowed, act, actorOf(principal));
     return { changed, refused: [...unknown.map(unknownAlarm), ...refused] };
   }
-  const wanted = await changeableAlarmIds(records, principal, queryOf(filter ?? {}));
+  const wanted = await new Alarms(records).changeableIds(principal, queryOf(filter ?? {}));
   return desk.actOnMany(wanted, act, actorOf(principal));
 }
 
@@ -146,14 +128,15 @@ function unknownAlarm(id: string) {
 
 function muteRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new Mutes(records);
   return common.crud(mutes, {
     kind: 'mute',
     list: ({ query }, principal) =>
-      listMutes(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
-    create: (step, { body }) => createMute(step, body),
-    read: (id) => readMute(records, id),
-    update: (id, { body }) => updateMute(records, id, body),
-    remove: (id) => deleteMute(records, id),
+      service.list(principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+    create: (step, { body }) => new Mutes(step).create(body),
+    read: (id) => service.read(id),
+    update: (id, { body }) => service.update(id, body),
+    remove: (id) => service.remove(id),
   });
 }
 
@@ -161,18 +144,19 @@ function muteRoutes(common: RecordRoutes): Route[] {
 
 function onCallRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new OnCallOrders(records);
   return [
     ...common.crud(onCalls, {
       kind: 'onCall',
       list: ({ query }, principal) =>
-        listOnCalls(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
-      create: (step, { body }) => createOnCall(step, body),
-      read: (id) => readOnCall(records, id),
-      update: (id, { body }) => updateOnCall(records, id, body),
-      remove: (id) => deleteOnCall(records, id),
+        service.list(principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+      create: (step, { body }) => new OnCallOrders(step).create(body),
+      read: (id) => service.read(id),
+      update: (id, { body }) => service.update(id, body),
+      remove: (id) => service.remove(id),
     }),
     resourceRoute(onCalls.now, common.byId('onCall'), ({ params, query }) =>
-      readOnCallNow(records, params.id, query.at),
+      service.now(params.id, query.at),
     ),
   ];
 }

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
 import { type assetListQuery, assets } from '../../contract/devices.ts';
-import { type AssetFilter, filterOptions, listAssets } from '../../inventory/devices/assets.ts';
+import { type AssetFilter, Assets } from '../../inventory/devices/assets.ts';
 import { vendorDevice } from '../../inventory/devices/devices.ts';
 import { type LoraField, loraFields } from '../../model/device.ts';
 import { type PageRequest, pageSizeAssets } from '../../model/page.ts';
@@ -19,7 +19,7 @@ export function assetRoutes({ records, aliased }: RecordRoutes): Route[] {
     page: PageRequest,
     headers: IncomingHttpHeaders,
   ) => {
-    const found = await listAssets(records, principal, filter, page);
+    const found = await new Assets(records).list(principal, filter, page);
     return aliased(headers) ? { ...found, content: found.content.map(vendorDevice) } : found;
   };
   return [
@@ -36,11 +36,11 @@ export function assetRoutes({ records, aliased }: RecordRoutes): Route[] {
       return listed(principal, filter, pageRequestOf(query, pageSizeAssets), headers);
     }),
     route(assets.filterOptions, ({ query }, principal) =>
-      filterOptions(records, principal, listScopeOf(query)),
+      new Assets(records).options(principal, listScopeOf(query)),
     ),
     route(assets.searchFilterOptions, ({ body }, principal) => {
       const { organizationId, workspaceIds } = body;
-      return filterOptions(records, principal, {
+      return new Assets(records).options(principal, {
         organizationId: organizationId ?? undefined,
         workspaceIds: workspaceIds ?? undefined,
       });

@@ -36,7 +36,7 @@ import { devicesOf } from '../../dashboards/plan.ts';
 import { heatmapOf, histogramOf } from '../../dashboards/distribution.ts';
 import { chartPlot, colorIn, type PlotMark } from '../../dashboards/plot.ts';
 import { stretchesOf } from '../../dashboards/states.ts';
-import { type AlarmView, listAlarms } from '../../inventory/alarms/alarm-lists.ts';
+import { type AlarmView, Alarms } from '../../inventory/alarms/alarm-lists.ts';
 import { listAnnotations } from '../../inventory/workspaces/annotations.ts';
 import { annotationLimits } from '../../model/annotation.ts';
 import type { Json } from '../../model/json.ts';
@@ -415,7 +415,7 @@ async function alarmsOfTiles(
       ...(deviceIds.length > 0 && { deviceIds }),
     };
     const page = { page: 0, size: tableRowsMax, sort: [] };
-    const { content, totalElements } = await listAlarms(records, principal, filter, page);
+    const { content, totalElements } = await new Alarms(records).list(principal, filter, page);
     found.set(tile.id, { rows: content, total: totalElements });
   }
   return found;
@@ -477,7 +477,7 @@ async function notesOfCharts(
       : { content: [] };
     const filter = { workspaceIds: [workspaceId], deviceIds: concerns };
     const alarms = wantsAlarms
-      ? await listAlarms(records, principal, filter, page)
+      ? await new Alarms(records).list(principal, filter, page)
       : { content: [] };
     byTile.set(tile.id, [
       ...notes.content.map(({ id, at, until, text, deviceId, by }) => ({

@@ -2,8 +2,8 @@
 import { dashboardGroups, dashboards } from '../../contract/dashboards.ts';
 import { importGrafana } from '../../dashboards/grafana.ts';
 import { findDeviceType } from '../../inventory/data-flows/device-types.ts';
-import { listDevicePage } from '../../inventory/devices/assets.ts';
-import { readPlace } from '../../inventory/devices/places.ts';
+import { Assets } from '../../inventory/devices/assets.ts';
+import { Places } from '../../inventory/devices/places.ts';
 import { listReach } from '../../inventory/list-scope.ts';
 import { type Inventory, placeOf } from '../../inventory/record-crud.ts';
 import {
@@ -84,13 +84,12 @@ function placeDashboardRoute(common: RecordRoutes, { store, typeOfDevice }: Quer
     dashboards.ofPlace,
     common.byId('place'),
     async ({ params: { id } }, principal) => {
-      const { workspaceId, kind, plan } = await readPlace(records, id);
+      const { workspaceId, kind, plan } = await new Places(records).read(id);
       const stored =
         kind === null ? undefined : await dashboardOfPlaceKind(records, workspaceId, kind);
       if (stored !== undefined)
         return { source: 'STORED', dashboard: stored, configuration: stored.configuration };
-      const { rows } = await listDevicePage(
-        records,
+      const { rows } = await new Assets(records).devicePage(
         principal,
         { workspaceIds: [workspaceId], placeIds: [id] },
         { page: 0, size: placeDevicesMax, sort: [] },

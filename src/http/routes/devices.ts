@@ -3,17 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { deviceConfigurations, deviceCredentials, devices } from '../../contract/devices.ts';
-import {
-  createDevice,
-  createDeviceCredential,
-  deleteDevice,
-  deleteDeviceCredential,
-  listDeviceCredentials,
-  readDevice,
-  readDeviceByDeviceId,
-  updateDevice,
-  vendorDevice,
-} from '../../inventory/devices/devices.ts';
+import { vendorDevice, Devices, DeviceCredentials } from '../../inventory/devices/devices.ts';
 import {
   deregisterDeleted,
   type Deregistration,
@@ -24,12 +14,8 @@ import { pageRequestOf } from '../edge/list-query.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import type { RecordRoutes } from './record-routes.ts';
 import {
-  createDeviceConfiguration,
-  deleteDeviceConfiguration,
-  listDeviceConfigurations,
   type PushConfiguration,
-  pushDeviceConfiguration,
-  readDeviceConfiguration,
+  DeviceConfigurations,
 } from '../../inventory/devices/device-configurations.ts';
 import { deviceFiles } from '../../contract/device-files.ts';
 import { exportDevices, readDeviceFile } from '../../inventory/imports/device-file.ts';
@@ -50,31 +36,32 @@ export function deviceRoutes(
   networkServers: () => TellNetworkServer | undefined,
 ): Route[] {
   const { records } = common;
+  const service = new Devices(records);
   return [
     resourceRoute(devices.create, common.byWorkspace, async (input, principal) => {
       const created = await common.createdOnce(
         input,
         principal,
-        (step) => createDevice(step, principal, input.body),
-        (id) => readDevice(records, principal, id),
+        (step) => new Devices(step).create(principal, input.body),
+        (id) => service.read(principal, id),
       );
       return shown(common, input.headers, created);
     }),
     route(devices.readByDeviceId, async ({ query, headers }, principal) =>
-      shown(common, headers, await readDeviceByDeviceId(records, principal, query.deviceId)),
+      shown(common, headers, await service.readByDeviceId(principal, query.deviceId)),
     ),
     resourceRoute(devices.read, common.byId('device'), async ({ params, headers }, principal) =>
-      shown(common, headers, await readDevice(records, principal, params.id)),
+      shown(common, headers, await service.read(principal, params.id)),
     ),
     resourceRoute(
       devices.update,
       common.byId('device'),
       async ({ params, body, headers }, principal) =>
-        shown(common, headers, await updateDevice(records, principal, params.id, body)),
+        shown(common, headers, await service.update(principal, params.id, body)),
     ),
     resourceRoute(devices.remove, common.byId('device'), async ({ params }) => {
       const told = await deregisterDeleted(records, params.id, networkServers());
-      await deleteDevice(records, params.id);
+      await service.remove(params.id);
       await dropSamples(params.id);
       return new Answer<undefined>(204, undefined, deregistrationHeaders(told));
     }),
@@ -95,7 +82,7 @@ function deregistrationHeaders({ deregistered, reason }: Deregistration) {
 function shown(
   { aliased }: RecordRoutes,
   headers: IncomingHttpHeaders,
-  device: Awaited<ReturnType<typeof readDevice>>,
+  device: Awaited<ReturnType<Devices['read']>>,
 ) {
   return aliased(headers) ? vendorDevice(device) : device;
 }
@@ -115,18 +102,17 @@ function processingLogRoute(common: RecordRoutes): Route {
 
 export function deviceCredentialRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new DeviceCredentials(records);
   const place = common.byId('device');
   return [
-    resourceRoute(deviceCredentials.list, place, ({ params }) =>
-      listDeviceCredentials(records, params.id),
-    ),
+    resourceRoute(deviceCredentials.list, place, ({ params }) => service.list(params.id)),
     resourceRoute(deviceCredentials.create, place, (input, principal) =>
       common.answeredOnce(input, principal, (step) =>
-        createDeviceCredential(step, input.params.id, input.body),
+        new DeviceCredentials(step).create(input.params.id, input.body),
       ),
     ),
     resourceRoute(deviceCredentials.remove, place, ({ params }) =>
-      deleteDeviceCredential(records, params.id, params.credentialId),
+      service.remove(params.id, params.credentialId),
     ),
   ];
 }
@@ -136,27 +122,28 @@ export function deviceCredentialRoutes(common: RecordRoutes): Route[] {
 /** `push` is absent while no transport can reach devices. */
 export function deviceConfigurationRoutes(common: RecordRoutes, push?: PushConfiguration): Route[] {
   const { records } = common;
+  const service = new DeviceConfigurations(records);
   const byDevice = common.byId('device');
   return [
     resourceRoute(deviceConfigurations.list, byDevice, ({ params, query }) =>
-      listDeviceConfigurations(records, params.id, pageRequestOf(query)),
+      service.list(params.id, pageRequestOf(query)),
     ),
     resourceRoute(deviceConfigurations.create, byDevice, (input, principal) =>
       common.answeredOnce(input, principal, (step) =>
-        createDeviceConfiguration(step, input.params.id, input.body),
+        new DeviceConfigurations(step).create(input.params.id, input.body),
       ),
     ),
     resourceRoute(deviceConfigurations.latest, byDevice, ({ params }) =>
-      readDeviceConfiguration(records, params.id, 'latest'),
+      service.read(params.id, 'latest'),
     ),
     resourceRoute(deviceConfigurations.read, byDevice, ({ params }) =>
-      readDeviceConfiguration(records, params.id, params.version),
+      service.read(params.id, params.version),
     ),
     resourceRoute(deviceConfigurations.remove, byDevice, ({ params }) =>
-      deleteDeviceConfiguration(records, params.id, params.version),
+      service.remove(params.id, params.version),
     ),
     resourceRoute(deviceConfigurations.push, byDevice, ({ params }) =>
-      pushDeviceConfiguration(records, params.id, push),
+      service.push(params.id, push),
     ),
   ];
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { maps, type WorkspaceMap } from '../../contract/maps.ts';
-import { readWorkspace } from '../../inventory/workspaces/workspaces.ts';
+import { Workspaces } from '../../inventory/workspaces/workspaces.ts';
 import {
   isTileTemplate,
   type MapSetting,
@@ -113,7 +113,7 @@ export function mapRoutes(common: RecordRoutes, streetMaps: StreetMaps): Route[]
   const { records } = common;
   return [
     resourceRoute(maps.read, common.byId('workspace'), async ({ params: { id } }) => {
-      const { settings } = await readWorkspace(records, id);
+      const { settings } = await new Workspaces(records).read(id);
       return streetMaps.shown(settings.map);
     }),
     route(maps.tile, async ({ params, headers, signal }, { organizationId }) => {

@@ -9,14 +9,7 @@ import {
   listMembers,
   type OpenInvitation,
 } from '../../inventory/members/invitations.ts';
-import {
-  addOrganizationMember,
-  addWorkspaceMember,
-  changeOrganizationRole,
-  changeWorkspaceRole,
-  deleteOrganizationMember,
-  deleteWorkspaceMember,
-} from '../../inventory/members/members.ts';
+import { OrganizationMembers, WorkspaceMembers } from '../../inventory/members/members.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Actor, Principal } from '../../model/principal.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
@@ -47,6 +40,7 @@ export function memberRoutes(
 
 function organizationMemberRoutes(common: RecordRoutes, inviterOf: InviterOf): Route[] {
   const { records } = common;
+  const service = new OrganizationMembers(records);
   const byOrganizationId = common.byId('organization');
   const { list, invite, changeRole, remove } = organizationMembers;
   return [
@@ -56,21 +50,22 @@ function organizationMemberRoutes(common: RecordRoutes, inviterOf: InviterOf): R
     resourceRoute(invite, byOrganizationId, (input, principal) =>
       common.answeredOnce(input, principal, (step) => {
         const inviter = inviterOf(principal, step);
-        return addOrganizationMember(step, input.params.id, input.body, inviter);
+        return new OrganizationMembers(step).add(input.params.id, input.body, inviter);
       }),
     ),
     resourceRoute(changeRole, byOrganizationId, ({ params, body: { role } }, principal) => {
       const member = { organizationId: params.id, userId: params.userId };
-      return changeOrganizationRole(records, member, role, inviterOf(principal, records));
+      return service.changeRole(member, role, inviterOf(principal, records));
     }),
     resourceRoute(remove, byOrganizationId, ({ params: { id, userId } }, principal) =>
-      deleteOrganizationMember(records, principal, { organizationId: id, userId }),
+      service.remove(principal, { organizationId: id, userId }),
     ),
   ];
 }
 
 function workspaceMemberRoutes(common: RecordRoutes, inviterOf: InviterOf): Route[] {
   const { records } = common;
+  const service = new WorkspaceMembers(records);
   const byWorkspaceId = common.byId('workspace');
   const { list, invite, changeRole, remove } = workspaceMembers;
   return [
@@ -80,15 +75,15 @@ function workspaceMemberRoutes(common: RecordRoutes, inviterOf: InviterOf): Rout
     resourceRoute(invite, byWorkspaceId, (input, principal) =>
       common.answeredOnce(input, principal, (step) => {
         const inviter = inviterOf(principal, step);
-        return addWorkspaceMember(step, input.params.id, input.body, inviter);
+        return new WorkspaceMembers(step).add(input.params.id, input.body, inviter);
       }),
     ),
     resourceRoute(changeRole, byWorkspaceId, ({ params, body: { role } }, principal) => {
       const member = { workspaceId: params.id, userId: params.userId };
-      return changeWorkspaceRole(records, member, role, inviterOf(principal, records));
+      return service.changeRole(member, role, inviterOf(principal, records));
     }),
     resourceRoute(remove, byWorkspaceId, ({ params: { id, userId } }, principal) =>
-      deleteWorkspaceMember(records, principal, { workspaceId: id, userId }),
+      service.remove(principal, { workspaceId: id, userId }),
     ),
   ];
 }

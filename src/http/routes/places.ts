@@ -1,14 +1,6 @@
 // Routes of places (contract 39.2).
 import { places } from '../../contract/places.ts';
-import {
-  changeDevicesOfPlace,
-  createPlace,
-  deletePlace,
-  listPlaces,
-  readHealthOfPlaces,
-  readPlace,
-  updatePlace,
-} from '../../inventory/devices/places.ts';
+import { Places } from '../../inventory/devices/places.ts';
 import { exportPlaces, importPlaces, refuseUnlessCsv } from '../../inventory/imports/place-file.ts';
 import { listReach } from '../../inventory/list-scope.ts';
 import { holds } from '../../model/principal.ts';
@@ -19,19 +11,20 @@ import { type RecordRoutes, withHealth } from './record-routes.ts';
 
 export function placeRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new Places(records);
   const inPath = common.byId('place');
   return [
     ...common.crud(places, {
       kind: 'place',
       list: async ({ query }, principal) => {
         const filter = { ...query, ...listScopeOf(query) };
-        const page = await listPlaces(records, principal, filter, pageRequestOf(query));
-        return withHealth(query, page, () => readHealthOfPlaces(records, principal, page.content));
+        const page = await service.list(principal, filter, pageRequestOf(query));
+        return withHealth(query, page, () => service.healthOf(principal, page.content));
       },
-      create: (step, { body }) => createPlace(step, body),
-      read: (id) => readPlace(records, id),
-      update: (id, { body }) => updatePlace(records, id, body),
-      remove: (id, { query }) => deletePlace(records, id, query.force),
+      create: (step, { body }) => new Places(step).create(body),
+      read: (id) => service.read(id),
+      update: (id, { body }) => service.update(id, body),
+      remove: (id, { query }) => service.remove(id, query.force),
     }),
     route(places.export, async ({ query: { workspaceId } }, principal) => {
       await listReach(records, principal, { workspaceIds: [workspaceId] });
@@ -49,7 +42,7 @@ export function placeRoutes(common: RecordRoutes): Route[] {
       return importPlaces(records, workspaceId, file.content, { dryRun, mayUpdate });
     }),
     resourceRoute(places.devices, inPath, ({ params: { id }, body }) =>
-      changeDevicesOfPlace(records, id, body),
+      service.changeDevices(id, body),
     ),
   ];
 }

@@ -8,7 +8,7 @@ import {
   type Registered,
   registerRefused,
 } from '../../inventory/data-flows/refusals.ts';
-import { readDevice } from '../../inventory/devices/devices.ts';
+import { Devices } from '../../inventory/devices/devices.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 import type { Principal } from '../../model/principal.ts';
 import { takeRefused, type TakeRefusedParts, type RefusalTrials } from '../../uplinks/refusals.ts';
@@ -97,12 +97,12 @@ async function register(
         draft,
       });
       made.push(registered);
-      return readDevice(step, principal, registered.device.id);
+      return new Devices(step).read(principal, registered.device.id);
     },
-    (id) => readDevice(records, principal, id),
+    (id) => new Devices(records).read(principal, id),
   );
   const [registered] = made;
   if (registered === undefined || draft.replay === false) return device;
   await takeRefused(registered.refusal, device.id, taking);
-  return readDevice(records, principal, device.id);
+  return new Devices(records).read(principal, device.id);
 }

@@ -18,7 +18,7 @@ import { alsoNeeds, Answer, resourceRoute, route, type Route } from '../edge/rou
 import type { RecordRoutes } from './record-routes.ts';
 import type { DocumentThread } from '../../dashboards/documents/document-thread.ts';
 import { tileCsv } from '../../dashboards/documents/document.ts';
-import { listAlarms } from '../../inventory/alarms/alarm-lists.ts';
+import { Alarms } from '../../inventory/alarms/alarm-lists.ts';
 import { readDashboard } from '../../inventory/workspaces/dashboards.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { holds, type Principal } from '../../model/principal.ts';
@@ -186,5 +186,5 @@ async function openAlarmsIn(
   if (!holds(owner, 'rule', 'read', workspaceId)) return null;
   const filter = { workspaceIds: [workspaceId], states: ['OPEN', 'ACKNOWLEDGED'] };
   const page = { page: 0, size: 1, sort: [] };
-  return (await listAlarms(records, owner, filter, page)).totalElements;
+  return (await new Alarms(records).list(owner, filter, page)).totalElements;
 }

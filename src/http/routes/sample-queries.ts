@@ -24,7 +24,7 @@ import { SamplesAnswer } from '../../query/unwritten-json.ts';
 import { Completeness, incompleteHeader } from '../edge/exchange.ts';
 import { Answer, resourceRoute, route, type Route, unwrittenAnswer } from '../edge/route.ts';
 import { deviceInPath, type Queries, readableDevices } from './device-access.ts';
-import { listDevicePage } from '../../inventory/devices/assets.ts';
+import { Assets } from '../../inventory/devices/assets.ts';
 import { fixedDurationMs } from '../../model/iso-duration.ts';
 import { pageOf, type PageRequest, pageSizeDefault, pageSizeMax } from '../../model/page.ts';
 
@@ -241,8 +241,7 @@ async function devicesOf(
   }
   if (principal.share !== undefined && placeId && !expression)
     return sharedDevices(placeId, request, principal.share, principal, parts);
-  const { rows, total } = await listDevicePage(
-    parts.records,
+  const { rows, total } = await new Assets(parts.records).devicePage(
     principal,
     { ...(await placeOf(body, principal, parts)), expression },
     request,

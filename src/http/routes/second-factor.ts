@@ -2,11 +2,7 @@
 import { Passkeys } from '../../access/passkeys.ts';
 import { SecondFactors } from '../../access/second-factor.ts';
 import { secondFactor, secondFactorDemand } from '../../contract/sign-in.ts';
-import {
-  changeSecondFactorDemand,
-  readSecondFactorDemand,
-  resetSecondFactors,
-} from '../../inventory/members/members.ts';
+import { MemberFactors } from '../../inventory/members/members.ts';
 import { problem } from '../../model/problem.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
 import type { RecordRoutes } from './record-routes.ts';
@@ -59,17 +55,16 @@ export function secondFactorRoutes(own: SignIn): Route[] {
 
 export function secondFactorDemandRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new MemberFactors(records);
   const byOrganizationId = common.byId('organization');
   const { read, change, reset } = secondFactorDemand;
   return [
-    resourceRoute(read, byOrganizationId, ({ params }) =>
-      readSecondFactorDemand(records, params.id),
-    ),
+    resourceRoute(read, byOrganizationId, ({ params }) => service.readDemand(params.id)),
     resourceRoute(change, byOrganizationId, ({ params, body }, principal) =>
-      changeSecondFactorDemand(records, principal, params.id, body.secondFactorRequired),
+      service.changeDemand(principal, params.id, body.secondFactorRequired),
     ),
     resourceRoute(reset, byOrganizationId, ({ params: { id, userId } }, principal) =>
-      resetSecondFactors(records, principal, id, userId),
+      service.reset(principal, id, userId),
     ),
   ];
 }

@@ -44,8 +44,8 @@ import { formatInstant } from '../../model/instant.ts';
 import { unpagedOf } from '../../model/page.ts';
 import type { FieldChange } from '../../model/record.ts';
 
-import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
-import { admitPerson, userOfPerson } from '../../inventory/members/members.ts';
+import { Organizations } from '../../inventory/workspaces/organizations.ts';
+import { ProviderMembers } from '../../inventory/members/members.ts';
 import { newId } from '../../model/ids.ts';
 
 type Input = RouteInput<unknown, unknown, unknown>;
@@ -367,7 +367,7 @@ export function passwordResetRoutes(
       own.needLocalSignIn();
       const user = await accounts.resetPassword(params.token, body.password);
       const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
-      for (const organizationId of await organizationsOf(records, user.id)) {
+      for (const organizationId of await new Organizations(records).ofUser(user.id)) {
         await auditAction(records, actor, {
           organizationId,
           action: 'UPDATE',
@@ -467,11 +467,13 @@ async function signedInByProvider(
   for (const [name, value] of Object.entries(query)) came.searchParams.set(name, String(value));
   const { person, providerSession, idToken } = await client.finish(came, transaction);
   refuseOtherDomains(provider, person.email);
-  const known = await userOfPerson(records, person);
+  const known = await new ProviderMembers(records).userOf(person);
   const id = known?.id ?? newId('user');
   const name = known?.name ?? person.name ?? person.email ?? person.subject;
   const actor: Actor = { type: 'USER', id, name, requestId, ip };
-  const user = await actAs(actor, () => admitPerson(records, person, provider.roles, id));
+  const user = await actAs(actor, () =>
+    new ProviderMembers(records).admit(person, provider.roles, id),
+  );
   const { session, sessionToken } = await sessions.start(user, {
     signInKind: 'PROVIDER',
     from: { ip, userAgent: headers['user-agent'] },

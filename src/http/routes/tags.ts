@@ -1,22 +1,10 @@
 // Routes of tags (contract 6).
 import { customFields, tags } from '../../contract/tags.ts';
-import {
-  createTag,
-  deleteTag,
-  listTags,
-  readTag,
-  updateTag,
-} from '../../inventory/devices/tags.ts';
+import { Tags } from '../../inventory/devices/tags.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import type { RecordRoutes } from './record-routes.ts';
-import {
-  createCustomField,
-  deleteCustomField,
-  listCustomFields,
-  readCustomField,
-  updateCustomField,
-} from '../../inventory/devices/device-field-values.ts';
+import { CustomFields } from '../../inventory/devices/device-field-values.ts';
 
 /** Of tags and custom fields. */
 export function tagRoutes(common: RecordRoutes): Route[] {
@@ -25,19 +13,19 @@ export function tagRoutes(common: RecordRoutes): Route[] {
 
 function plainTagRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new Tags(records);
   return common.crud(tags, {
     kind: 'tag',
     list: ({ query }, principal) =>
-      listTags(
-        records,
+      service.list(
         principal,
         { ...listScopeOf(query), search: query.search },
         pageRequestOf(query),
       ),
-    create: (step, { body }) => createTag(step, body),
-    read: (id) => readTag(records, id),
-    update: (id, { body }) => updateTag(records, id, body),
-    remove: (id) => deleteTag(records, id),
+    create: (step, { body }) => new Tags(step).create(body),
+    read: (id) => service.read(id),
+    update: (id, { body }) => service.update(id, body),
+    remove: (id) => service.remove(id),
   });
 }
 
@@ -45,16 +33,17 @@ function plainTagRoutes(common: RecordRoutes): Route[] {
 
 function customFieldRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new CustomFields(records);
   return common.crud(customFields, {
     kind: 'customFieldMeta',
     list: ({ query }, principal) => {
       const types = listOf(query, 'type');
       const filter = { ...listScopeOf(query), search: query.search, types };
-      return listCustomFields(records, principal, filter, pageRequestOf(query));
+      return service.list(principal, filter, pageRequestOf(query));
     },
-    create: (step, { body }) => createCustomField(step, body),
-    read: (id) => readCustomField(records, id),
-    update: (id, { body }) => updateCustomField(records, id, body),
-    remove: (id, { query }) => deleteCustomField(records, id, query.force ?? false),
+    create: (step, { body }) => new CustomFields(step).create(body),
+    read: (id) => service.read(id),
+    update: (id, { body }) => service.update(id, body),
+    remove: (id, { query }) => service.remove(id, query.force ?? false),
   });
 }

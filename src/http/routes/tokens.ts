@@ -4,17 +4,7 @@ import { apiKeys, oauthClients, tokenService } from '../../contract/machine-cred
 import type { Problem } from '../../model/problem.ts';
 import { tokenPaths } from '../../model/credential.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
-import {
-  createApiKey,
-  createOAuthClient,
-  deleteApiKey,
-  deleteOAuthClient,
-  listApiKeys,
-  listOAuthClients,
-  readApiKey,
-  readOAuthClient,
-  rotateClientSecret,
-} from '../../inventory/members/machine-credentials.ts';
+import { ApiKeys, OAuthClients } from '../../inventory/members/machine-credentials.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { byOrganization, type RecordRoutes } from './record-routes.ts';
 
@@ -99,19 +89,18 @@ export function machineCredentialRoutes(common: RecordRoutes, tokenUrl: () => st
 
 function apiKeyRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new ApiKeys(records);
   return [
     route(apiKeys.list, ({ query }, principal) =>
-      listApiKeys(records, principal, query, pageRequestOf(query)),
+      service.list(principal, query, pageRequestOf(query)),
     ),
     resourceRoute(apiKeys.create, byOrganization, (input, principal) =>
-      common.answeredOnce(input, principal, (step) => createApiKey(step, principal, input.body)),
+      common.answeredOnce(input, principal, (step) =>
+        new ApiKeys(step).create(principal, input.body),
+      ),
     ),
-    resourceRoute(apiKeys.read, common.byId('apiKey'), ({ params }) =>
-      readApiKey(records, params.id),
-    ),
-    resourceRoute(apiKeys.remove, common.byId('apiKey'), ({ params }) =>
-      deleteApiKey(records, params.id),
-    ),
+    resourceRoute(apiKeys.read, common.byId('apiKey'), ({ params }) => service.read(params.id)),
+    resourceRoute(apiKeys.remove, common.byId('apiKey'), ({ params }) => service.remove(params.id)),
   ];
 }
 
@@ -119,24 +108,21 @@ function apiKeyRoutes(common: RecordRoutes): Route[] {
 
 function oauthClientRoutes(common: RecordRoutes, tokenUrl: () => string): Route[] {
   const { records } = common;
+  const service = new OAuthClients(records);
   const place = common.byId('oauthClient');
   return [
     route(oauthClients.list, ({ query }, principal) =>
-      listOAuthClients(records, principal, query.organizationId, tokenUrl()),
+      service.list(principal, query.organizationId, tokenUrl()),
     ),
     resourceRoute(oauthClients.create, byOrganization, (input, principal) =>
       common.answeredOnce(input, principal, (step) =>
-        createOAuthClient(step, principal, input.body, tokenUrl()),
+        new OAuthClients(step).create(principal, input.body, tokenUrl()),
       ),
     ),
-    resourceRoute(oauthClients.read, place, ({ params }) =>
-      readOAuthClient(records, params.id, tokenUrl()),
-    ),
+    resourceRoute(oauthClients.read, place, ({ params }) => service.read(params.id, tokenUrl())),
     resourceRoute(oauthClients.rotateSecret, place, ({ params }, principal) =>
-      rotateClientSecret(records, principal, params.id),
+      service.rotateSecret(principal, params.id),
     ),
-    resourceRoute(oauthClients.remove, place, ({ params }) =>
-      deleteOAuthClient(records, params.id),
-    ),
+    resourceRoute(oauthClients.remove, place, ({ params }) => service.remove(params.id)),
   ];
 }

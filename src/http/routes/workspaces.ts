@@ -10,26 +10,8 @@ import {
   ensureDemoWorkspace,
   keepDemoDeviceTypes,
 } from '../../inventory/workspaces/demo-workspace.ts';
-import {
-  createWorkspace,
-  type EffectSources,
-  listWorkspaces,
-  type OverviewSources,
-  readOverview,
-  readRetentionEffect,
-  readWorkspace,
-  updateWorkspace,
-  workspaceAccess,
-} from '../../inventory/workspaces/workspaces.ts';
-import {
-  createOrganization,
-  deleteOrganization,
-  listOrganizations,
-  readOrganization,
-  readUsage,
-  updateOrganization,
-  type UsageSources,
-} from '../../inventory/workspaces/organizations.ts';
+import { workspaceAccess, Workspaces } from '../../inventory/workspaces/workspaces.ts';
+import { Organizations, type QuotaUse } from '../../inventory/workspaces/organizations.ts';
 import { type Scope, scopes, type Verb, verbs } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
@@ -38,6 +20,8 @@ import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
 import { byOrganization, type RecordRoutes } from './record-routes.ts';
 import type { StreetMaps } from './maps.ts';
+import type { Samples } from '../../storage/samples/samples.ts';
+import type { WaitingOf } from '../../inventory/health/health.ts';
 import { checkDashboardConfiguration } from './dashboard-check.ts';
 import type { WantedDemo } from '../../operations/demo-workspaces.ts';
 
@@ -50,22 +34,22 @@ export function workspaceRoutes(
   dropSamples: (deviceId: string) => Promise<void>,
 ): Route[] {
   const { records } = common;
+  const service = new Workspaces(records);
   return [
     ...common.crud(workspaces, {
       kind: 'workspace',
       createIn: byOrganization,
-      list: ({ query }, principal) =>
-        listWorkspaces(records, principal, query, pageRequestOf(query)),
+      list: ({ query }, principal) => service.list(principal, query, pageRequestOf(query)),
       checkCreate: async ({ body }) => {
         await checkHolidayRegion(body.settings);
         await streetMaps.check(body.settings?.map);
       },
-      create: (step, { body }) => createWorkspace(step, body),
-      read: (id) => readWorkspace(records, id),
+      create: (step, { body }) => new Workspaces(step).create(body),
+      read: (id) => service.read(id),
       update: async (id, { body }) => {
         await checkHolidayRegion(body.settings);
         await streetMaps.check(body.settings?.map);
-        return updateWorkspace(records, id, body);
+        return service.update(id, body);
       },
       async remove(id, _input, principal) {
         const deviceIds = await deleteWorkspaceOrDemo(records, principal, id);
@@ -110,28 +94,37 @@ function verbNamed(name: string): Verb {
 
 // Route of stored samples and used quotas.
 
-export function usageRoute({ records }: RecordRoutes, sources: UsageSources): Route {
+export function usageRoute({ records }: RecordRoutes, samples: Samples, quotas: QuotaUse): Route {
   return route(storedUsage.read, ({ query }, principal) =>
-    readUsage(records, principal, listScopeOf(query), sources),
+    new Organizations(records).usage(principal, listScopeOf(query), samples, quotas),
   );
 }
 
 // Route of the effect of another retention (contract 37).
 
-export function retentionEffectRoute(common: RecordRoutes, sources: EffectSources): Route {
+export function retentionEffectRoute(common: RecordRoutes, samples: Samples): Route {
   return resourceRoute(workspaces.retentionEffect, common.byId('workspace'), ({ params, query }) =>
-    readRetentionEffect(common.records, params.id, query.retentionDays, sources),
+    new Workspaces(common.records).retentionEffect(params.id, query.retentionDays, samples),
   );
 }
 
 // Route of the overview of a workspace (contract 37).
 
-export function workspaceOverviewRoute(common: RecordRoutes, sources: OverviewSources): Route {
+export function workspaceOverviewRoute(
+  common: RecordRoutes,
+  samples: Samples,
+  waitingOf: WaitingOf,
+): Route {
   return resourceRoute(
     workspaces.overview,
     common.byId('workspace'),
     ({ params, query }, principal) =>
-      readOverview(common.records, principal, { workspaceId: params.id, ...query }, sources),
+      new Workspaces(common.records).overview(
+        principal,
+        { workspaceId: params.id, ...query },
+        samples,
+        waitingOf,
+      ),
   );
 }
 
@@ -163,26 +156,27 @@ function configurationRoutes(
 
 function organizationRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new Organizations(records);
   return [
     route(organizations.list, ({ query }, principal) =>
-      listOrganizations(records, principal, query.minimal ?? false, pageRequestOf(query)),
+      service.list(principal, query.minimal ?? false, pageRequestOf(query)),
     ),
     route(organizations.create, (input, principal) =>
       common.createdOnce(
         input,
         principal,
-        (step) => createOrganization(step, principal, input.body),
-        (id) => readOrganization(records, id),
+        (step) => new Organizations(step).create(principal, input.body),
+        (id) => service.read(id),
       ),
     ),
     resourceRoute(organizations.read, common.byId('organization'), ({ params }) =>
-      readOrganization(records, params.id),
+      service.read(params.id),
     ),
     resourceRoute(organizations.update, common.byId('organization'), ({ params, body }) =>
-      updateOrganization(records, params.id, body),
+      service.update(params.id, body),
     ),
     resourceRoute(organizations.remove, common.byId('organization'), ({ params }) =>
-      deleteOrganization(records, params.id),
+      service.remove(params.id),
     ),
   ];
 }
@@ -207,7 +201,7 @@ export function demoWorkspaceRoute(
       const credential = { ...credentialOf(headers), 'x-request-id': requestId };
       const created = await startDemo({ organizationId, workspaceId, headers: credential });
       await keepDemoDeviceTypes(records, workspaceId, created);
-      return readWorkspace(records, workspaceId);
+      return new Workspaces(records).read(workspaceId);
     },
   );
 }

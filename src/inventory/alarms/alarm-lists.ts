@@ -38,25 +38,62 @@ export interface AlarmQuery extends ListScope {
 
 const idsPerRead = 1_000;
 
-/** Newest trigger first, unless the page asks for another order. Throws 400, 403 or 404. */
-export async function listAlarms(
-  records: Records,
-  principal: Principal,
-  query: AlarmQuery,
-  page: PageRequest,
-): Promise<Page<AlarmView>> {
-  const filter = await filterOf(records, principal, query, 'read');
-  const db = records.elsewhere(filter.organizationId);
-  const { rows, total } = await alarmRows.list(db, filter, page);
-  return pageOf(await alarmViews(records.db, rows), total, page);
-}
+/** Alarms as callers read them (contract 37). */
+export class Alarms {
+  readonly #records: Records;
 
-/** Throws 404. */
-export async function readAlarm(records: Records, id: string): Promise<AlarmView> {
-  const [alarm] = await alarmRows.find(records.db, [id]);
-  const [view] = await alarmViews(records.db, [found(alarm, 'alarm', id)]);
-  if (view === undefined) throw new Error(`Alarm ${id} has no view`);
-  return view;
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  /** Newest trigger first, unless the page asks for another order. Throws 400, 403 or 404. */
+  async list(principal: Principal, query: AlarmQuery, page: PageRequest): Promise<Page<AlarmView>> {
+    const filter = await filterOf(this.#records, principal, query, 'read');
+    const db = this.#records.elsewhere(filter.organizationId);
+    const { rows, total } = await alarmRows.list(db, filter, page);
+    return pageOf(await alarmViews(this.#records.db, rows), total, page);
+  }
+
+  /** Throws 404. */
+  async read(id: string): Promise<AlarmView> {
+    const [alarm] = await alarmRows.find(this.#records.db, [id]);
+    const [view] = await alarmViews(this.#records.db, [found(alarm, 'alarm', id)]);
+    if (view === undefined) throw new Error(`Alarm ${id} has no view`);
+    return view;
+  }
+
+  /** The ids of the alarms that the caller may change and that can change. Throws 400, 403 or 404. */
+  async changeableIds(principal: Principal, query: AlarmQuery): Promise<readonly string[]> {
+    const filter = await filterOf(this.#records, principal, query, 'update');
+    const db = this.#records.elsewhere(filter.organizationId);
+    const open = { ...filter, states: filter.states ?? ['OPEN', 'ACKNOWLEDGED'] };
+    const ids: string[] = [];
+    for (;;) {
+      const some = await alarmRows.idsAfter(db, open, ids.at(-1) ?? '', idsPerRead);
+      ids.push(...some);
+      if (some.length < idsPerRead) return ids;
+    }
+  }
+
+  /** Of named alarms, those that the caller may change, and the others: unknown or out of reach. */
+  async reachableIds(
+    principal: Principal,
+    ids: readonly string[],
+  ): Promise<{ readonly allowed: readonly string[]; readonly unknown: readonly string[] }> {
+    const { db } = this.#records;
+    const alarms = new Map((await alarmRows.find(db, ids)).map((alarm) => [alarm.id, alarm]));
+    const allowed: string[] = [];
+    const unknown: string[] = [];
+    for (const id of new Set(ids)) {
+      const alarm = alarms.get(id);
+      const isAllowed =
+        alarm?.organizationId === principal.organizationId &&
+        holds(principal, 'rule', 'update', alarm.workspaceId) &&
+        (principal.workspaces === 'all' || principal.workspaces.has(alarm.workspaceId));
+      (isAllowed ? allowed : unknown).push(id);
+    }
+    return { allowed, unknown };
+  }
 }
 
 async function filterOf(
@@ -91,43 +128,6 @@ function known<T extends string>(
     const reason = `${field}: must be one of ${names.join(', ')}`;
     throw problem('invalidRequest', { reason });
   });
-}
-
-/** The ids of the alarms that the caller may change and that can change. Throws 400, 403 or 404. */
-export async function changeableAlarmIds(
-  records: Records,
-  principal: Principal,
-  query: AlarmQuery,
-): Promise<readonly string[]> {
-  const filter = await filterOf(records, principal, query, 'update');
-  const db = records.elsewhere(filter.organizationId);
-  const open = { ...filter, states: filter.states ?? ['OPEN', 'ACKNOWLEDGED'] };
-  const ids: string[] = [];
-  for (;;) {
-    const some = await alarmRows.idsAfter(db, open, ids.at(-1) ?? '', idsPerRead);
-    ids.push(...some);
-    if (some.length < idsPerRead) return ids;
-  }
-}
-
-/** Of named alarms, those that the caller may change, and the others: unknown or out of reach. */
-export async function reachableAlarmIds(
-  { db }: Records,
-  principal: Principal,
-  ids: readonly string[],
-): Promise<{ readonly allowed: readonly string[]; readonly unknown: readonly string[] }> {
-  const alarms = new Map((await alarmRows.find(db, ids)).map((alarm) => [alarm.id, alarm]));
-  const allowed: string[] = [];
-  const unknown: string[] = [];
-  for (const id of new Set(ids)) {
-    const alarm = alarms.get(id);
-    const isAllowed =
-      alarm?.organizationId === principal.organizationId &&
-      holds(principal, 'rule', 'update', alarm.workspaceId) &&
-      (principal.workspaces === 'all' || principal.workspaces.has(alarm.workspaceId));
-    (isAllowed ? allowed : unknown).push(id);
-  }
-  return { allowed, unknown };
 }
 
 // Alarm view: an alarm with its comments as answers, messages and live events show it (contract 37).

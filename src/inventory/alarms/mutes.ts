@@ -45,93 +45,104 @@ function muteView(mute: Mute, now: EpochMs) {
   };
 }
 
-export async function createMute(records: Records, draft: MuteDraft) {
-  const record = await crud.create(records, async (step, fields) => {
-    const place = await placeIn(step, draft.workspaceId);
-    return { ...fields, ...place, ...drafted(draft), nextAt: step.now() };
-  });
-  return muteView(record, records.now());
-}
+/** Mutes as callers make and read them (contract 39.4). */
+export class Mutes {
+  readonly #records: Records;
 
-export async function readMute(records: Records, id: string) {
-  return muteView(await crud.read(records, id), records.now());
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-export async function listMutes(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & {
-    readonly search?: string | undefined;
-    readonly active?: boolean | undefined;
-  },
-  page: PageRequest,
-) {
-  const reach = await listReach(records, principal, filter);
-  const { search, active } = filter;
-  const { rows, total } = await muteRows.list(records.db, { ...reach, search, active }, page);
-  const now = records.now();
-  return pageOf(
-    rows.map((row) => muteView(row, now)),
-    total,
-    page,
-  );
-}
+  async create(draft: MuteDraft) {
+    const record = await crud.create(this.#records, async (step, fields) => {
+      const place = await placeIn(step, draft.workspaceId);
+      return { ...fields, ...place, ...drafted(draft), nextAt: step.now() };
+    });
+    return muteView(record, this.#records.now());
+  }
 
-/** Open alarms are looked at again, because it may mute others now. */
-export async function updateMute(records: Records, id: string, sent: MuteUpdate) {
-  const record = await crud.update(records, id, sent, (current) => {
-    const kept = {
-      reason: current.description,
-      what: current.what,
-      severityBelow: current.severityBelow,
-      once: current.once && {
-        from: formatInstant(current.once.from),
-        to: formatInstant(current.once.to),
-      },
-      weekly: current.weekly,
-      active: current.active,
-    };
-    const { version: _, name = current.name, ...changed } = sent;
-    // A sent schedule replaces the other kind.
-    const schedule = sent.once ? { weekly: null } : sent.weekly ? { once: null } : {};
-    const given = Object.fromEntries(
-      Object.entries(changed).filter(([, value]) => value !== undefined),
+  async read(id: string) {
+    return muteView(await crud.read(this.#records, id), this.#records.now());
+  }
+
+  async list(
+    principal: Principal,
+    filter: ListScope & {
+      readonly search?: string | undefined;
+      readonly active?: boolean | undefined;
+    },
+    page: PageRequest,
+  ) {
+    const reach = await listReach(this.#records, principal, filter);
+    const { search, active } = filter;
+    const { rows, total } = await muteRows.list(
+      this.#records.db,
+      { ...reach, search, active },
+      page,
     );
-    const draft = { ...kept, ...schedule, ...given, name, workspaceId: current.workspaceId };
-    return { ...drafted(draft), nextAt: records.now() };
-  });
-  return muteView(record, records.now());
-}
+    const now = this.#records.now();
+    return pageOf(
+      rows.map((row) => muteView(row, now)),
+      total,
+      page,
+    );
+  }
 
-/** Its alarms are told at once, unless another mute keeps them quiet. */
-export async function deleteMute(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    await crud.remove(step, id);
-    await alarmRows.endMute(step.db, id, step.now());
-  });
-}
+  /** Open alarms are looked at again, because it may mute others now. */
+  async update(id: string, sent: MuteUpdate) {
+    const record = await crud.update(this.#records, id, sent, (current) => {
+      const kept = {
+        reason: current.description,
+        what: current.what,
+        severityBelow: current.severityBelow,
+        once: current.once && {
+          from: formatInstant(current.once.from),
+          to: formatInstant(current.once.to),
+        },
+        weekly: current.weekly,
+        active: current.active,
+      };
+      const { version: _, name = current.name, ...changed } = sent;
+      // A sent schedule replaces the other kind.
+      const schedule = sent.once ? { weekly: null } : sent.weekly ? { once: null } : {};
+      const given = Object.fromEntries(
+        Object.entries(changed).filter(([, value]) => value !== undefined),
+      );
+      const draft = { ...kept, ...schedule, ...given, name, workspaceId: current.workspaceId };
+      return { ...drafted(draft), nextAt: this.#records.now() };
+    });
+    return muteView(record, this.#records.now());
+  }
 
-/** Mutes one alarm by its key, in the open transaction. Throws 400, or 409 for a cleared alarm. */
-export async function muteOfAlarm(
-  step: Step,
-  { id, state, workspaceId, key, name }: Alarm,
-  sent: {
-    readonly for?: string | null | undefined;
-    readonly until?: string | null | undefined;
-    readonly reason?: string | null | undefined;
-  },
-): Promise<AlarmMute> {
-  if (state === 'CLEARED') throw problem('alarmCleared', { id });
-  const now = step.now();
-  const until = endOf(sent, now);
-  const { id: muteId } = await createMute(step, {
-    name: name.slice(0, nameCharactersMax) || key.slice(0, nameCharactersMax),
-    workspaceId,
-    what: { alarmKeys: [key] },
-    reason: sent.reason ?? null,
-    once: { from: formatInstant(now), to: formatInstant(until) },
-  });
-  return { muteId, until };
+  /** Its alarms are told at once, unless another mute keeps them quiet. */
+  async remove(id: string): Promise<void> {
+    await change(this.#records, async (step) => {
+      await crud.remove(step, id);
+      await alarmRows.endMute(step.db, id, step.now());
+    });
+  }
+
+  /** Mutes one alarm by its key, in the open transaction. Throws 400, or 409 for a cleared alarm. */
+  async muteAlarm(
+    { id, state, workspaceId, key, name }: Alarm,
+    sent: {
+      readonly for?: string | null | undefined;
+      readonly until?: string | null | undefined;
+      readonly reason?: string | null | undefined;
+    },
+  ): Promise<AlarmMute> {
+    if (state === 'CLEARED') throw problem('alarmCleared', { id });
+    const now = this.#records.now();
+    const until = endOf(sent, now);
+    const { id: muteId } = await this.create({
+      name: name.slice(0, nameCharactersMax) || key.slice(0, nameCharactersMax),
+      workspaceId,
+      what: { alarmKeys: [key] },
+      reason: sent.reason ?? null,
+      once: { from: formatInstant(now), to: formatInstant(until) },
+    });
+    return { muteId, until };
+  }
 }
 
 const nameCharactersMax = 200;

@@ -73,69 +73,77 @@ export async function leftOf(
   return left;
 }
 
-export async function createOnCall(records: Records, draft: OnCallDraft) {
-  const record = await crud.create(records, async (step, fields) => {
-    const place = await placeIn(step, draft.workspaceId);
-    const read = drafted(draft);
-    const memberEmails = await organizationMemberRows.emailsAmong(step.db, place.organizationId, [
-      ...new Set(emailsOf(read)),
-    ]);
-    return { ...fields, ...place, ...read, memberEmails: [...memberEmails] };
-  });
-  return onCallView(record, new Set());
-}
+/** On-call orders as callers make and read them (contract 39.4). */
+export class OnCallOrders {
+  readonly #records: Records;
 
-export async function readOnCall(records: Records, id: string) {
-  const [view] = await withLeft(records.db, [await crud.read(records, id)]);
-  if (view === undefined) throw new Error('An on-call order has no view');
-  return view;
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-export async function listOnCalls(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & { readonly search?: string | undefined },
-  page: PageRequest,
-) {
-  const reach = await listReach(records, principal, filter);
-  const { search } = filter;
-  const { rows, total } = await onCallRows.list(records.db, { ...reach, search }, page);
-  return pageOf(await withLeft(records.db, rows), total, page);
-}
+  async create(draft: OnCallDraft) {
+    const record = await crud.create(this.#records, async (step, fields) => {
+      const place = await placeIn(step, draft.workspaceId);
+      const read = drafted(draft);
+      const memberEmails = await organizationMemberRows.emailsAmong(step.db, place.organizationId, [
+        ...new Set(emailsOf(read)),
+      ]);
+      return { ...fields, ...place, ...read, memberEmails: [...memberEmails] };
+    });
+    return onCallView(record, new Set());
+  }
 
-/** An address of a former member stays one until a member of the organization has it again. */
-export function updateOnCall(records: Records, id: string, sent: OnCallUpdate) {
-  return change(records, async (step) => {
-    const current = await crud.read(step, id);
-    const { workspaceId, organizationId } = current;
-    const read = drafted({ ...sentForm(current), ...givenIn(sent), workspaceId });
-    const emails = emailsOf(read);
-    const members = await organizationMemberRows.emailsAmong(step.db, organizationId, [
-      ...new Set(emails),
-    ]);
-    const known = current.memberEmails.filter((email) => emails.includes(email));
-    const memberEmails = [...new Set([...members, ...known])];
-    await crud.update(step, id, sent, () => ({ ...read, memberEmails }));
-    return readOnCall(step, id);
-  });
-}
+  async read(id: string) {
+    const [view] = await withLeft(this.#records.db, [await crud.read(this.#records, id)]);
+    if (view === undefined) throw new Error('An on-call order has no view');
+    return view;
+  }
 
-/** Throws 409 naming the output connectors that notify it. */
-export function deleteOnCall(records: Records, id: string): Promise<void> {
-  return crud.remove(records, id, async (step) =>
-    connectorsNaming(step, await crud.read(step, id)),
-  );
-}
+  async list(
+    principal: Principal,
+    filter: ListScope & { readonly search?: string | undefined },
+    page: PageRequest,
+  ) {
+    const reach = await listReach(this.#records, principal, filter);
+    const { search } = filter;
+    const { rows, total } = await onCallRows.list(this.#records.db, { ...reach, search }, page);
+    return pageOf(await withLeft(this.#records.db, rows), total, page);
+  }
 
-/** Who is on call at the time, an ISO-8601 date-time; now without one. Throws 400 for another text. */
-export async function readOnCallNow(records: Records, id: string, at: string | undefined) {
-  const onCall = await crud.read(records, id);
-  const moment = at === undefined ? records.now() : parseInstant(at);
-  if (moment === undefined)
-    throw problem('invalidRequest', { reason: 'query at: is not a valid ISO-8601 date-time' });
-  const left = (await leftOf(records.db, [onCall])).get(id);
-  const { email, until, next } = onCallAt(onCall, zoneOfOrder(onCall), moment, left);
-  return { email, until: formatInstantOrNull(until), next };
+  /** An address of a former member stays one until a member of the organization has it again. */
+  update(id: string, sent: OnCallUpdate) {
+    return change(this.#records, async (step) => {
+      const current = await crud.read(step, id);
+      const { workspaceId, organizationId } = current;
+      const read = drafted({ ...sentForm(current), ...givenIn(sent), workspaceId });
+      const emails = emailsOf(read);
+      const members = await organizationMemberRows.emailsAmong(step.db, organizationId, [
+        ...new Set(emails),
+      ]);
+      const known = current.memberEmails.filter((email) => emails.includes(email));
+      const memberEmails = [...new Set([...members, ...known])];
+      await crud.update(step, id, sent, () => ({ ...read, memberEmails }));
+      return new OnCallOrders(step).read(id);
+    });
+  }
+
+  /** Throws 409 naming the output connectors that notify it. */
+  remove(id: string): Promise<void> {
+    return crud.remove(this.#records, id, async (step) =>
+      connectorsNaming(step, await crud.read(step, id)),
+    );
+  }
+
+  /** Who is on call at the time, an ISO-8601 date-time; now without one. Throws 400 for another text. */
+  async now(id: string, at: string | undefined) {
+    const onCall = await crud.read(this.#records, id);
+    const moment = at === undefined ? this.#records.now() : parseInstant(at);
+    if (moment === undefined)
+      throw problem('invalidRequest', { reason: 'query at: is not a valid ISO-8601 date-time' });
+    const left = (await leftOf(this.#records.db, [onCall])).get(id);
+    const { email, until, next } = onCallAt(onCall, zoneOfOrder(onCall), moment, left);
+    return { email, until: formatInstantOrNull(until), next };
+  }
 }
 
 /** A zone that the runtime no longer knows is UTC. */

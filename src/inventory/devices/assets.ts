@@ -36,7 +36,7 @@ import type { DeviceFilter } from '../../storage/records/rows/devices.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
 import { listDevices } from '../../storage/records/rows/device-lists.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
-import { deviceViews } from './devices.ts';
+import { Devices } from './devices.ts';
 
 export interface AssetFilter extends ListScope {
   readonly search?: string | undefined;
@@ -58,46 +58,66 @@ export interface AssetFilter extends ListScope {
   readonly expression?: unknown;
 }
 
-/** The filter names an organization or workspaces (contract 4). */
-export async function listAssets(
-  records: Records,
-  principal: Principal,
-  filter: AssetFilter,
-  page: PageRequest,
-) {
-  const { rows, total } = await listDevicePage(records, principal, filter, page);
-  return pageOf(await deviceViews(records, principal, rows), total, page);
-}
+/** Lists of devices by filters (contract 4). */
+export class Assets {
+  readonly #records: Records;
 
-/** The devices of one page. Throws 400, 403 or 404. */
-export async function listDevicePage(
-  records: Records,
-  principal: Principal,
-  filter: AssetFilter,
-  page: PageRequest,
-): Promise<Rows<Device>> {
-  const wanted = await deviceFilterOf(records, principal, filter);
-  return listDevices(records, wanted, page, records.now());
-}
-
-/** The filter for the store. Throws 400, 403 or 404. */
-export async function deviceFilterOf(
-  records: Records,
-  principal: Principal,
-  filter: AssetFilter,
-): Promise<DeviceFilter> {
-  if (filter.organizationId === undefined && (filter.workspaceIds ?? []).length === 0) {
-    throw problem('invalidRequest', {
-      reason: 'Set organizationId, workspaceId, or workspaceIds',
-    });
+  constructor(records: Records) {
+    this.#records = records;
   }
-  const reach = await listReach(records, principal, filter);
-  const { type, assetIds, expression, workspaceIds: _, organizationId: __, ...rest } = filter;
-  const wanted: DeviceFilter = { ...rest, ...reach, ids: assetIds };
-  // Every asset is a device.
-  if (type !== undefined && type !== 'DEVICE') return { ...wanted, ids: [] };
-  if (expression === undefined || expression === null) return wanted;
-  return { ...wanted, condition: await conditionOf(records, reach, expression) };
+
+  /** The filter names an organization or workspaces (contract 4). */
+  async list(principal: Principal, filter: AssetFilter, page: PageRequest) {
+    const { rows, total } = await this.devicePage(principal, filter, page);
+    return pageOf(await new Devices(this.#records).views(principal, rows), total, page);
+  }
+
+  /** The devices of one page. Throws 400, 403 or 404. */
+  async devicePage(
+    principal: Principal,
+    filter: AssetFilter,
+    page: PageRequest,
+  ): Promise<Rows<Device>> {
+    const wanted = await this.filterOf(principal, filter);
+    return listDevices(this.#records, wanted, page, this.#records.now());
+  }
+
+  /** The filter for the store. Throws 400, 403 or 404. */
+  async filterOf(principal: Principal, filter: AssetFilter): Promise<DeviceFilter> {
+    if (filter.organizationId === undefined && (filter.workspaceIds ?? []).length === 0) {
+      throw problem('invalidRequest', {
+        reason: 'Set organizationId, workspaceId, or workspaceIds',
+      });
+    }
+    const reach = await listReach(this.#records, principal, filter);
+    const { type, assetIds, expression, workspaceIds: _, organizationId: __, ...rest } = filter;
+    const wanted: DeviceFilter = { ...rest, ...reach, ids: assetIds };
+    // Every asset is a device.
+    if (type !== undefined && type !== 'DEVICE') return { ...wanted, ids: [] };
+    if (expression === undefined || expression === null) return wanted;
+    return { ...wanted, condition: await conditionOf(this.#records, reach, expression) };
+  }
+
+  async options(principal: Principal, scope: ListScope) {
+    const reach = await listReach(this.#records, principal, scope);
+    const choices: Partial<Record<AssetFieldName, FilterOption['values']>> = await filterChoices(
+      this.#records.db,
+      reach,
+      choicesMax,
+    );
+    const fields = (Object.keys(assetFields) as AssetFieldName[]).map((name): FilterOption => {
+      const field: AssetField = assetFields[name];
+      const values = field.values?.map((value) => ({ value, label: value })) ?? choices[name];
+      return {
+        field: name,
+        label: field.label,
+        filterTypes: field.types,
+        ...(values && { values }),
+      };
+    });
+    const customFields = await customFieldRows.ofWorkspaces(this.#records.db, reach);
+    return { filterOptions: [...fields, ...customFieldOptions(customFields)], definitions };
+  }
 }
 
 async function conditionOf(
@@ -131,27 +151,6 @@ const choicesMax = 1_000;
 function valueTypeOf({ type }: CustomFieldMeta): 'STRING' | 'NUMBER' | 'DATE' | undefined {
   if (type === 'JSON' || type === 'GPS_COORDINATES') return undefined;
   return type;
-}
-
-export async function filterOptions(records: Records, principal: Principal, scope: ListScope) {
-  const reach = await listReach(records, principal, scope);
-  const choices: Partial<Record<AssetFieldName, FilterOption['values']>> = await filterChoices(
-    records.db,
-    reach,
-    choicesMax,
-  );
-  const fields = (Object.keys(assetFields) as AssetFieldName[]).map((name): FilterOption => {
-    const field: AssetField = assetFields[name];
-    const values = field.values?.map((value) => ({ value, label: value })) ?? choices[name];
-    return {
-      field: name,
-      label: field.label,
-      filterTypes: field.types,
-      ...(values && { values }),
-    };
-  });
-  const customFields = await customFieldRows.ofWorkspaces(records.db, reach);
-  return { filterOptions: [...fields, ...customFieldOptions(customFields)], definitions };
 }
 
 /** One option per name: workspaces can have fields of the same name. */
@@ -204,7 +203,7 @@ interface Choice {
 }
 
 /** A field with more than `max` values is absent. */
-async function filterChoices(db: RecordsDb, place: Omit<WorkspaceFilter, 'search'>, max: number) {
+async function filterChoices(db: RecordsDb, place: WorkspaceFilter, max: number) {
   const { organizationId, workspaceIds } = place;
   const named = async (table: 'dataFlows' | 'tags'): Promise<Choice[]> => {
     let query = db
@@ -266,7 +265,7 @@ async function filterChoices(db: RecordsDb, place: Omit<WorkspaceFilter, 'search
 /** By path: rooms of many buildings have the same name. */
 async function choicesOfPlaces(
   db: RecordsDb,
-  place: Omit<WorkspaceFilter, 'search'>,
+  place: WorkspaceFilter,
   max: number,
 ): Promise<Choice[]> {
   const first = { page: 0, size: max + 1, sort: [] };

@@ -13,11 +13,11 @@ import { openTestRecords, type TestRecords } from '../../storage/records/testing
 import { createDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector } from '../data-flows/device-connectors.ts';
 import { change } from '../record-crud.ts';
-import { createWorkspace } from '../workspaces/workspaces.ts';
-import { createCustomField } from './device-field-values.ts';
+import { Workspaces } from '../workspaces/workspaces.ts';
+import { CustomFields } from './device-field-values.ts';
 import { changeDevice, changeDevices, type DeviceChange } from './device-batch.ts';
-import { deviceViews } from './devices.ts';
-import { createTag } from './tags.ts';
+import { Devices } from './devices.ts';
+import { Tags } from './tags.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const devicesMax = 9;
@@ -56,7 +56,7 @@ class Inventory {
     const { records, ids } = this;
     const viewer = { principal, viewOptions: { vendorNames: false, connectorSecrets: false } };
     for (const place of ['A', 'B']) {
-      const { id: workspaceId } = await createWorkspace(records, {
+      const { id: workspaceId } = await new Workspaces(records).create({
         organizationId: 'o',
         name: place,
       });
@@ -69,13 +69,13 @@ class Inventory {
         ids.set(`${place} ${connectivity}`, (await createDataFlow(records, viewer, flow)).id);
       }
       for (const name of place === 'A' ? ['red', 'green', 'blue'] : ['green', 'blue'])
-        ids.set(`${place} ${name}`, (await createTag(records, { workspaceId, name })).id);
+        ids.set(`${place} ${name}`, (await new Tags(records).create({ workspaceId, name })).id);
       for (const [name, type] of [
         ['room', 'STRING'],
         ['level', 'NUMBER'],
       ] as const) {
         const field = { workspaceId, name, type, required: place === 'B' && name === 'level' };
-        ids.set(`${place} ${name}`, (await createCustomField(records, field)).id);
+        ids.set(`${place} ${name}`, (await new CustomFields(records).create(field)).id);
       }
     }
   }
@@ -118,7 +118,7 @@ class Inventory {
         ['A', 'B'].map((place) => deviceRows.after(this.records, this.id(place), '', 1_000)),
       )
     ).flat();
-    const views = await deviceViews(this.records, principal, devices);
+    const views = await new Devices(this.records).views(principal, devices);
     const byDeviceId = views
       .map((view) => ({
         ...view,

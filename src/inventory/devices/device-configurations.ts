@@ -21,97 +21,98 @@ function view(record: DeviceConfiguration) {
   return { ...record, created: formatInstant(record.created) };
 }
 
-/** `workspaceId` must be the device's own when it is sent. */
-export async function createDeviceConfiguration(
-  records: Records,
-  deviceId: string,
-  sent: { readonly workspaceId?: string | null | undefined; readonly configuration: JsonObject },
-) {
-  if (JSON.stringify(sent.configuration).length > configurationLengthMax) {
-    throw problem('invalidRequest', {
-      reason: `body configuration: must be at most ${configurationLengthMax} characters`,
-    });
+/** Configurations of devices, each change a new version. */
+export class DeviceConfigurations {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
   }
-  return change(records, async (step) => {
-    const { workspaceId } = found(await deviceRows.find(step, deviceId), 'device', deviceId);
-    if (sent.workspaceId && sent.workspaceId !== workspaceId) {
+
+  /** `workspaceId` must be the device's own when it is sent. */
+  async create(
+    deviceId: string,
+    sent: { readonly workspaceId?: string | null | undefined; readonly configuration: JsonObject },
+  ) {
+    if (JSON.stringify(sent.configuration).length > configurationLengthMax) {
       throw problem('invalidRequest', {
-        reason: `body workspaceId: the device is in workspace ${workspaceId}`,
+        reason: `body configuration: must be at most ${configurationLengthMax} characters`,
       });
     }
-    const version = await deviceConfigurationRows.nextVersion(step.db, deviceId);
-    const record = {
-      deviceId,
-      version,
-      workspaceId,
-      configuration: sent.configuration,
-      created: records.now(),
-    };
-    await deviceConfigurationRows.insert(step.db, record);
-    step.announce({ kind: 'deviceConfiguration', id: configurationId(record), action: 'created' });
-    return view(record);
-  });
-}
+    return change(this.#records, async (step) => {
+      const { workspaceId } = found(await deviceRows.find(step, deviceId), 'device', deviceId);
+      if (sent.workspaceId && sent.workspaceId !== workspaceId) {
+        throw problem('invalidRequest', {
+          reason: `body workspaceId: the device is in workspace ${workspaceId}`,
+        });
+      }
+      const version = await deviceConfigurationRows.nextVersion(step.db, deviceId);
+      const record = {
+        deviceId,
+        version,
+        workspaceId,
+        configuration: sent.configuration,
+        created: this.#records.now(),
+      };
+      await deviceConfigurationRows.insert(step.db, record);
+      step.announce({
+        kind: 'deviceConfiguration',
+        id: configurationId(record),
+        action: 'created',
+      });
+      return view(record);
+    });
+  }
 
-/** Newest first. */
-export async function listDeviceConfigurations(
-  records: Records,
-  deviceId: string,
-  page: PageRequest,
-) {
-  const { rows, total } = await deviceConfigurationRows.list(records.db, deviceId, page);
-  return pageOf(rows.map(view), total, page);
-}
+  /** Newest first. */
+  async list(deviceId: string, page: PageRequest) {
+    const { rows, total } = await deviceConfigurationRows.list(this.#records.db, deviceId, page);
+    return pageOf(rows.map(view), total, page);
+  }
 
-export async function readDeviceConfiguration(
-  records: Records,
-  deviceId: string,
-  version: number | 'latest',
-) {
-  const record = await deviceConfigurationRows.find(records.db, deviceId, version);
-  return view(found(record, 'configuration', `${version}`));
-}
+  async read(deviceId: string, version: number | 'latest') {
+    const record = await deviceConfigurationRows.find(this.#records.db, deviceId, version);
+    return view(found(record, 'configuration', `${version}`));
+  }
 
-export async function deleteDeviceConfiguration(
-  records: Records,
-  deviceId: string,
-  version: number,
-): Promise<void> {
-  await change(records, async (step) => {
-    found(
-      await deviceConfigurationRows.find(step.db, deviceId, version),
+  async remove(deviceId: string, version: number): Promise<void> {
+    await change(this.#records, async (step) => {
+      found(
+        await deviceConfigurationRows.find(step.db, deviceId, version),
+        'configuration',
+        `${version}`,
+      );
+      await deviceConfigurationRows.remove(step.db, deviceId, version);
+      step.announce({
+        kind: 'deviceConfiguration',
+        id: configurationId({ deviceId, version }),
+        action: 'deleted',
+      });
+    });
+  }
+
+  /** Sends the latest version. Without a way to the device it is a 409. */
+  async push(
+    deviceId: string,
+    push: PushConfiguration | undefined,
+  ): Promise<{ readonly message: string }> {
+    const device = found(await deviceRows.find(this.#records, deviceId), 'device', deviceId);
+    const latest = found(
+      await deviceConfigurationRows.find(this.#records.db, deviceId, 'latest'),
       'configuration',
-      `${version}`,
+      'latest',
     );
-    await deviceConfigurationRows.remove(step.db, deviceId, version);
-    step.announce({
-      kind: 'deviceConfiguration',
-      id: configurationId({ deviceId, version }),
-      action: 'deleted',
-    });
-  });
-}
-
-/** Sends the latest version. Without a way to the device it is a 409. */
-export async function pushDeviceConfiguration(
-  records: Records,
-  deviceId: string,
-  push: PushConfiguration | undefined,
-): Promise<{ readonly message: string }> {
-  const device = found(await deviceRows.find(records, deviceId), 'device', deviceId);
-  const latest = found(
-    await deviceConfigurationRows.find(records.db, deviceId, 'latest'),
-    'configuration',
-    'latest',
-  );
-  if (device.connectivity !== 'MQTT') {
-    throw problem('configurationNotPushable', {
-      reason: `only MQTT devices support it, and this device uses ${device.connectivity}`,
-    });
+    if (device.connectivity !== 'MQTT') {
+      throw problem('configurationNotPushable', {
+        reason: `only MQTT devices support it, and this device uses ${device.connectivity}`,
+      });
+    }
+    if (push === undefined) {
+      throw problem('configurationNotPushable', {
+        reason: 'MQTT is disabled on this installation',
+      });
+    }
+    await push(latest);
+    return { message: 'Configuration successfully sent' };
   }
-  if (push === undefined) {
-    throw problem('configurationNotPushable', { reason: 'MQTT is disabled on this installation' });
-  }
-  await push(latest);
-  return { message: 'Configuration successfully sent' };
 }

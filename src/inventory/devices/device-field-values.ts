@@ -398,73 +398,77 @@ const crud = new Crud<CustomFieldMeta>(
   checkName,
 );
 
-export async function createCustomField(records: Records, draft: CustomFieldDraft) {
-  const record = await crud.create(records, async (step, fields) => ({
-    ...fields,
-    ...(await placeIn(step, draft.workspaceId)),
-    name: draft.name,
-    description: draft.description ?? null,
-    type: draft.type,
-    required: draft.required ?? false,
-    selectOptions: optionsFrom(draft.type, draft.selectOptions ?? null),
-  }));
-  return view(record);
-}
+/** Custom fields of workspaces as callers make and read them. */
+export class CustomFields {
+  readonly #records: Records;
 
-export async function readCustomField(records: Records, id: string) {
-  return view(await crud.read(records, id));
-}
-
-export async function listCustomFields(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & {
-    readonly search?: string | undefined;
-    readonly types?: readonly string[] | undefined;
-  },
-  page: PageRequest,
-): Promise<Page<ReturnType<typeof view>>> {
-  const reach = await listReach(records, principal, filter);
-  const types = filter.types?.map((type) => type.toUpperCase());
-  const unknown = types?.find((type) => !(customFieldTypes as readonly string[]).includes(type));
-  if (unknown !== undefined) {
-    throw problem('invalidRequest', {
-      reason: `query type: unknown type ${unknown}; valid types: ${customFieldTypes.join(', ')}`,
-    });
+  constructor(records: Records) {
+    this.#records = records;
   }
-  const { rows, total } = await customFieldRows.list(
-    records.db,
-    { ...reach, search: filter.search, types },
-    page,
-  );
-  return pageOf(rows.map(view), total, page);
-}
 
-/** The type is fixed: the request can repeat it, another type is rejected. */
-export async function updateCustomField(records: Records, id: string, sent: CustomFieldUpdate) {
-  const record = await crud.update(records, id, sent, (current) => {
-    const { type, required, selectOptions } = current;
-    if (sent.type && sent.type !== type) {
+  async create(draft: CustomFieldDraft) {
+    const record = await crud.create(this.#records, async (step, fields) => ({
+      ...fields,
+      ...(await placeIn(step, draft.workspaceId)),
+      name: draft.name,
+      description: draft.description ?? null,
+      type: draft.type,
+      required: draft.required ?? false,
+      selectOptions: optionsFrom(draft.type, draft.selectOptions ?? null),
+    }));
+    return view(record);
+  }
+
+  async read(id: string) {
+    return view(await crud.read(this.#records, id));
+  }
+
+  async list(
+    principal: Principal,
+    filter: ListScope & {
+      readonly search?: string | undefined;
+      readonly types?: readonly string[] | undefined;
+    },
+    page: PageRequest,
+  ): Promise<Page<ReturnType<typeof view>>> {
+    const reach = await listReach(this.#records, principal, filter);
+    const types = filter.types?.map((type) => type.toUpperCase());
+    const unknown = types?.find((type) => !(customFieldTypes as readonly string[]).includes(type));
+    if (unknown !== undefined) {
       throw problem('invalidRequest', {
-        reason: `body type: cannot be changed (it is ${type})`,
+        reason: `query type: unknown type ${unknown}; valid types: ${customFieldTypes.join(', ')}`,
       });
     }
-    return {
-      required: sent.required ?? required,
-      selectOptions: optionsFrom(type, orCurrent(sent.selectOptions, selectOptions)),
-    };
-  });
-  return view(record);
-}
+    const { rows, total } = await customFieldRows.list(
+      this.#records.db,
+      { ...reach, search: filter.search, types },
+      page,
+    );
+    return pageOf(rows.map(view), total, page);
+  }
 
-/** A field with values is a 409 that names some of the devices; `force` removes the values too. */
-export async function deleteCustomField(
-  records: Records,
-  id: string,
-  force: boolean,
-): Promise<void> {
-  await crud.remove(records, id, async ({ db }) => {
-    if (force) return [];
-    return customFieldRows.devicesUsing(db, id, usersNamedMax);
-  });
+  /** The type is fixed: the request can repeat it, another type is rejected. */
+  async update(id: string, sent: CustomFieldUpdate) {
+    const record = await crud.update(this.#records, id, sent, (current) => {
+      const { type, required, selectOptions } = current;
+      if (sent.type && sent.type !== type) {
+        throw problem('invalidRequest', {
+          reason: `body type: cannot be changed (it is ${type})`,
+        });
+      }
+      return {
+        required: sent.required ?? required,
+        selectOptions: optionsFrom(type, orCurrent(sent.selectOptions, selectOptions)),
+      };
+    });
+    return view(record);
+  }
+
+  /** A field with values is a 409 that names some of the devices; `force` removes the values too. */
+  async remove(id: string, force: boolean): Promise<void> {
+    await crud.remove(this.#records, id, async ({ db }) => {
+      if (force) return [];
+      return customFieldRows.devicesUsing(db, id, usersNamedMax);
+    });
+  }
 }

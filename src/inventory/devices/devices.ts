@@ -39,50 +39,100 @@ import { newId } from '../../model/ids.ts';
 import { unpagedOf } from '../../model/page.ts';
 import { deviceCredentialRows } from '../../storage/records/rows/credentials.ts';
 
-export async function createDevice(records: Records, principal: Principal, draft: DeviceDraft) {
-  const record = await change(records, (step) => changeDevice(step, { work: 'create', draft }));
-  return one(records, principal, record);
+/** Devices as callers make and read them (contract 7). */
+export class Devices {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  async create(principal: Principal, draft: DeviceDraft) {
+    const record = await change(this.#records, (step) =>
+      changeDevice(step, { work: 'create', draft }),
+    );
+    return one(this.#records, principal, record);
+  }
+
+  async read(principal: Principal, id: string) {
+    return one(
+      this.#records,
+      principal,
+      found(await deviceRows.find(this.#records, id), 'device', id),
+    );
+  }
+
+  /** By the physical id; 404 in another organization, 403 in another workspace. */
+  async readByDeviceId(principal: Principal, deviceId: string) {
+    const device = found(
+      await deviceRows.byDeviceId(this.#records, principal.organizationId, deviceId),
+      'device',
+      deviceId,
+    );
+    if (principal.workspaces !== 'all' && !principal.workspaces.has(device.workspaceId))
+      throw problem('permissionDenied');
+    return one(this.#records, principal, device);
+  }
+
+  async update(principal: Principal, id: string, sent: DeviceUpdate) {
+    const saved = await change(this.#records, (step) =>
+      changeDevice(step, { work: 'update', id, sent }),
+    );
+    return one(this.#records, principal, saved);
+  }
+
+  /** What it stored is dropped afterwards. */
+  async remove(id: string): Promise<void> {
+    await change(this.#records, (step) => changeDevice(step, { work: 'delete', id }));
+  }
+
+  /** The devices in full, in their order; `now` decides who is online. */
+  async views(principal: Principal, devices: readonly Device[]) {
+    const ids = devices.map((device) => device.id);
+    const flows = await dataFlowRows.byId(this.#records.db, [
+      ...new Set(devices.map((device) => device.dataFlowId)),
+    ]);
+    const flowList = [...flows.values()];
+    const connectors = await deviceConnectorRows.byId(this.#records, [
+      ...new Set(flowList.map((flow) => flow.deviceConnectorId)),
+    ]);
+    const typeIds = [...new Set(flowList.flatMap((flow) => flow.deviceTypeId ?? []))];
+    const types = await deviceTypeRows.namesOf(this.#records.db, typeIds);
+    const integrations = await integrationRows.byId(this.#records, [
+      ...new Set(devices.flatMap((device) => device.integrationId ?? [])),
+    ]);
+    const tags = await tagRows.ofDevices(this.#records.db, ids);
+    const paths = await placeRows.pathsOf(this.#records.db, [
+      ...new Set(devices.flatMap((device) => device.placeId ?? [])),
+    ]);
+    const customFields = await customFieldRows.ofDevices(this.#records.db, ids);
+    const metrics = await deviceStatusRows.metrics(this.#records.db, ids);
+    return devices.map((device) => {
+      const flow = flows.get(device.dataFlowId);
+      const context: DeviceContext = {
+        flow,
+        connector: connectors.get(flow?.deviceConnectorId ?? ''),
+        type: types.get(flow?.deviceTypeId ?? ''),
+        integration: integrations.get(device.integrationId ?? ''),
+        tags: tags.get(device.id) ?? [],
+        path: paths.get(device.placeId ?? ''),
+        customFields: customFields.get(device.id) ?? [],
+        metrics: metrics.get(device.id),
+      };
+      return view(
+        device,
+        context,
+        holds(principal, 'asset', 'update', device.workspaceId),
+        this.#records.now(),
+      );
+    });
+  }
 }
 
 async function one(records: Records, principal: Principal, device: Device) {
-  const [view] = await deviceViews(records, principal, [device]);
+  const [view] = await new Devices(records).views(principal, [device]);
   if (view === undefined) throw new Error('A device has no view');
   return view;
-}
-
-export async function readDevice(records: Records, principal: Principal, id: string) {
-  return one(records, principal, found(await deviceRows.find(records, id), 'device', id));
-}
-
-/** By the physical id; 404 in another organization, 403 in another workspace. */
-export async function readDeviceByDeviceId(
-  records: Records,
-  principal: Principal,
-  deviceId: string,
-) {
-  const device = found(
-    await deviceRows.byDeviceId(records, principal.organizationId, deviceId),
-    'device',
-    deviceId,
-  );
-  if (principal.workspaces !== 'all' && !principal.workspaces.has(device.workspaceId))
-    throw problem('permissionDenied');
-  return one(records, principal, device);
-}
-
-export async function updateDevice(
-  records: Records,
-  principal: Principal,
-  id: string,
-  sent: DeviceUpdate,
-) {
-  const saved = await change(records, (step) => changeDevice(step, { work: 'update', id, sent }));
-  return one(records, principal, saved);
-}
-
-/** What it stored is dropped afterwards. */
-export async function deleteDevice(records: Records, id: string): Promise<void> {
-  await change(records, (step) => changeDevice(step, { work: 'delete', id }));
 }
 
 // Devices in answers, many at a time: flows, tags and metrics are read once for all of them (contract 4).
@@ -102,57 +152,11 @@ interface DeviceContext {
   readonly metrics: DeviceMetrics | undefined;
 }
 
-/** The devices in full, in their order; `now` decides who is online. */
-export async function deviceViews(
-  records: Records,
-  principal: Principal,
-  devices: readonly Device[],
-) {
-  const ids = devices.map((device) => device.id);
-  const flows = await dataFlowRows.byId(records.db, [
-    ...new Set(devices.map((device) => device.dataFlowId)),
-  ]);
-  const flowList = [...flows.values()];
-  const connectors = await deviceConnectorRows.byId(records, [
-    ...new Set(flowList.map((flow) => flow.deviceConnectorId)),
-  ]);
-  const typeIds = [...new Set(flowList.flatMap((flow) => flow.deviceTypeId ?? []))];
-  const types = await deviceTypeRows.namesOf(records.db, typeIds);
-  const integrations = await integrationRows.byId(records, [
-    ...new Set(devices.flatMap((device) => device.integrationId ?? [])),
-  ]);
-  const tags = await tagRows.ofDevices(records.db, ids);
-  const paths = await placeRows.pathsOf(records.db, [
-    ...new Set(devices.flatMap((device) => device.placeId ?? [])),
-  ]);
-  const customFields = await customFieldRows.ofDevices(records.db, ids);
-  const metrics = await deviceStatusRows.metrics(records.db, ids);
-  return devices.map((device) => {
-    const flow = flows.get(device.dataFlowId);
-    const context: DeviceContext = {
-      flow,
-      connector: connectors.get(flow?.deviceConnectorId ?? ''),
-      type: types.get(flow?.deviceTypeId ?? ''),
-      integration: integrations.get(device.integrationId ?? ''),
-      tags: tags.get(device.id) ?? [],
-      path: paths.get(device.placeId ?? ''),
-      customFields: customFields.get(device.id) ?? [],
-      metrics: metrics.get(device.id),
-    };
-    return view(
-      device,
-      context,
-      holds(principal, 'asset', 'update', device.workspaceId),
-      records.now(),
-    );
-  });
-}
-
 /**
  * As clients of old read it: they refuse a device with a carrier or a type of integration that they
  * do not know, and the list that holds it, so that what has one is null (contract 42).
  */
-export function vendorDevice<V extends Awaited<ReturnType<typeof deviceViews>>[number]>(
+export function vendorDevice<V extends Awaited<ReturnType<Devices['views']>>[number]>(
   device: V,
 ): V {
   const { loraProperties, integration } = device;
@@ -360,62 +364,63 @@ function publicKeyFrom(
   return { pem, fingerprint: createHash('sha1').update(der).digest('hex') };
 }
 
-export async function createDeviceCredential(
-  records: Records,
-  deviceId: string,
-  draft: DeviceCredentialDraft,
-) {
-  const { pem, fingerprint } = publicKeyFrom(draft.algorithm, draft.publicKey);
-  const expiration = expirationFrom(draft.expiration);
-  return change(records, async (step) => {
-    const device = found(await deviceRows.find(step, deviceId), 'device', deviceId);
-    const known = await deviceCredentialRows.ofDevice(step.db, deviceId);
-    if (known.some((credential) => credential.fingerprint === fingerprint)) {
-      throw problem('credentialNotUnique', { fingerprint });
-    }
-    if (known.length >= credentialsPerDeviceMax) {
-      throw problem('invalidRequest', {
-        reason: `A device can have at most ${credentialsPerDeviceMax} credentials`,
-      });
-    }
-    const record: DeviceCredential = {
-      id: newId('deviceCredential'),
-      deviceId,
-      name: draft.name ?? null,
-      algorithm: draft.algorithm,
-      publicKey: pem,
-      fingerprint,
-      expiration,
-      created: records.now(),
-    };
-    await deviceCredentialRows.insert(step.db, record);
-    step.announce({ kind: 'deviceCredential', id: record.id, action: 'created' });
-    return credentialView(record, device);
-  });
-}
+/** Credentials of devices; private keys are never stored. */
+export class DeviceCredentials {
+  readonly #records: Records;
 
-/** All of them in one answer (contract 0.1). */
-export async function listDeviceCredentials(records: Records, deviceId: string) {
-  const device = found(await deviceRows.find(records, deviceId), 'device', deviceId);
-  const credentials = await deviceCredentialRows.ofDevice(records.db, deviceId);
-  return unpagedOf(credentials.map((credential) => credentialView(credential, device)));
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-export async function deleteDeviceCredential(
-  records: Records,
-  deviceId: string,
-  id: string,
-): Promise<void> {
-  await change(records, async (step) => {
-    const known = await deviceCredentialRows.ofDevice(step.db, deviceId);
-    found(
-      known.find((credential) => credential.id === id),
-      'device credential',
-      id,
-    );
-    await deviceCredentialRows.remove(step.db, id);
-    step.announce({ kind: 'deviceCredential', id, action: 'deleted' });
-  });
+  async create(deviceId: string, draft: DeviceCredentialDraft) {
+    const { pem, fingerprint } = publicKeyFrom(draft.algorithm, draft.publicKey);
+    const expiration = expirationFrom(draft.expiration);
+    return change(this.#records, async (step) => {
+      const device = found(await deviceRows.find(step, deviceId), 'device', deviceId);
+      const known = await deviceCredentialRows.ofDevice(step.db, deviceId);
+      if (known.some((credential) => credential.fingerprint === fingerprint)) {
+        throw problem('credentialNotUnique', { fingerprint });
+      }
+      if (known.length >= credentialsPerDeviceMax) {
+        throw problem('invalidRequest', {
+          reason: `A device can have at most ${credentialsPerDeviceMax} credentials`,
+        });
+      }
+      const record: DeviceCredential = {
+        id: newId('deviceCredential'),
+        deviceId,
+        name: draft.name ?? null,
+        algorithm: draft.algorithm,
+        publicKey: pem,
+        fingerprint,
+        expiration,
+        created: this.#records.now(),
+      };
+      await deviceCredentialRows.insert(step.db, record);
+      step.announce({ kind: 'deviceCredential', id: record.id, action: 'created' });
+      return credentialView(record, device);
+    });
+  }
+
+  /** All of them in one answer (contract 0.1). */
+  async list(deviceId: string) {
+    const device = found(await deviceRows.find(this.#records, deviceId), 'device', deviceId);
+    const credentials = await deviceCredentialRows.ofDevice(this.#records.db, deviceId);
+    return unpagedOf(credentials.map((credential) => credentialView(credential, device)));
+  }
+
+  async remove(deviceId: string, id: string): Promise<void> {
+    await change(this.#records, async (step) => {
+      const known = await deviceCredentialRows.ofDevice(step.db, deviceId);
+      found(
+        known.find((credential) => credential.id === id),
+        'device credential',
+        id,
+      );
+      await deviceCredentialRows.remove(step.db, id);
+      step.announce({ kind: 'deviceCredential', id, action: 'deleted' });
+    });
+  }
 }
 
 /** What answers tell: an uplink of a LoRa device shows that its network server knows it (contract 42). */

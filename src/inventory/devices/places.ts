@@ -141,90 +141,124 @@ async function planOf(
   return { blobId, ...size };
 }
 
-export async function createPlace(records: Records, draft: PlaceDraft) {
-  const record = await crud.create(records, async (step, fields) => ({
-    ...fields,
-    ...(await placeIn(step, draft.workspaceId)),
-    parentId: draft.parentId ?? null,
-    name: draft.name.trim(),
-    description: draft.description ?? null,
-    kind: draft.kind ?? null,
-    externalId: draft.externalId ?? null,
-    position: draft.position ?? null,
-    plan: await planOf(step, draft.workspaceId, draft.plan),
-    properties: draft.properties ?? {},
-  }));
-  return readPlace(records, record.id);
-}
+/** Places of a workspace as callers make and read them (contract 39.2). */
+export class Places {
+  readonly #records: Records;
 
-export async function readPlace(records: Records, id: string) {
-  const record = await crud.read(records, id);
-  const [shown = view(record, undefined)] = await views(records, [record]);
-  return shown;
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-/** `parentId`: only those directly below it; `null`: those at the top of the tree. */
-export async function listPlaces(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & {
-    readonly search?: string | undefined;
-    readonly parentId?: string | undefined;
-    readonly hasPlan?: boolean | undefined;
-  },
-  page: PageRequest,
-) {
-  const reach = await listReach(records, principal, filter);
-  const { search, parentId, hasPlan } = filter;
-  const wanted = { ...reach, search, hasPlan, parentId: parentId === 'null' ? null : parentId };
-  const { rows, total } = await placeRows.list(records.db, wanted, page);
-  return pageOf(await views(records, rows), total, page);
-}
-
-/** By place; without those in whose workspace the principal cannot read alarms. */
-export async function readHealthOfPlaces(
-  records: Records,
-  principal: Principal,
-  places: readonly { readonly id: string; readonly workspaceId: string }[],
-) {
-  const shown = places.filter(({ workspaceId }) => holds(principal, 'rule', 'read', workspaceId));
-  const { organizationId } = principal;
-  return placeRows.healthOf(
-    records.elsewhere(organizationId),
-    shown.map(({ id }) => id),
-  );
-}
-
-export async function updatePlace(records: Records, id: string, sent: PlaceUpdate) {
-  await change(records, async (step) => {
-    const { workspaceId, plan: before } = await crud.read(step, id);
-    const isKept = sent.plan === undefined || sent.plan?.blobId === before?.blobId;
-    const plan = isKept ? before : await planOf(step, workspaceId, sent.plan);
-    const named = sent.name === undefined ? sent : { ...sent, name: sent.name.trim() };
-    await crud.update(step, id, named, (current) => ({
-      parentId: orCurrent(sent.parentId, current.parentId),
-      kind: orCurrent(sent.kind, current.kind),
-      externalId: orCurrent(sent.externalId, current.externalId),
-      position: orCurrent(sent.position, current.position),
-      plan,
-      properties: sent.properties === undefined ? current.properties : (sent.properties ?? {}),
+  async create(draft: PlaceDraft) {
+    const record = await crud.create(this.#records, async (step, fields) => ({
+      ...fields,
+      ...(await placeIn(step, draft.workspaceId)),
+      parentId: draft.parentId ?? null,
+      name: draft.name.trim(),
+      description: draft.description ?? null,
+      kind: draft.kind ?? null,
+      externalId: draft.externalId ?? null,
+      position: draft.position ?? null,
+      plan: await planOf(step, draft.workspaceId, draft.plan),
+      properties: draft.properties ?? {},
     }));
-  });
-  return readPlace(records, id);
-}
+    return this.read(record.id);
+  }
 
-/**
- * Throws 409 for a place with places below it, with devices, or that a rule uses. With `force` all
- * that is below goes too, the devices are at no place, and the rules find no device there.
- */
-export async function deletePlace(records: Records, id: string, force = false): Promise<void> {
-  await change(records, async (step) => {
-    await crud.read(step, id);
-    const ids = await placeRows.below(step.db, id);
-    if (!force) refuseWhenUsed('place', await usersOf(step, id, ids.length - 1));
-    await placeRows.removeAll(step.db, ids);
-    for (const each of ids) step.announce({ kind: 'place', id: each, action: 'deleted' });
-  });
+  async read(id: string) {
+    const record = await crud.read(this.#records, id);
+    const [shown = view(record, undefined)] = await views(this.#records, [record]);
+    return shown;
+  }
+
+  /** `parentId`: only those directly below it; `null`: those at the top of the tree. */
+  async list(
+    principal: Principal,
+    filter: ListScope & {
+      readonly search?: string | undefined;
+      readonly parentId?: string | undefined;
+      readonly hasPlan?: boolean | undefined;
+    },
+    page: PageRequest,
+  ) {
+    const reach = await listReach(this.#records, principal, filter);
+    const { search, parentId, hasPlan } = filter;
+    const wanted = { ...reach, search, hasPlan, parentId: parentId === 'null' ? null : parentId };
+    const { rows, total } = await placeRows.list(this.#records.db, wanted, page);
+    return pageOf(await views(this.#records, rows), total, page);
+  }
+
+  /** By place; without those in whose workspace the principal cannot read alarms. */
+  async healthOf(
+    principal: Principal,
+    places: readonly { readonly id: string; readonly workspaceId: string }[],
+  ) {
+    const shown = places.filter(({ workspaceId }) => holds(principal, 'rule', 'read', workspaceId));
+    const { organizationId } = principal;
+    return placeRows.healthOf(
+      this.#records.elsewhere(organizationId),
+      shown.map(({ id }) => id),
+    );
+  }
+
+  async update(id: string, sent: PlaceUpdate) {
+    await change(this.#records, async (step) => {
+      const { workspaceId, plan: before } = await crud.read(step, id);
+      const isKept = sent.plan === undefined || sent.plan?.blobId === before?.blobId;
+      const plan = isKept ? before : await planOf(step, workspaceId, sent.plan);
+      const named = sent.name === undefined ? sent : { ...sent, name: sent.name.trim() };
+      await crud.update(step, id, named, (current) => ({
+        parentId: orCurrent(sent.parentId, current.parentId),
+        kind: orCurrent(sent.kind, current.kind),
+        externalId: orCurrent(sent.externalId, current.externalId),
+        position: orCurrent(sent.position, current.position),
+        plan,
+        properties: sent.properties === undefined ? current.properties : (sent.properties ?? {}),
+      }));
+    });
+    return this.read(id);
+  }
+
+  /**
+   * Throws 409 for a place with places below it, with devices, or that a rule uses. With `force` all
+   * that is below goes too, the devices are at no place, and the rules find no device there.
+   */
+  async remove(id: string, force = false): Promise<void> {
+    await change(this.#records, async (step) => {
+      await crud.read(step, id);
+      const ids = await placeRows.below(step.db, id);
+      if (!force) refuseWhenUsed('place', await usersOf(step, id, ids.length - 1));
+      await placeRows.removeAll(step.db, ids);
+      for (const each of ids) step.announce({ kind: 'place', id: each, action: 'deleted' });
+    });
+  }
+
+  /** Each refused device says why, and stops no other. */
+  async changeDevices(id: string, { add, remove, positions }: PlaceDevicesBody) {
+    const place = found(await placeRows.find(this.#records.db, id), 'place', id);
+    const changes = new Map<string, DeviceChange & { readonly work: 'place' }>();
+    const wanted = (deviceId: string) =>
+      changes.get(deviceId) ?? { work: 'place' as const, id: deviceId, placeId: id };
+    for (const deviceId of add ?? []) changes.set(deviceId, { ...wanted(deviceId), does: 'add' });
+    for (const deviceId of remove ?? []) {
+      if (changes.has(deviceId))
+        throw problem('invalidRequest', {
+          reason: `body remove: device ${deviceId} is also in add`,
+        });
+      changes.set(deviceId, { ...wanted(deviceId), does: 'remove' });
+    }
+    for (const { deviceId, x, y } of positions ?? [])
+      changes.set(deviceId, { does: 'stay', ...wanted(deviceId), position: { x, y } });
+    const asked = [...changes.values()];
+    const outcomes = await change(this.#records, (step) =>
+      changeDevices(step, asked, place.workspaceId),
+    );
+    const refused = outcomes.flatMap((outcome, at) => {
+      const deviceId = asked[at]?.id ?? '';
+      return outcome instanceof Problem ? [{ deviceId, message: outcome.message }] : [];
+    });
+    return { changed: outcomes.length - refused.length, refused };
+  }
 }
 
 async function usersOf({ db }: Step, id: string, below: number): Promise<string[]> {
@@ -235,35 +269,6 @@ async function usersOf({ db }: Step, id: string, below: number): Promise<string[
     ...(devicesBelow > 0 ? [`${devicesBelow} ${devicesBelow === 1 ? 'device' : 'devices'}`] : []),
     ...rules.map((rule) => `rule ${rule.name} (${rule.id})`),
   ];
-}
-
-/** Each refused device says why, and stops no other. */
-export async function changeDevicesOfPlace(
-  records: Records,
-  id: string,
-  { add, remove, positions }: PlaceDevicesBody,
-) {
-  const place = found(await placeRows.find(records.db, id), 'place', id);
-  const changes = new Map<string, DeviceChange & { readonly work: 'place' }>();
-  const wanted = (deviceId: string) =>
-    changes.get(deviceId) ?? { work: 'place' as const, id: deviceId, placeId: id };
-  for (const deviceId of add ?? []) changes.set(deviceId, { ...wanted(deviceId), does: 'add' });
-  for (const deviceId of remove ?? []) {
-    if (changes.has(deviceId))
-      throw problem('invalidRequest', {
-        reason: `body remove: device ${deviceId} is also in add`,
-      });
-    changes.set(deviceId, { ...wanted(deviceId), does: 'remove' });
-  }
-  for (const { deviceId, x, y } of positions ?? [])
-    changes.set(deviceId, { does: 'stay', ...wanted(deviceId), position: { x, y } });
-  const asked = [...changes.values()];
-  const outcomes = await change(records, (step) => changeDevices(step, asked, place.workspaceId));
-  const refused = outcomes.flatMap((outcome, at) => {
-    const deviceId = asked[at]?.id ?? '';
-    return outcome instanceof Problem ? [{ deviceId, message: outcome.message }] : [];
-  });
-  return { changed: outcomes.length - refused.length, refused };
 }
 
 // Picture size: width and height of a PNG, JPEG, WebP or SVG file, read from its header.

@@ -27,55 +27,67 @@ function checkColor(color: string | null): string | null {
 
 const crud = new Crud<Tag>('tag', 'tag', () => tagRows);
 
-export async function createTag(records: Records, draft: TagDraft) {
-  const record = await crud.create(records, async (step, fields) => ({
-    ...fields,
-    ...(await placeIn(step, draft.workspaceId)),
-    name: draft.name,
-    description: draft.description ?? null,
-    color: checkColor(draft.color ?? null),
-  }));
-  return view(record, new Map());
-}
+/** Tags of workspaces as callers make and read them (contract 6). */
+export class Tags {
+  readonly #records: Records;
 
-export async function readTag(records: Records, id: string) {
-  const record = await crud.read(records, id);
-  return view(record, await tagRows.deviceCounts(records.db, [id]));
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-export async function listTags(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & { readonly search?: string | undefined },
-  page: PageRequest,
-): Promise<Page<ReturnType<typeof view>>> {
-  const reach = await listReach(records, principal, filter);
-  const { rows, total } = await tagRows.list(records.db, { ...reach, search: filter.search }, page);
-  const counts = await tagRows.deviceCounts(
-    records.db,
-    rows.map((row) => row.id),
-  );
-  return pageOf(
-    rows.map((row) => view(row, counts)),
-    total,
-    page,
-  );
-}
+  async create(draft: TagDraft) {
+    const record = await crud.create(this.#records, async (step, fields) => ({
+      ...fields,
+      ...(await placeIn(step, draft.workspaceId)),
+      name: draft.name,
+      description: draft.description ?? null,
+      color: checkColor(draft.color ?? null),
+    }));
+    return view(record, new Map());
+  }
 
-export async function updateTag(records: Records, id: string, sent: TagUpdate) {
-  await crud.update(records, id, sent, (current) => ({
-    color: checkColor(orCurrent(sent.color, current.color)),
-  }));
-  return readTag(records, id);
-}
+  async read(id: string) {
+    const record = await crud.read(this.#records, id);
+    return view(record, await tagRows.deviceCounts(this.#records.db, [id]));
+  }
 
-/**
- * Devices with the tag lose it. A rule or a calculation with the tag as input would have no device,
- * so it blocks the deletion (409).
- */
-export async function deleteTag(records: Records, id: string): Promise<void> {
-  await crud.remove(records, id, async ({ db }) => [
-    ...(await ruleRows.namesOfUsing(db, 'tag', id, usersNamedMax)),
-    ...(await calculationRows.ofTag(db, id, usersNamedMax)),
-  ]);
+  async list(
+    principal: Principal,
+    filter: ListScope & { readonly search?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<ReturnType<typeof view>>> {
+    const reach = await listReach(this.#records, principal, filter);
+    const { rows, total } = await tagRows.list(
+      this.#records.db,
+      { ...reach, search: filter.search },
+      page,
+    );
+    const counts = await tagRows.deviceCounts(
+      this.#records.db,
+      rows.map((row) => row.id),
+    );
+    return pageOf(
+      rows.map((row) => view(row, counts)),
+      total,
+      page,
+    );
+  }
+
+  async update(id: string, sent: TagUpdate) {
+    await crud.update(this.#records, id, sent, (current) => ({
+      color: checkColor(orCurrent(sent.color, current.color)),
+    }));
+    return this.read(id);
+  }
+
+  /**
+   * Devices with the tag lose it. A rule or a calculation with the tag as input would have no device,
+   * so it blocks the deletion (409).
+   */
+  async remove(id: string): Promise<void> {
+    await crud.remove(this.#records, id, async ({ db }) => [
+      ...(await ruleRows.namesOfUsing(db, 'tag', id, usersNamedMax)),
+      ...(await calculationRows.ofTag(db, id, usersNamedMax)),
+    ]);
+  }
 }

@@ -15,11 +15,11 @@ import { userRows } from '../../storage/records/rows/users.ts';
 import { createDataFlow, updateDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector } from '../data-flows/device-connectors.ts';
 import { createDeviceType, updateDeviceType } from '../data-flows/device-types.ts';
-import { createCustomField, deleteCustomField, updateCustomField } from './device-field-values.ts';
-import { createDevice, deleteDevice, updateDevice } from './devices.ts';
-import { createTag, deleteTag, updateTag } from './tags.ts';
+import { CustomFields } from './device-field-values.ts';
+import { Devices } from './devices.ts';
+import { Tags } from './tags.ts';
 import { type UplinkRouteCache, createUplinkRouteCache } from './uplink-route-cache.ts';
-import { createWorkspace } from '../workspaces/workspaces.ts';
+import { Workspaces } from '../workspaces/workspaces.ts';
 import { processorMs } from '../../structures/testing-processor-time.ts';
 
 const now = 1;
@@ -119,7 +119,7 @@ beforeAll(async () => {
     properties: null,
     ...audit,
   });
-  workspaceId = (await createWorkspace(records, { organizationId: 'o', name: 'w' })).id;
+  workspaceId = (await new Workspaces(records).create({ organizationId: 'o', name: 'w' })).id;
   const connector = { name: 'c', workspaceId, connectivity: 'HTTP' } as const;
   const used = await createDeviceConnector(records, principal, connector);
   secret = used.uplinkSecret!;
@@ -134,7 +134,7 @@ afterAll(async () => {
 });
 
 const make = (deviceId: string, more: object = {}) =>
-  createDevice(records, principal, {
+  new Devices(records).create(principal, {
     name: deviceId,
     deviceId,
     workspaceId,
@@ -161,7 +161,7 @@ test('contract 18: wrong secret 401, unknown device 404, device of another conne
 });
 
 test('a route holds device, flow, connector, type, outputs and tags', async () => {
-  const tag = await createTag(records, { workspaceId, name: 'Roof' });
+  const tag = await new Tags(records).create({ workspaceId, name: 'Roof' });
   const { id } = await make('d2', { tags: [{ id: tag.id }] });
   const route = await uplinks.bySecret(secret, 'd2');
   expect(route.device.id).toBe(id);
@@ -172,7 +172,7 @@ test('a route holds device, flow, connector, type, outputs and tags', async () =
     ['DATABASE', 'alarm'],
   ]);
   expect(route.tags.map(({ name }) => name)).toEqual(['Roof']);
-  await deleteTag(records, tag.id);
+  await new Tags(records).remove(tag.id);
   expect((await uplinks.byDevice(id)).tags).toEqual([]);
 });
 
@@ -195,7 +195,7 @@ test('the outputs of a device in memory are known without its route, and unknown
   expect([topics(), ofFlow()]).toEqual([undefined, undefined]);
   await uplinks.byDevice(id);
   expect(topics()).toEqual(['alarm']);
-  await deleteDevice(records, id);
+  await new Devices(records).remove(id);
   expect(topics()).toBeUndefined();
 });
 
@@ -213,11 +213,11 @@ test('every change is seen by the next look', async () => {
   expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('one');
   await updateDeviceType(records, type.id, { uplinkScript: { code: 'two' } }, now);
   expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('two');
-  await updateDevice(records, principal, id, { deviceId: 'd3-new' });
+  await new Devices(records).update(principal, id, { deviceId: 'd3-new' });
   expect((await uplinks.byDevice(id)).device.deviceId).toBe('d3-new');
   expect(await statusOf(() => uplinks.bySecret(secret, 'd3'))).toBe(404);
   expect((await uplinks.bySecret(secret, 'd3-new')).device.id).toBe(id);
-  await deleteDevice(records, id);
+  await new Devices(records).remove(id);
   expect(await statusOf(() => uplinks.bySecret(secret, 'd3-new'))).toBe(404);
   expect(await statusOf(() => uplinks.byDevice(id))).toBe(404);
 });
@@ -241,16 +241,16 @@ async function readsFor(ids: readonly string[]): Promise<number> {
 }
 
 test('review bug B4: a change costs reads for what it concerns, and none for anybody else', async () => {
-  const theirs = (await createWorkspace(records, { organizationId: 'o', name: 'theirs' })).id;
-  const tag = await createTag(records, { workspaceId, name: 'Ours' });
+  const theirs = (await new Workspaces(records).create({ organizationId: 'o', name: 'theirs' })).id;
+  const tag = await new Tags(records).create({ workspaceId, name: 'Ours' });
   const ids: string[] = [];
   for (let n = 0; n < 50; n++)
     ids.push((await make(`b4-${n}`, n === 0 ? { tags: [{ id: tag.id }] } : {})).id);
   await readsFor(ids);
   const connector = { name: 'c', workspaceId: theirs, connectivity: 'HTTP' } as const;
   const made: readonly (readonly [string, () => Promise<unknown>])[] = [
-    ['tag', () => createTag(records, { workspaceId: theirs, name: 'Theirs' })],
-    ['tag here', () => createTag(records, { workspaceId, name: 'New' })],
+    ['tag', () => new Tags(records).create({ workspaceId: theirs, name: 'Theirs' })],
+    ['tag here', () => new Tags(records).create({ workspaceId, name: 'New' })],
     ['connector', () => createDeviceConnector(records, principal, connector)],
     ['type', () => createDeviceType(records, { organizationId: 'o', name: 'b4' }, now)],
     ['device', () => make('b4-new')],
@@ -259,10 +259,10 @@ test('review bug B4: a change costs reads for what it concerns, and none for any
     await work();
     expect([what, await readsFor(ids)]).toEqual([what, 0]);
   }
-  const foreign = await createTag(records, { workspaceId: theirs, name: 'Foreign' });
-  await updateTag(records, foreign.id, { name: 'Renamed' });
+  const foreign = await new Tags(records).create({ workspaceId: theirs, name: 'Foreign' });
+  await new Tags(records).update(foreign.id, { name: 'Renamed' });
   expect(await readsFor(ids)).toBe(0);
-  await updateTag(records, tag.id, { name: 'Renamed' });
+  await new Tags(records).update(tag.id, { name: 'Renamed' });
   // The tag, for all devices that share its set of tags.
   expect(await readsFor(ids)).toBe(1);
   expect((await uplinks.byDevice(ids[0]!)).tags[0]!.name).toBe('Renamed');
@@ -327,8 +327,8 @@ test('a device is found as soon as it is created, also while another caller miss
 
 test('fleet 5: custom fields follow their values and names, and their deletion', async () => {
   const place = { workspaceId, type: 'STRING' } as const;
-  const zone = await createCustomField(records, { ...place, name: 'zone' });
-  const area = await createCustomField(records, { ...place, name: 'area' });
+  const zone = await new CustomFields(records).create({ ...place, name: 'zone' });
+  const area = await new CustomFields(records).create({ ...place, name: 'area' });
   const customFields = [
     { fieldMetaId: zone.id, STRING: 'Ü ☂' },
     { fieldMetaId: area.id, STRING: 'north' },
@@ -337,9 +337,9 @@ test('fleet 5: custom fields follow their values and names, and their deletion',
   const fields = async () => JSON.stringify((await uplinks.byDevice(id)).customFields);
   for (let twice = 0; twice < 2; twice++)
     expect(await fields()).toBe('{"area":"north","zone":"Ü ☂"}');
-  await updateCustomField(records, area.id, { name: 'zzz' });
+  await new CustomFields(records).update(area.id, { name: 'zzz' });
   expect(await fields()).toBe('{"zone":"Ü ☂","zzz":"north"}');
-  await deleteCustomField(records, area.id, true);
+  await new CustomFields(records).remove(area.id, true);
   expect(await fields()).toBe('{"zone":"Ü ☂"}');
   const { device } = await uplinks.byDevice(id);
   expect(device).toEqual(await deviceRows.find(records, id));

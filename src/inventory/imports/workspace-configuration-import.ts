@@ -7,8 +7,8 @@ import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { createMute, updateMute } from '../alarms/mutes.ts';
-import { createOnCall, updateOnCall } from '../alarms/on-call.ts';
+import { Mutes } from '../alarms/mutes.ts';
+import { OnCallOrders } from '../alarms/on-call.ts';
 import { createDataFlow, updateDataFlow } from '../data-flows/data-flows.ts';
 import { createDeviceConnector, updateDeviceConnector } from '../data-flows/device-connectors.ts';
 import { createDeviceType, updateDeviceType } from '../data-flows/device-types.ts';
@@ -17,9 +17,9 @@ import {
   createOutputConnector,
   updateOutputConnector,
 } from '../data-flows/output-connectors.ts';
-import { createCustomField, updateCustomField } from '../devices/device-field-values.ts';
-import { createPlace, updatePlace } from '../devices/places.ts';
-import { createTag, updateTag } from '../devices/tags.ts';
+import { CustomFields } from '../devices/device-field-values.ts';
+import { Places } from '../devices/places.ts';
+import { Tags } from '../devices/tags.ts';
 import { change, type Step } from '../record-crud.ts';
 import { createCalculation, updateCalculation } from '../rules/calculations.ts';
 import { createCustomLogic, updateCustomLogic } from '../rules/custom-logic.ts';
@@ -34,7 +34,7 @@ import {
   updateDashboard,
   updateDashboardGroup,
 } from '../workspaces/dashboards.ts';
-import { readWorkspace, updateWorkspace } from '../workspaces/workspaces.ts';
+import { Workspaces } from '../workspaces/workspaces.ts';
 import {
   calculationFromConfigured,
   connectorsNamedBy,
@@ -182,11 +182,11 @@ async function importWorkspace(
   counts: Record<Outcome, number>,
 ): Promise<void> {
   if (!sent) return;
-  const { name, description, settings, properties } = await readWorkspace(step, workspaceId);
+  const { name, description, settings, properties } = await new Workspaces(step).read(workspaceId);
   const current = { name, description, settings, properties };
   if (isDeepStrictEqual({ ...current, ...sent }, current)) counts.unchanged += 1;
   else {
-    await updateWorkspace(step, workspaceId, sent);
+    await new Workspaces(step).update(workspaceId, sent);
     counts.updated += 1;
   }
 }
@@ -339,12 +339,12 @@ const writers: Readonly<
 > = {
   customFields: {
     create: ({ step, workspaceId }, item) =>
-      createCustomField(step, { ...item, workspaceId } as never),
-    update: ({ step }, item, id) => updateCustomField(step, id, item),
+      new CustomFields(step).create({ ...item, workspaceId } as never),
+    update: ({ step }, item, id) => new CustomFields(step).update(id, item),
   },
   tags: {
-    create: ({ step, workspaceId }, item) => createTag(step, { ...item, workspaceId }),
-    update: ({ step }, item, id) => updateTag(step, id, item),
+    create: ({ step, workspaceId }, item) => new Tags(step).create({ ...item, workspaceId }),
+    update: ({ step }, item, id) => new Tags(step).update(id, item),
   },
   places: {
     create: (context, item) => {
@@ -355,9 +355,9 @@ const writers: Readonly<
         throw problem('invalidRequest', { reason: `body places: ${item.name} is not a path` });
       const above = names.slice(0, -1);
       const parentId = above.length === 0 ? null : idOf(context, 'places', formatPath(above));
-      return createPlace(step, { ...item, name, parentId, workspaceId });
+      return new Places(step).create({ ...item, name, parentId, workspaceId });
     },
-    update: ({ step }, { name: _, ...item }, id) => updatePlace(step, id, item),
+    update: ({ step }, { name: _, ...item }, id) => new Places(step).update(id, item),
   },
   deviceTypes: {
     create: ({ step, organizationId, now }, { library: _, ...item }) =>
@@ -370,8 +370,9 @@ const writers: Readonly<
     update: ({ step, principal }, item, id) => updateDeviceConnector(step, principal, id, item),
   },
   onCallOrders: {
-    create: ({ step, workspaceId }, item) => createOnCall(step, { ...item, workspaceId } as never),
-    update: ({ step }, item, id) => updateOnCall(step, id, item),
+    create: ({ step, workspaceId }, item) =>
+      new OnCallOrders(step).create({ ...item, workspaceId } as never),
+    update: ({ step }, item, id) => new OnCallOrders(step).update(id, item),
   },
   outputConnectors: {
     create: async (context, configured) => {
@@ -417,11 +418,11 @@ const writers: Readonly<
   mutes: {
     create: async (context, item) => {
       const { step, workspaceId } = context;
-      return createMute(step, { ...(await muteOf(context, item)), workspaceId });
+      return new Mutes(step).create({ ...(await muteOf(context, item)), workspaceId });
     },
     update: async (context, item, id) => {
       const current = context.known.mutes.get(id)?.item;
-      return updateMute(context.step, id, await muteOf(context, { ...current, ...item }));
+      return new Mutes(context.step).update(id, await muteOf(context, { ...current, ...item }));
     },
   },
   dashboardGroups: {

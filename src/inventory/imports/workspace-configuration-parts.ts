@@ -11,7 +11,7 @@ import type { CalculationDraft } from '../../contract/calculations.ts';
 import type { ConfiguredMute, MuteDraft } from '../../contract/alarms.ts';
 import type { RuleDraft } from '../../contract/rules.ts';
 import type { MutedWhat } from '../../model/mute.ts';
-import type { readMute } from '../alarms/mutes.ts';
+import type { Mutes } from '../alarms/mutes.ts';
 import type { readCalculation } from '../rules/calculations.ts';
 import type { RuleView } from '../rules/rules.ts';
 import { dashboardSchemaName } from '../../contract/dashboard-configuration.ts';
@@ -234,7 +234,7 @@ export async function calculationFromConfigured(
 
 // Mutes: rules, tags and places by name, devices by physical id. What was deleted since is left out.
 
-type MuteView = Awaited<ReturnType<typeof readMute>>;
+type MuteView = Awaited<ReturnType<Mutes['read']>>;
 type Known = ReadonlyMap<string, string>;
 
 /** The document form of each mute, by its id; none for one of which everything was deleted. */

@@ -7,21 +7,21 @@ import { holds, type Principal, type Scope, type Verb } from '../../model/princi
 import { problem } from '../../model/problem.ts';
 import { propertiesAliases } from '../../outputs/connectors/connector-table.ts';
 import type { Records } from '../../storage/records/records.ts';
-import { listMutes } from '../alarms/mutes.ts';
-import { listOnCalls } from '../alarms/on-call.ts';
+import { Mutes } from '../alarms/mutes.ts';
+import { OnCallOrders } from '../alarms/on-call.ts';
 import { listDataFlows } from '../data-flows/data-flows.ts';
 import { listDeviceConnectors } from '../data-flows/device-connectors.ts';
 import { listDeviceTypes } from '../data-flows/device-types.ts';
 import { listOutputConnectors } from '../data-flows/output-connectors.ts';
-import { listCustomFields } from '../devices/device-field-values.ts';
-import { listPlaces } from '../devices/places.ts';
-import { listTags } from '../devices/tags.ts';
+import { CustomFields } from '../devices/device-field-values.ts';
+import { Places } from '../devices/places.ts';
+import { Tags } from '../devices/tags.ts';
 import { listCalculations } from '../rules/calculations.ts';
 import { listCustomLogic } from '../rules/custom-logic.ts';
 import { listRules } from '../rules/rules.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { listDashboardGroups, listDashboards } from '../workspaces/dashboards.ts';
-import { readWorkspace } from '../workspaces/workspaces.ts';
+import { Workspaces } from '../workspaces/workspaces.ts';
 import {
   configuredCalculations,
   configuredMutes,
@@ -180,9 +180,9 @@ export async function knownSections(
 ): Promise<KnownSections> {
   const scope = { workspaceIds: [workspaceId] };
   const viewer = { principal, viewOptions: configurationViewOptions };
-  const fields = await all((page) => listCustomFields(records, principal, scope, page));
-  const tags = await all((page) => listTags(records, principal, scope, page));
-  const places = (await all((page) => listPlaces(records, principal, scope, page))).map(
+  const fields = await all((page) => new CustomFields(records).list(principal, scope, page));
+  const tags = await all((page) => new Tags(records).list(principal, scope, page));
+  const places = (await all((page) => new Places(records).list(principal, scope, page))).map(
     (place) => ({
       ...place,
       name: formatPath(place.path.map((step) => step.name)),
@@ -192,7 +192,7 @@ export async function knownSections(
   const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
   const outputs = await all((page) => listOutputConnectors(records, viewer, scope, page));
   const flows = await all((page) => listDataFlows(records, viewer, scope, page));
-  const orders = await all((page) => listOnCalls(records, principal, scope, page));
+  const orders = await all((page) => new OnCallOrders(records).list(principal, scope, page));
   const outputName = naming(outputs);
   const ofRules = await ruleSections(records, principal, workspaceId, {
     tag: naming(tags),
@@ -318,7 +318,7 @@ async function muteSection(
 ): Promise<KnownSections['mutes']> {
   const scope = { workspaceIds: [workspaceId] };
   const now = records.now();
-  const mutes = (await all((page) => listMutes(records, principal, scope, page))).filter(
+  const mutes = (await all((page) => new Mutes(records).list(principal, scope, page))).filter(
     ({ once }) => once === null || (parseInstant(once.to) ?? now) > now,
   );
   const configured = await configuredMutes(records, workspaceId, mutes, names);
@@ -377,7 +377,9 @@ export async function exportConfiguration(
   workspaceId: string,
 ) {
   checkConfigurationScopes(principal, workspaceId, ['read']);
-  const { name, description, settings, properties } = await readWorkspace(records, workspaceId);
+  const { name, description, settings, properties } = await new Workspaces(records).read(
+    workspaceId,
+  );
   const known = await knownSections(records, principal, workspaceId);
   const items = (section: SectionName) => [...known[section].values()].map(({ item }) => item);
   const dataFlows = items('dataFlows');

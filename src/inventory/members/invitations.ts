@@ -6,8 +6,10 @@ import { problem } from '../../model/problem.ts';
 import {
   emailAddressOf,
   type Invitation,
+  type Member,
   type OrganizationRole,
   type User,
+  type WorkspaceRole,
 } from '../../model/user.ts';
 import type { Records } from '../../storage/records/records.ts';
 import {
@@ -148,7 +150,7 @@ export function choosesPassword({ user, proves }: OpenInvitation): boolean {
  */
 export async function acceptInvitation(
   records: Records,
-  { invitation, user, proves }: Omit<OpenInvitation, 'organizationName'>,
+  { invitation, user, proves }: OpenInvitation,
   chosen: { readonly name: string; readonly passwordHash: string | null } | undefined,
 ): Promise<User> {
   const now = records.now();
@@ -305,7 +307,7 @@ export function memberView(member: NamedMember) {
 /** Throws 404 for a member without a user. */
 export async function readMemberView(
   step: Step,
-  member: Omit<NamedMember, 'name' | 'email'>,
+  member: Member<OrganizationRole | WorkspaceRole>,
 ): Promise<MemberView> {
   const { name, email } = found(await userRows.find(step.db, member.userId), 'user', member.userId);
   return memberView({ ...member, name, email });

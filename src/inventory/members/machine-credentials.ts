@@ -196,54 +196,62 @@ function futureExpiration(sent: string | null | undefined, now: EpochMs): EpochM
   });
 }
 
-/** The record with its `secret`, which is not stored and cannot be read again. */
-export async function createApiKey(records: Records, principal: Principal, draft: ApiKeyDraft) {
-  const secret = newSecret();
-  const record = await change(records, async (step) => {
-    const key: ApiKey = {
-      id: newId('apiKey'),
-      name: draft.name,
-      description: draft.description ?? null,
-      ...(await grantFrom(step, principal, draft)),
-      secretHash: secretHash(secret),
-      secretPrefix: secretPrefix(secret),
-      created: step.now(),
-      lastUsed: null,
-      expiration: futureExpiration(draft.expiration, step.now()),
-    };
-    await apiKeyRows.insert(step.db, key);
-    step.announce({ kind: 'apiKey', id: key.id, action: 'created' });
-    return key;
-  });
-  return { ...view(record), secret };
-}
+/** API keys, whose secret is shown once (interface 2.6). */
+export class ApiKeys {
+  readonly #records: Records;
 
-export async function readApiKey(records: Records, id: string) {
-  return view(found(await apiKeyRows.find(records.db, id), 'API key', id));
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-export async function listApiKeys(
-  records: Records,
-  principal: Principal,
-  filter: { readonly organizationId?: string | undefined; readonly search?: string | undefined },
-  page: PageRequest,
-): Promise<Page<ReturnType<typeof view>>> {
-  const organizationId = ownOrganization(principal, filter.organizationId);
-  const { rows, total } = await apiKeyRows.list(
-    records.db,
-    { organizationId, search: filter.search },
-    page,
-  );
-  return pageOf(rows.map(view), total, page);
-}
+  /** The record with its `secret`, which is not stored and cannot be read again. */
+  async create(principal: Principal, draft: ApiKeyDraft) {
+    const secret = newSecret();
+    const record = await change(this.#records, async (step) => {
+      const key: ApiKey = {
+        id: newId('apiKey'),
+        name: draft.name,
+        description: draft.description ?? null,
+        ...(await grantFrom(step, principal, draft)),
+        secretHash: secretHash(secret),
+        secretPrefix: secretPrefix(secret),
+        created: step.now(),
+        lastUsed: null,
+        expiration: futureExpiration(draft.expiration, step.now()),
+      };
+      await apiKeyRows.insert(step.db, key);
+      step.announce({ kind: 'apiKey', id: key.id, action: 'created' });
+      return key;
+    });
+    return { ...view(record), secret };
+  }
 
-/** Revokes the key immediately (interface 5 rule 6). */
-export async function deleteApiKey(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await apiKeyRows.find(step.db, id), 'API key', id);
-    await apiKeyRows.remove(step.db, id);
-    step.announce({ kind: 'apiKey', id, action: 'deleted' });
-  });
+  async read(id: string) {
+    return view(found(await apiKeyRows.find(this.#records.db, id), 'API key', id));
+  }
+
+  async list(
+    principal: Principal,
+    filter: { readonly organizationId?: string | undefined; readonly search?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<ReturnType<typeof view>>> {
+    const organizationId = ownOrganization(principal, filter.organizationId);
+    const { rows, total } = await apiKeyRows.list(
+      this.#records.db,
+      { organizationId, search: filter.search },
+      page,
+    );
+    return pageOf(rows.map(view), total, page);
+  }
+
+  /** Revokes the key immediately (interface 5 rule 6). */
+  async remove(id: string): Promise<void> {
+    await change(this.#records, async (step) => {
+      found(await apiKeyRows.find(step.db, id), 'API key', id);
+      await apiKeyRows.remove(step.db, id);
+      step.announce({ kind: 'apiKey', id, action: 'deleted' });
+    });
+  }
 }
 
 // OAuth clients: create, read, list, rotate the secret, delete; each secret is shown only once (interface 2.5, 4.9, 5).
@@ -264,75 +272,74 @@ function clientView(record: OAuthClient, tokenUrl: string) {
   };
 }
 
-/** The record with its `clientSecret`, which is not stored and cannot be read again. */
-export async function createOAuthClient(
-  records: Records,
-  principal: Principal,
-  draft: OAuthClientDraft,
-  tokenUrl: string,
-) {
-  const clientSecret = newClientSecret();
-  const record = await change(records, async (step) => {
-    const client: OAuthClient = {
-      id: newId('oauthClient'),
-      name: draft.name,
-      description: draft.description ?? null,
-      ...(await grantFrom(step, principal, draft)),
-      clientId: randomUUID(),
-      secretHash: secretHash(clientSecret),
-      created: step.now(),
-    };
-    await oauthClientRows.insert(step.db, client);
-    step.announce({ kind: 'oauthClient', id: client.id, action: 'created' });
-    return client;
-  });
-  return { ...clientView(record, tokenUrl), clientSecret };
-}
+/** OAuth clients, whose secrets are shown once (interface 2.5). */
+export class OAuthClients {
+  readonly #records: Records;
 
-export async function readOAuthClient(records: Records, id: string, tokenUrl: string) {
-  return clientView(
-    found(await oauthClientRows.find(records.db, id), 'OAuth client', id),
-    tokenUrl,
-  );
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-export async function listOAuthClients(
-  records: Records,
-  principal: Principal,
-  organizationId: string | undefined,
-  tokenUrl: string,
-) {
-  const rows = await oauthClientRows.ofOrganization(
-    records.db,
-    ownOrganization(principal, organizationId),
-  );
-  return rows.map((row) => clientView(row, tokenUrl));
-}
+  /** The record with its `clientSecret`, which is not stored and cannot be read again. */
+  async create(principal: Principal, draft: OAuthClientDraft, tokenUrl: string) {
+    const clientSecret = newClientSecret();
+    const record = await change(this.#records, async (step) => {
+      const client: OAuthClient = {
+        id: newId('oauthClient'),
+        name: draft.name,
+        description: draft.description ?? null,
+        ...(await grantFrom(step, principal, draft)),
+        clientId: randomUUID(),
+        secretHash: secretHash(clientSecret),
+        created: step.now(),
+      };
+      await oauthClientRows.insert(step.db, client);
+      step.announce({ kind: 'oauthClient', id: client.id, action: 'created' });
+      return client;
+    });
+    return { ...clientView(record, tokenUrl), clientSecret };
+  }
 
-/**
- * The old secret is rejected immediately; issued tokens stay valid (interface 5 rule 8). Throws 403
- * for a client that may do more than the caller, because the new secret lets the caller act as the
- * client.
- */
-export async function rotateClientSecret(records: Records, principal: Principal, id: string) {
-  const clientSecret = newClientSecret();
-  return change(records, async (step) => {
-    const client = found(await oauthClientRows.find(step.db, id), 'OAuth client', id);
-    assertGrantWithinOwn(principal, client);
-    const { clientId } = client;
-    await oauthClientRows.saveSecret(step.db, id, secretHash(clientSecret));
-    step.announce({ kind: 'oauthClient', id, action: 'updated' });
-    return { id, clientId, clientSecret };
-  });
-}
+  async read(id: string, tokenUrl: string) {
+    return clientView(
+      found(await oauthClientRows.find(this.#records.db, id), 'OAuth client', id),
+      tokenUrl,
+    );
+  }
 
-/** The client gets no new tokens, and issued ones are rejected (interface 5 rule 9). */
-export async function deleteOAuthClient(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await oauthClientRows.find(step.db, id), 'OAuth client', id);
-    await oauthClientRows.remove(step.db, id);
-    step.announce({ kind: 'oauthClient', id, action: 'deleted' });
-  });
+  async list(principal: Principal, organizationId: string | undefined, tokenUrl: string) {
+    const rows = await oauthClientRows.ofOrganization(
+      this.#records.db,
+      ownOrganization(principal, organizationId),
+    );
+    return rows.map((row) => clientView(row, tokenUrl));
+  }
+
+  /**
+   * The old secret is rejected immediately; issued tokens stay valid (interface 5 rule 8). Throws 403
+   * for a client that may do more than the caller, because the new secret lets the caller act as the
+   * client.
+   */
+  async rotateSecret(principal: Principal, id: string) {
+    const clientSecret = newClientSecret();
+    return change(this.#records, async (step) => {
+      const client = found(await oauthClientRows.find(step.db, id), 'OAuth client', id);
+      assertGrantWithinOwn(principal, client);
+      const { clientId } = client;
+      await oauthClientRows.saveSecret(step.db, id, secretHash(clientSecret));
+      step.announce({ kind: 'oauthClient', id, action: 'updated' });
+      return { id, clientId, clientSecret };
+    });
+  }
+
+  /** The client gets no new tokens, and issued ones are rejected (interface 5 rule 9). */
+  async remove(id: string): Promise<void> {
+    await change(this.#records, async (step) => {
+      found(await oauthClientRows.find(step.db, id), 'OAuth client', id);
+      await oauthClientRows.remove(step.db, id);
+      step.announce({ kind: 'oauthClient', id, action: 'deleted' });
+    });
+  }
 }
 
 /** Whether everything in `less` is in what `granted` says yes to. */

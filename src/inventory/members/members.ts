@@ -50,71 +50,77 @@ interface MemberOfOrganization {
   readonly userId: string;
 }
 
-/**
- * Creates a membership that counts once the invitation is accepted; repeated before that, it renews
- * the invitation.
- */
-export async function addOrganizationMember(
-  records: Records,
-  organizationId: string,
-  { email, role }: { readonly email: string; readonly role: OrganizationRole },
-  inviter: Inviter,
-): Promise<InvitedMember> {
-  const { principal } = inviter;
-  assertRoleWithinOwn(principal, role);
-  const added = await change(records, async (step) => {
-    const user = await userOfAddress(step, email);
-    const member = await pendingMember(step, principal, { organizationId, user, role });
-    await organizationMemberRows.save(step.db, member);
-    const link = await renewedLink(step, inviter, member);
-    const { name } = user;
-    return { organizationId, link, member: memberView({ ...member, name, email: user.email }) };
-  });
-  return mailInvitation(records, added, inviter);
-}
+/** Memberships of organizations (contract 2). */
+export class OrganizationMembers {
+  readonly #records: Records;
 
-/**
- * A caller gives and takes only roles that may do no more than the caller; the last owner stays
- * one. A user who has not accepted gets a new link, because the holder of the old one may do less
- * than the new role.
- */
-export async function changeOrganizationRole(
-  records: Records,
-  { organizationId, userId }: MemberOfOrganization,
-  role: OrganizationRole,
-  inviter: Inviter,
-): Promise<InvitedMember> {
-  const changed = await change(records, async (step) => {
-    const current = await memberOf(step, { organizationId, userId });
-    assertRoleWithinOwn(inviter.principal, current.role);
-    assertRoleWithinOwn(inviter.principal, role);
-    const member = { ...current, role };
-    await organizationMemberRows.save(step.db, member);
-    if (current.role === 'OWNER' && role !== 'OWNER')
-      await transferOwnership(step, organizationId, userId);
-    step.announce({ kind: 'member', id: member.id, userId, action: 'updated' });
-    const link = await renewedLink(step, inviter, member);
-    return { organizationId, link, member: await readMemberView(step, member) };
-  });
-  return mailInvitation(records, changed, inviter);
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-/** Removes the roles in workspaces as well, and the user when it was the last membership. */
-export async function deleteOrganizationMember(
-  records: Records,
-  principal: Principal,
-  { organizationId, userId }: MemberOfOrganization,
-): Promise<void> {
-  await change(records, async (step) => {
-    const member = await memberOf(step, { organizationId, userId });
-    assertRoleWithinOwn(principal, member.role);
-    await organizationMemberRows.remove(step.db, member);
-    if (member.role === 'OWNER') await transferOwnership(step, organizationId, userId);
-    step.announce({ kind: 'member', id: member.id, userId, action: 'deleted' });
-    step.announce({ kind: 'user', id: userId, action: 'updated' });
-    if ((await organizationMemberRows.ofUser(step.db, userId)).length === 0)
-      await userRows.remove(step.db, userId);
-  });
+  /**
+   * Creates a membership that counts once the invitation is accepted; repeated before that, it renews
+   * the invitation.
+   */
+  async add(
+    organizationId: string,
+    { email, role }: { readonly email: string; readonly role: OrganizationRole },
+    inviter: Inviter,
+  ): Promise<InvitedMember> {
+    const { principal } = inviter;
+    assertRoleWithinOwn(principal, role);
+    const added = await change(this.#records, async (step) => {
+      const user = await userOfAddress(step, email);
+      const member = await pendingMember(step, principal, { organizationId, user, role });
+      await organizationMemberRows.save(step.db, member);
+      const link = await renewedLink(step, inviter, member);
+      const { name } = user;
+      return { organizationId, link, member: memberView({ ...member, name, email: user.email }) };
+    });
+    return mailInvitation(this.#records, added, inviter);
+  }
+
+  /**
+   * A caller gives and takes only roles that may do no more than the caller; the last owner stays
+   * one. A user who has not accepted gets a new link, because the holder of the old one may do less
+   * than the new role.
+   */
+  async changeRole(
+    { organizationId, userId }: MemberOfOrganization,
+    role: OrganizationRole,
+    inviter: Inviter,
+  ): Promise<InvitedMember> {
+    const changed = await change(this.#records, async (step) => {
+      const current = await memberOf(step, { organizationId, userId });
+      assertRoleWithinOwn(inviter.principal, current.role);
+      assertRoleWithinOwn(inviter.principal, role);
+      const member = { ...current, role };
+      await organizationMemberRows.save(step.db, member);
+      if (current.role === 'OWNER' && role !== 'OWNER')
+        await transferOwnership(step, organizationId, userId);
+      step.announce({ kind: 'member', id: member.id, userId, action: 'updated' });
+      const link = await renewedLink(step, inviter, member);
+      return { organizationId, link, member: await readMemberView(step, member) };
+    });
+    return mailInvitation(this.#records, changed, inviter);
+  }
+
+  /** Removes the roles in workspaces as well, and the user when it was the last membership. */
+  async remove(
+    principal: Principal,
+    { organizationId, userId }: MemberOfOrganization,
+  ): Promise<void> {
+    await change(this.#records, async (step) => {
+      const member = await memberOf(step, { organizationId, userId });
+      assertRoleWithinOwn(principal, member.role);
+      await organizationMemberRows.remove(step.db, member);
+      if (member.role === 'OWNER') await transferOwnership(step, organizationId, userId);
+      step.announce({ kind: 'member', id: member.id, userId, action: 'deleted' });
+      step.announce({ kind: 'user', id: userId, action: 'updated' });
+      if ((await organizationMemberRows.ofUser(step.db, userId)).length === 0)
+        await userRows.remove(step.db, userId);
+    });
+  }
 }
 
 async function memberOf(
@@ -153,75 +159,78 @@ interface MemberOfWorkspace {
   readonly userId: string;
 }
 
-/**
- * A user who is new to the organization becomes a plain member of it as well; the role counts once
- * that is accepted.
- */
-export async function addWorkspaceMember(
-  records: Records,
-  workspaceId: string,
-  { email, role }: { readonly email: string; readonly role: WorkspaceRole },
-  inviter: Inviter,
-): Promise<InvitedMember> {
-  const { principal } = inviter;
-  refuseHigherWorkspaceRole(principal, workspaceId, role);
-  const added = await change(records, async (step) => {
-    const { organizationId } = await placeIn(step, workspaceId);
-    const user = await userOfAddress(step, email);
-    const inOrganization =
-      (await organizationMemberRows.find(step.db, organizationId, user.id)) ??
-      (await pendingMember(step, principal, { organizationId, user, role: 'MEMBER' }));
-    if ((await workspaceMemberRows.find(step.db, workspaceId, user.id)) !== undefined)
-      throw problem('alreadyMember', { email: user.email });
-    const member = {
-      id: newId('member'),
-      workspaceId,
-      userId: user.id,
-      role,
-      created: step.now(),
-      acceptedAt: inOrganization.acceptedAt,
-    };
-    await workspaceMemberRows.insert(step.db, member);
-    step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'created' });
-    const link = await renewedLink(step, inviter, inOrganization);
-    const { name } = user;
-    return { organizationId, link, member: memberView({ ...member, name, email: user.email }) };
-  });
-  return mailInvitation(records, added, inviter);
-}
+/** Roles in single workspaces (contract 2). */
+export class WorkspaceMembers {
+  readonly #records: Records;
 
-/** Throws 403 for a role, the present or the new one, that may do more than the caller. */
-export async function changeWorkspaceRole(
-  records: Records,
-  { workspaceId, userId }: MemberOfWorkspace,
-  role: WorkspaceRole,
-  inviter: Inviter,
-): Promise<InvitedMember> {
-  const changed = await change(records, async (step) => {
-    const current = await workspaceMemberOf(step, { workspaceId, userId });
-    const { organizationId } = await placeIn(step, workspaceId);
-    refuseHigherWorkspaceRole(inviter.principal, workspaceId, current.role);
-    refuseHigherWorkspaceRole(inviter.principal, workspaceId, role);
-    await workspaceMemberRows.saveRole(step.db, current.id, role);
-    step.announce({ kind: 'member', id: current.id, userId, action: 'updated' });
-    const known = await organizationMemberRows.find(step.db, organizationId, userId);
-    const link = await renewedLink(step, inviter, found(known, 'member', userId));
-    return { organizationId, link, member: await readMemberView(step, { ...current, role }) };
-  });
-  return mailInvitation(records, changed, inviter);
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-export async function deleteWorkspaceMember(
-  records: Records,
-  principal: Principal,
-  { workspaceId, userId }: MemberOfWorkspace,
-): Promise<void> {
-  await change(records, async (step) => {
-    const member = await workspaceMemberOf(step, { workspaceId, userId });
-    refuseHigherWorkspaceRole(principal, workspaceId, member.role);
-    await workspaceMemberRows.remove(step.db, member.id);
-    step.announce({ kind: 'member', id: member.id, userId, action: 'deleted' });
-  });
+  /**
+   * A user who is new to the organization becomes a plain member of it as well; the role counts once
+   * that is accepted.
+   */
+  async add(
+    workspaceId: string,
+    { email, role }: { readonly email: string; readonly role: WorkspaceRole },
+    inviter: Inviter,
+  ): Promise<InvitedMember> {
+    const { principal } = inviter;
+    refuseHigherWorkspaceRole(principal, workspaceId, role);
+    const added = await change(this.#records, async (step) => {
+      const { organizationId } = await placeIn(step, workspaceId);
+      const user = await userOfAddress(step, email);
+      const inOrganization =
+        (await organizationMemberRows.find(step.db, organizationId, user.id)) ??
+        (await pendingMember(step, principal, { organizationId, user, role: 'MEMBER' }));
+      if ((await workspaceMemberRows.find(step.db, workspaceId, user.id)) !== undefined)
+        throw problem('alreadyMember', { email: user.email });
+      const member = {
+        id: newId('member'),
+        workspaceId,
+        userId: user.id,
+        role,
+        created: step.now(),
+        acceptedAt: inOrganization.acceptedAt,
+      };
+      await workspaceMemberRows.insert(step.db, member);
+      step.announce({ kind: 'member', id: member.id, userId: user.id, action: 'created' });
+      const link = await renewedLink(step, inviter, inOrganization);
+      const { name } = user;
+      return { organizationId, link, member: memberView({ ...member, name, email: user.email }) };
+    });
+    return mailInvitation(this.#records, added, inviter);
+  }
+
+  /** Throws 403 for a role, the present or the new one, that may do more than the caller. */
+  async changeRole(
+    { workspaceId, userId }: MemberOfWorkspace,
+    role: WorkspaceRole,
+    inviter: Inviter,
+  ): Promise<InvitedMember> {
+    const changed = await change(this.#records, async (step) => {
+      const current = await workspaceMemberOf(step, { workspaceId, userId });
+      const { organizationId } = await placeIn(step, workspaceId);
+      refuseHigherWorkspaceRole(inviter.principal, workspaceId, current.role);
+      refuseHigherWorkspaceRole(inviter.principal, workspaceId, role);
+      await workspaceMemberRows.saveRole(step.db, current.id, role);
+      step.announce({ kind: 'member', id: current.id, userId, action: 'updated' });
+      const known = await organizationMemberRows.find(step.db, organizationId, userId);
+      const link = await renewedLink(step, inviter, found(known, 'member', userId));
+      return { organizationId, link, member: await readMemberView(step, { ...current, role }) };
+    });
+    return mailInvitation(this.#records, changed, inviter);
+  }
+
+  async remove(principal: Principal, { workspaceId, userId }: MemberOfWorkspace): Promise<void> {
+    await change(this.#records, async (step) => {
+      const member = await workspaceMemberOf(step, { workspaceId, userId });
+      refuseHigherWorkspaceRole(principal, workspaceId, member.role);
+      await workspaceMemberRows.remove(step.db, member.id);
+      step.announce({ kind: 'member', id: member.id, userId, action: 'deleted' });
+    });
+  }
 }
 
 async function workspaceMemberOf(step: Step, { workspaceId, userId }: MemberOfWorkspace) {
@@ -230,59 +239,80 @@ async function workspaceMemberOf(step: Step, { workspaceId, userId }: MemberOfWo
 
 // Second factors of members: an organization demands them, and a member who lost every one starts again.
 
-/**
- * Removes app, passkeys and recovery codes of the member, and ends the member's sessions. Throws
- * 403 for the caller's own, for a role that may do more than the caller's, and for a member of an
- * organization where the caller cannot do the same: the account is one for all of them. Throws
- * 404 for a membership that is not accepted, because the user did not agree to it.
- */
-export async function resetSecondFactors(
-  records: Records,
-  principal: Principal,
-  organizationId: string,
-  userId: string,
-): Promise<void> {
-  const actor = records.actor();
-  await change(records, async (step) => {
-    const { db } = step;
-    const member = await organizationMemberRows.find(db, organizationId, userId);
-    const accepted = member === undefined || member.acceptedAt === null ? undefined : member;
-    const { role } = found(accepted, 'member', userId);
-    if (userId === principal.id) throw problem('ownSecondFactorReset');
-    assertRoleWithinOwn(principal, role);
-    if (!(await mayResetEverywhere(db, principal, userId))) throw problem('memberElsewhere');
-    const user = found(await userRows.find(db, userId), 'user', userId);
-    await removeFactors(step, userId);
-    if (actor !== undefined) await logReset(step, actor, { organizationId, user });
-  });
+/** Second factors of members. */
+export class MemberFactors {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  /**
+   * Removes app, passkeys and recovery codes of the member, and ends the member's sessions. Throws
+   * 403 for the caller's own, for a role that may do more than the caller's, and for a member of an
+   * organization where the caller cannot do the same: the account is one for all of them. Throws
+   * 404 for a membership that is not accepted, because the user did not agree to it.
+   */
+  async reset(principal: Principal, organizationId: string, userId: string): Promise<void> {
+    const actor = this.#records.actor();
+    await change(this.#records, async (step) => {
+      const { db } = step;
+      const member = await organizationMemberRows.find(db, organizationId, userId);
+      const accepted = member === undefined || member.acceptedAt === null ? undefined : member;
+      const { role } = found(accepted, 'member', userId);
+      if (userId === principal.id) throw problem('ownSecondFactorReset');
+      assertRoleWithinOwn(principal, role);
+      if (!(await mayResetEverywhere(db, principal, userId))) throw problem('memberElsewhere');
+      const user = found(await userRows.find(db, userId), 'user', userId);
+      await removeFactors(step, userId);
+      if (actor !== undefined) await logReset(step, actor, { organizationId, user });
+    });
+  }
+
+  /**
+   * The same in the name of the operator, who may do it for every account: an only owner has no
+   * other way back. Each organization of the user has it in its audit log. Undefined for an unknown
+   * address.
+   */
+  async resetByOperator(email: string, operator: Actor): Promise<OperatorReset | undefined> {
+    return change(this.#records, async (step) => {
+      const user = await userRows.byEmail(step.db, emailAddressOf(email));
+      if (user === undefined) return undefined;
+      const hadFactor = await hasSecondFactor(step.db, user.id);
+      const endedSessions = await removeFactors(step, user.id);
+      const memberships = await organizationMemberRows.ofUser(step.db, user.id);
+      for (const { organizationId } of memberships.filter(isAccepted))
+        await logReset(step, operator, { organizationId, user });
+      return { hadFactor, endedSessions };
+    });
+  }
+
+  async readDemand(organizationId: string) {
+    const { db } = this.#records;
+    return { secondFactorRequired: await secondFactorDemandRows.has(db, organizationId) };
+  }
+
+  /**
+   * Open sessions follow the change with their next request. Throws 409 for a caller who demands what
+   * the caller does not have, and would be shut out.
+   */
+  async changeDemand(principal: Principal, organizationId: string, required: boolean) {
+    return change(this.#records, async (step) => {
+      if ((await secondFactorDemandRows.has(step.db, organizationId)) !== required) {
+        if (required && !(await wouldStay(step.db, principal)))
+          throw problem('ownSecondFactorMissing');
+        await secondFactorDemandRows.save(step.db, organizationId, required);
+        step.announce({ kind: 'organization', id: organizationId, action: 'updated' });
+      }
+      return { secondFactorRequired: required };
+    });
+  }
 }
 
 export interface OperatorReset {
   /** Whether the user had an authenticator app or a passkey. */
   readonly hadFactor: boolean;
   readonly endedSessions: number;
-}
-
-/**
- * The same in the name of the operator, who may do it for every account: an only owner has no
- * other way back. Each organization of the user has it in its audit log. Undefined for an unknown
- * address.
- */
-export async function resetSecondFactorsByOperator(
-  records: Records,
-  email: string,
-  operator: Actor,
-): Promise<OperatorReset | undefined> {
-  return change(records, async (step) => {
-    const user = await userRows.byEmail(step.db, emailAddressOf(email));
-    if (user === undefined) return undefined;
-    const hadFactor = await hasSecondFactor(step.db, user.id);
-    const endedSessions = await removeFactors(step, user.id);
-    const memberships = await organizationMemberRows.ofUser(step.db, user.id);
-    for (const { organizationId } of memberships.filter(isAccepted))
-      await logReset(step, operator, { organizationId, user });
-    return { hadFactor, endedSessions };
-  });
 }
 
 /** How many sessions it has ended. */
@@ -326,33 +356,6 @@ function mayReset(own: OrganizationRole | undefined, role: OrganizationRole): bo
   return own === 'OWNER' || (own === 'ADMIN' && role !== 'OWNER');
 }
 
-// Second factor demand of an organization: whether its members must have a second factor.
-
-export async function readSecondFactorDemand({ db }: Records, organizationId: string) {
-  return { secondFactorRequired: await secondFactorDemandRows.has(db, organizationId) };
-}
-
-/**
- * Open sessions follow the change with their next request. Throws 409 for a caller who demands what
- * the caller does not have, and would be shut out.
- */
-export async function changeSecondFactorDemand(
-  records: Records,
-  principal: Principal,
-  organizationId: string,
-  required: boolean,
-) {
-  return change(records, async (step) => {
-    if ((await secondFactorDemandRows.has(step.db, organizationId)) !== required) {
-      if (required && !(await wouldStay(step.db, principal)))
-        throw problem('ownSecondFactorMissing');
-      await secondFactorDemandRows.save(step.db, organizationId, required);
-      step.announce({ kind: 'organization', id: organizationId, action: 'updated' });
-    }
-    return { secondFactorRequired: required };
-  });
-}
-
 /** Whether the demand does not concern the caller: with a second factor, or signed in by the provider. */
 async function wouldStay(db: RecordsDb, { id, sessionId }: Principal): Promise<boolean> {
   if (await hasSecondFactor(db, id)) return true;
@@ -362,42 +365,44 @@ async function wouldStay(db: RecordsDb, { id, sessionId }: Principal): Promise<b
 
 // Provider members: users of people whom the sign-in provider has proven, and the memberships that follow its groups.
 
-/** The user that the person already has; undefined at the first sign-in of a new one. */
-export async function userOfPerson(
-  { db }: Records,
-  person: ProvenPerson,
-): Promise<User | undefined> {
-  const identity = await userRows.findIdentity(db, person);
-  if (identity !== undefined) return userRows.find(db, identity.userId);
-  return person.email === undefined ? undefined : userRows.byEmail(db, person.email);
-}
+/** Users of people whom the sign-in provider has proven. */
+export class ProviderMembers {
+  readonly #records: Records;
 
-/**
- * The user of the person, with the memberships that its groups give now: what the provider gave
- * before and no longer gives is taken away. What members gave by hand stays. `newUserId` is
- * that of a user who is created. Throws 403 for a person without an address, with the address of
- * another person, or with no membership.
- */
-export async function admitPerson(
-  records: Records,
-  person: ProvenPerson,
-  roles: readonly GroupRole[],
-  newUserId: string,
-): Promise<User> {
-  const admitted = await change(records, async (step) => {
-    const wanted = await existingPlaces(step, wantedRoles(roles, person.groups));
-    const user = await linkedUser(step, person, wanted, newUserId);
-    await giveOrganizations(step, user.id, wanted);
-    await giveWorkspaces(step, user.id, wanted);
-    await takeAway(step, user.id, wanted);
-    if ((await organizationMemberRows.ofUser(step.db, user.id)).length > 0) return user;
-    step.announce({ kind: 'user', id: user.id, action: 'deleted' });
-    await userRows.remove(step.db, user.id);
-    return undefined;
-  });
-  // Thrown here, because an error inside would bring the memberships back.
-  if (admitted === undefined) throw problem('noEntry');
-  return admitted;
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  /** The user that the person already has; undefined at the first sign-in of a new one. */
+  async userOf(person: ProvenPerson): Promise<User | undefined> {
+    const { db } = this.#records;
+    const identity = await userRows.findIdentity(db, person);
+    if (identity !== undefined) return userRows.find(db, identity.userId);
+    return person.email === undefined ? undefined : userRows.byEmail(db, person.email);
+  }
+
+  /**
+   * The user of the person, with the memberships that its groups give now: what the provider gave
+   * before and no longer gives is taken away. What members gave by hand stays. `newUserId` is
+   * that of a user who is created. Throws 403 for a person without an address, with the address of
+   * another person, or with no membership.
+   */
+  async admit(person: ProvenPerson, roles: readonly GroupRole[], newUserId: string): Promise<User> {
+    const admitted = await change(this.#records, async (step) => {
+      const wanted = await existingPlaces(step, wantedRoles(roles, person.groups));
+      const user = await linkedUser(step, person, wanted, newUserId);
+      await giveOrganizations(step, user.id, wanted);
+      await giveWorkspaces(step, user.id, wanted);
+      await takeAway(step, user.id, wanted);
+      if ((await organizationMemberRows.ofUser(step.db, user.id)).length > 0) return user;
+      step.announce({ kind: 'user', id: user.id, action: 'deleted' });
+      await userRows.remove(step.db, user.id);
+      return undefined;
+    });
+    // Thrown here, because an error inside would bring the memberships back.
+    if (admitted === undefined) throw problem('noEntry');
+    return admitted;
+  }
 }
 
 interface Wanted extends WantedRoles {
@@ -486,7 +491,7 @@ async function giveOrganizations(step: Step, userId: string, wanted: Wanted): Pr
 
 async function joinOrganization(
   step: Step,
-  joined: Pick<OrganizationMember, 'organizationId' | 'userId' | 'role'>,
+  joined: MemberOfOrganization & { readonly role: OrganizationRole },
 ): Promise<void> {
   const now = step.now();
   const member = { ...joined, id: newId('member'), created: now, acceptedAt: now };
@@ -505,7 +510,7 @@ async function keepInOrganization(
   if (member.acceptedAt !== null && member.role === role) return;
   if (await isLastOwner(step, member, role)) return;
   await organizationMemberRows.save(step.db, {
-    id,
+    ...member,
     role,
     acceptedAt: member.acceptedAt ?? step.now(),
   });

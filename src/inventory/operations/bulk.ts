@@ -7,7 +7,7 @@ import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
-import { deviceFilterOf } from '../devices/assets.ts';
+import { Assets } from '../devices/assets.ts';
 import type { DeviceDraft, DeviceUpdate } from '../../contract/devices.ts';
 import { acceptOperation, operationLimits, type OperationItem } from './operations.ts';
 import { listReach } from '../list-scope.ts';
@@ -45,7 +45,7 @@ async function selectedIds(
     throw problem('invalidRequest', { reason: 'body: set deviceIds or expression' });
   }
   const scope = { workspaceIds: [workspaceId], search: search ?? undefined, expression };
-  const filter = await deviceFilterOf(records, principal, scope);
+  const filter = await new Assets(records).filterOf(principal, scope);
   return findDeviceIds(
     records.elsewhere(filter.organizationId),
     filter,

@@ -8,7 +8,7 @@ import type { Records } from '../../storage/records/records.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
 import { auditEntry } from '../audit/audit.ts';
-import { deviceFilterOf } from '../devices/assets.ts';
+import { Assets } from '../devices/assets.ts';
 import { listSampleExports } from './sample-exports.ts';
 import { change, found } from '../record-crud.ts';
 import { type BulkSelection, refuseMixed } from './bulk.ts';
@@ -35,7 +35,7 @@ export async function devicesToDeleteFrom(
   const hasTag = tagId !== undefined && tagId !== null;
   if (!hasTag && (expression === undefined || expression === null))
     throw problem('invalidRequest', { reason: 'body: set deviceIds, tagId, or expression' });
-  const filter = await deviceFilterOf(records, principal, {
+  const filter = await new Assets(records).filterOf(principal, {
     workspaceIds: [workspaceId],
     search: search ?? undefined,
     expression: expression ?? undefined,

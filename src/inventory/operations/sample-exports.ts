@@ -17,7 +17,7 @@ import type { Records } from '../../storage/records/records.ts';
 import { findDeviceIds } from '../../storage/records/rows/device-lists.ts';
 import { operationRows, sampleExportRows } from '../../storage/records/rows/operations.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
-import { deviceFilterOf } from '../devices/assets.ts';
+import { Assets } from '../devices/assets.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import { change, found } from '../record-crud.ts';
 
@@ -146,7 +146,7 @@ async function devicesOf(
   }
   if (!search && (expression === undefined || expression === null)) return null;
   const scope = { workspaceIds: [workspaceId], search: search ?? undefined, expression };
-  const filter = await deviceFilterOf(records, principal, scope);
+  const filter = await new Assets(records).filterOf(principal, scope);
   const db = records.elsewhere(filter.organizationId);
   const ids = await findDeviceIds(db, filter, devicesMax + 1, records.now());
   if (ids.length <= devicesMax) return ids.toSorted();

@@ -41,7 +41,7 @@ import { stopReportsOf } from './report-states.ts';
 import { customFieldRows } from '../../storage/records/rows/custom-fields.ts';
 import { placeRows } from '../../storage/records/rows/places.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
-import { type AssetFilter, listDevicePage } from '../devices/assets.ts';
+import { type AssetFilter, Assets } from '../devices/assets.ts';
 
 /** Versions of a dashboard that are kept. */
 const dashboardVersionsMax = 50;
@@ -568,6 +568,6 @@ export class DashboardSources {
   #page(filter: AssetFilter, size: number) {
     const page = { page: 0, size, sort: [] };
     const wanted = { ...filter, workspaceIds: [this.#workspaceId] };
-    return listDevicePage(this.#records, this.#principal, wanted, page);
+    return new Assets(this.#records).devicePage(this.#principal, wanted, page);
   }
 }

@@ -4,10 +4,10 @@ import { holds, type Principal, type Scope } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { type DemoContent, demoWorkspaceRows } from '../../storage/records/rows/workspaces.ts';
-import { deleteCustomField } from '../devices/device-field-values.ts';
-import { deleteDevice } from '../devices/devices.ts';
-import { deletePlace } from '../devices/places.ts';
-import { deleteTag } from '../devices/tags.ts';
+import { CustomFields } from '../devices/device-field-values.ts';
+import { Devices } from '../devices/devices.ts';
+import { Places } from '../devices/places.ts';
+import { Tags } from '../devices/tags.ts';
 import { deleteDataFlow } from '../data-flows/data-flows.ts';
 import { deleteDeviceConnector } from '../data-flows/device-connectors.ts';
 import { deleteDeviceType } from '../data-flows/device-types.ts';
@@ -18,7 +18,7 @@ import { deleteCalculation } from '../rules/calculations.ts';
 import { deleteRule, updateRule } from '../rules/rules.ts';
 import { deleteBlob } from './blobs.ts';
 import { deleteDashboard, deleteDashboardGroup } from './dashboards.ts';
-import { createWorkspace, deleteWorkspace } from './workspaces.ts';
+import { Workspaces } from './workspaces.ts';
 
 /** A workspace with more of one kind is not deleted by one request. */
 const contentsMax = 1_000;
@@ -37,14 +37,14 @@ const contentScopes: readonly Scope[] = [
 const deletions: Readonly<Record<DemoContent, (step: Records, id: string) => Promise<unknown>>> = {
   rule: deleteRule,
   calculation: deleteCalculation,
-  device: deleteDevice,
+  device: (step, id) => new Devices(step).remove(id),
   dataFlow: deleteDataFlow,
   outputConnector: deleteOutputConnector,
   integration: deleteIntegration,
   deviceConnector: deleteConnectorIfLeft,
-  tag: deleteTag,
+  tag: (step, id) => new Tags(step).remove(id),
   place: deletePlaceIfLeft,
-  customFieldMeta: (step, id) => deleteCustomField(step, id, true),
+  customFieldMeta: (step, id) => new CustomFields(step).remove(id, true),
   dashboard: deleteDashboard,
   dashboardGroup: deleteDashboardGroup,
   blob: deleteBlob,
@@ -61,7 +61,7 @@ export async function ensureDemoWorkspace(
     // `npm run demo` makes one too, with the same devices.
     const id =
       (await demoWorkspaceRows.simulatedOf(step.db, organizationId)) ??
-      (await createWorkspace(step, { organizationId, ...demoWorkspaceDraft })).id;
+      (await new Workspaces(step).create({ organizationId, ...demoWorkspaceDraft })).id;
     await demoWorkspaceRows.insert(step.db, { workspaceId: id, organizationId });
     return id;
   });
@@ -106,7 +106,7 @@ export async function deleteWorkspaceOrDemo(
   return change(records, async (step) => {
     const deviceTypeIds = await demoWorkspaceRows.deviceTypes(step.db, id);
     if (deviceTypeIds === undefined) {
-      await deleteWorkspace(step, id);
+      await new Workspaces(step).remove(id);
       return [];
     }
     if (!contentScopes.every((scope) => holds(principal, scope, 'delete', id)))
@@ -114,7 +114,7 @@ export async function deleteWorkspaceOrDemo(
     const contents = await demoWorkspaceRows.contents(step.db, id, contentsMax);
     for (const { kind, ids } of contents) for (const one of ids) await deletions[kind](step, one);
     // The refusal names what exceeds the limit, and nothing is deleted.
-    await deleteWorkspace(step, id);
+    await new Workspaces(step).remove(id);
     for (const typeId of deviceTypeIds) await deleteUnusedType(step, typeId);
     return contents.find(({ kind }) => kind === 'device')?.ids ?? [];
   });
@@ -127,7 +127,7 @@ async function deleteConnectorIfLeft(step: Records, id: string): Promise<void> {
 
 /** The places below one go with it. */
 async function deletePlaceIfLeft(step: Records, id: string): Promise<void> {
-  await unless('notFound', deletePlace(step, id, true));
+  await unless('notFound', new Places(step).remove(id, true));
 }
 
 /** Flows of other workspaces may use the type by now, and users may have deleted it. */

@@ -21,6 +21,7 @@ import {
   quotaTable,
 } from '../../model/quota.ts';
 import type { WorkspaceUsage } from '../../storage/samples/sample-store.ts';
+import type { Samples } from '../../storage/samples/samples.ts';
 import { listReach, type ListScope, ownOrganization } from '../list-scope.ts';
 
 type OrganizationView = Awaited<ReturnType<typeof view>>;
@@ -38,36 +39,104 @@ async function view(records: Records, record: Organization) {
 
 const crud = new Crud<Organization>('organization', 'organization', () => organizationRows);
 
-export async function readOrganization(records: Records, id: string) {
-  return view(records, await crud.read(records, id));
-}
+/** Organizations as callers make and read them (contract 1). */
+export class Organizations {
+  readonly #records: Records;
 
-/**
- * The user who creates an organization owns it. Throws 403 for a user who has not proven the
- * address.
- */
-export async function createOrganization(
-  records: Records,
-  principal: Principal,
-  draft: OrganizationDraft,
-) {
-  // Without this check an invited user could take any address, and the owner of the address could
-  // not.
-  if ((await userRows.find(records.db, principal.id))?.proven !== true)
-    throw problem('addressNotProven');
-  const record = await change(records, async (step) => {
-    const created = await crud.create(step, async (_step, fields) => ({
-      ...fields,
-      name: draft.name,
-      description: draft.description ?? null,
-      logo: draft.logo ?? null,
-      properties: draft.properties ?? null,
-      ownerId: principal.id,
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  async read(id: string) {
+    return view(this.#records, await crud.read(this.#records, id));
+  }
+
+  /**
+   * The user who creates an organization owns it. Throws 403 for a user who has not proven the
+   * address.
+   */
+  async create(principal: Principal, draft: OrganizationDraft) {
+    // Without this check an invited user could take any address, and the owner of the address could
+    // not.
+    if ((await userRows.find(this.#records.db, principal.id))?.proven !== true)
+      throw problem('addressNotProven');
+    const record = await change(this.#records, async (step) => {
+      const created = await crud.create(step, async (_step, fields) => ({
+        ...fields,
+        name: draft.name,
+        description: draft.description ?? null,
+        logo: draft.logo ?? null,
+        properties: draft.properties ?? null,
+        ownerId: principal.id,
+      }));
+      await addOwner(step, created);
+      return created;
+    });
+    return view(this.#records, record);
+  }
+
+  /** Throws 409 for an organization that is not empty, naming its contents. */
+  remove(id: string): Promise<void> {
+    return crud.remove(this.#records, id, (step) => organizationRows.contentsOf(step.db, id));
+  }
+
+  /** The organization of a key or token, or those of a user; `minimal` returns only id and name. */
+  async list(
+    principal: Principal,
+    minimal: boolean,
+    page: PageRequest,
+  ): Promise<Page<OrganizationView | { readonly id: string; readonly name: string }>> {
+    const ids = await organizationIdsOf(this.#records, principal);
+    const items: OrganizationView[] = [];
+    for (const id of await idsOfPage(this.#records, ids, page)) items.push(await this.read(id));
+    if (!minimal) return pageOf(items, ids.length, page);
+    const named = items.map(({ id, name }) => ({ id, name }));
+    return pageOf(named, ids.length, page);
+  }
+
+  /** Ids of the organizations whose membership the user has accepted. */
+  async ofUser(userId: string): Promise<string[]> {
+    const memberships = await organizationMemberRows.ofUser(this.#records.db, userId);
+    return memberships
+      .filter(({ acceptedAt }) => acceptedAt !== null)
+      .map((member) => member.organizationId);
+  }
+
+  async update(id: string, sent: OrganizationUpdate) {
+    const record = await crud.update(this.#records, id, sent, (current) => ({
+      logo: orCurrent(sent.logo, current.logo),
+      properties: orCurrent(sent.properties, current.properties),
     }));
-    await addOwner(step, created);
-    return created;
-  });
-  return view(records, record);
+    return view(this.#records, record);
+  }
+
+  /**
+   * Every workspace that the scope names, without any every one that the principal reaches, in order
+   * of name; those without samples too. Throws 404 for what is of another organization and 403 for a
+   * named workspace out of reach.
+   */
+  async usage(principal: Principal, scope: ListScope, samples: Samples, quotas: QuotaUse) {
+    const workspaces = await workspaceRows.names(
+      this.#records.db,
+      await reachOf(this.#records, principal, scope),
+    );
+    const stored = await samples.usage();
+    const content = workspaces.map(({ id, name }) => ({
+      workspaceId: id,
+      name,
+      ...(stored.get(id) ?? nothing),
+    }));
+    const sum = (figure: keyof WorkspaceUsage) =>
+      content.reduce((total, workspace) => total + workspace[figure], 0);
+    const total = { samples: sum('samples'), bytes: sum('bytes') };
+    // Counts of the organization are only for those who may see all of it.
+    if (principal.workspaces !== 'all') return { content, total };
+    return {
+      content,
+      total,
+      quotas: [...(await quotas.of(ownOrganization(principal, scope.organizationId)))],
+    };
+  }
 }
 
 async function addOwner(step: Step, { id: organizationId, ownerId, created }: Organization) {
@@ -83,27 +152,6 @@ async function addOwner(step: Step, { id: organizationId, ownerId, created }: Or
   step.announce({ kind: 'member', id, userId: ownerId, action: 'created' });
 }
 
-/** Throws 409 for an organization that is not empty, naming its contents. */
-export function deleteOrganization(records: Records, id: string): Promise<void> {
-  return crud.remove(records, id, (step) => organizationRows.contentsOf(step.db, id));
-}
-
-/** The organization of a key or token, or those of a user; `minimal` returns only id and name. */
-export async function listOrganizations(
-  records: Records,
-  principal: Principal,
-  minimal: boolean,
-  page: PageRequest,
-): Promise<Page<OrganizationView | { readonly id: string; readonly name: string }>> {
-  const ids = await organizationIdsOf(records, principal);
-  const items: OrganizationView[] = [];
-  for (const id of await idsOfPage(records, ids, page))
-    items.push(await readOrganization(records, id));
-  if (!minimal) return pageOf(items, ids.length, page);
-  const named = items.map(({ id, name }) => ({ id, name }));
-  return pageOf(named, ids.length, page);
-}
-
 async function idsOfPage(
   records: Records,
   ids: readonly string[],
@@ -113,14 +161,6 @@ async function idsOfPage(
   return ids.slice(page.page * page.size, (page.page + 1) * page.size);
 }
 
-/** Ids of the organizations whose membership the user has accepted. */
-export async function organizationsOf(records: Records, userId: string): Promise<string[]> {
-  const memberships = await organizationMemberRows.ofUser(records.db, userId);
-  return memberships
-    .filter(({ acceptedAt }) => acceptedAt !== null)
-    .map((member) => member.organizationId);
-}
-
 /**
  * A user may be a member of several; the one of the session comes first. Those that demand a second
  * factor which the session lacks are omitted.
@@ -128,62 +168,15 @@ export async function organizationsOf(records: Records, userId: string): Promise
 async function organizationIdsOf(records: Records, principal: Principal): Promise<string[]> {
   const { kind, id, organizationId } = principal;
   if (kind !== 'USER') return [organizationId];
-  const others = (await organizationsOf(records, id)).filter(
+  const others = (await new Organizations(records).ofUser(id)).filter(
     (other) => other !== organizationId && !isClosed(principal, other),
   );
   return [organizationId, ...others];
 }
 
-export async function updateOrganization(records: Records, id: string, sent: OrganizationUpdate) {
-  const record = await crud.update(records, id, sent, (current) => ({
-    logo: orCurrent(sent.logo, current.logo),
-    properties: orCurrent(sent.properties, current.properties),
-  }));
-  return view(records, record);
-}
-
 // Usage: stored samples of workspaces, and used quotas of the organization (contract 36).
 
-export interface UsageSources {
-  /** By workspace. */
-  readonly usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>;
-  readonly quotas: QuotaUse['of'];
-}
-
 const nothing: WorkspaceUsage = { samples: 0, bytes: 0 };
-
-/**
- * Every workspace that the scope names, without any every one that the principal reaches, in order
- * of name; those without samples too. Throws 404 for what is of another organization and 403 for a
- * named workspace out of reach.
- */
-export async function readUsage(
-  records: Records,
-  principal: Principal,
-  scope: ListScope,
-  { usage, quotas }: UsageSources,
-) {
-  const workspaces = await workspaceRows.names(
-    records.db,
-    await reachOf(records, principal, scope),
-  );
-  const stored = await usage();
-  const content = workspaces.map(({ id, name }) => ({
-    workspaceId: id,
-    name,
-    ...(stored.get(id) ?? nothing),
-  }));
-  const sum = (figure: keyof WorkspaceUsage) =>
-    content.reduce((total, workspace) => total + workspace[figure], 0);
-  const total = { samples: sum('samples'), bytes: sum('bytes') };
-  // Counts of the organization are only for those who may see all of it.
-  if (principal.workspaces !== 'all') return { content, total };
-  return {
-    content,
-    total,
-    quotas: [...(await quotas(ownOrganization(principal, scope.organizationId)))],
-  };
-}
 
 async function reachOf(records: Records, principal: Principal, scope: ListScope) {
   const { workspaceIds = [] } = scope;
@@ -224,14 +217,14 @@ export class QuotaUse {
     );
   }
 
-  readonly of = async (organizationId: string): Promise<readonly QuotaView[]> => {
+  async of(organizationId: string): Promise<readonly QuotaView[]> {
     const views: QuotaView[] = [];
     for (const limit of quotaNames) {
       const used = (await this.#readers.get(limit)?.(organizationId)) ?? null;
       views.push({ limit, per: quotaTable[limit].per, max: this.#quotas[limit], used });
     }
     return views;
-  };
+  }
 
   /** Adds a reader, one for each quota. */
   readBy(name: QuotaName, read: QuotaReader): void {

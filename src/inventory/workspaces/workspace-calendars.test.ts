@@ -8,7 +8,7 @@ import { openRecords, type OpenRecords } from '../../storage/records/records.ts'
 import { testEngine } from '../../storage/records/testing-engine.ts';
 import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
-import { createWorkspace, updateWorkspace, WorkspaceCalendars } from './workspaces.ts';
+import { WorkspaceCalendars, Workspaces } from './workspaces.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const organization = {
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const user = { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '' };
   await userRows.insert(records.db, { ...user, ...audit });
   await organizationRows.insert(records.db, { ...organization, ...audit });
-  ({ id: workspaceId } = await createWorkspace(records, { organizationId: 'o', name: 'w' }));
+  ({ id: workspaceId } = await new Workspaces(records).create({ organizationId: 'o', name: 'w' }));
 });
 afterAll(async () => {
   await records.close();
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 const zone = async () => (await calendars.calendarOf(workspaceId)).timezone;
 const move = (timezone: string) =>
-  updateWorkspace(records, workspaceId, { settings: { timezone } });
+  new Workspaces(records).update(workspaceId, { settings: { timezone } });
 
 test('a known calendar is answered without the records, and a changed one is read again', async () => {
   await move('Europe/Zurich');

@@ -33,6 +33,7 @@ import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import { periodOf, periodCountRows } from '../../storage/records/rows/period-counts.ts';
 import { reportRows } from '../../storage/records/rows/reports.ts';
 import { isAtPlaces, placeRows } from '../../storage/records/rows/places.ts';
+import type { Samples } from '../../storage/samples/samples.ts';
 import type { WaitingOf } from '../health/health.ts';
 
 type SettingsDraft = {
@@ -87,43 +88,142 @@ function mapFrom(sent: MapDraft | null): MapSetting {
 
 const crud = new Crud<Workspace>('workspace', 'workspace', () => workspaceRows);
 
-export async function createWorkspace(records: Records, draft: WorkspaceDraft) {
-  const record = await crud.create(records, async (_step, fields) => ({
-    ...fields,
-    organizationId: draft.organizationId,
-    name: draft.name,
-    description: draft.description ?? null,
-    settings: settingsFrom(defaultWorkspaceSettings, draft.settings),
-    properties: draft.properties ?? {},
-  }));
-  return view(record);
-}
+/** Workspaces as callers make and read them (contract 3). */
+export class Workspaces {
+  readonly #records: Records;
 
-export async function readWorkspace(records: Records, id: string) {
-  return view(await crud.read(records, id));
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-/** A restricted principal sees its own workspaces (contract 35). */
-export async function listWorkspaces(
-  records: Records,
-  principal: Principal,
-  filter: {
-    readonly organizationId?: string | undefined;
-    readonly search?: string | undefined;
-    readonly name?: string | undefined;
-  },
-  page: PageRequest,
-): Promise<Page<WorkspaceRow>> {
-  const organizationId = ownOrganization(principal, filter.organizationId);
-  const { workspaces } = principal;
-  const within = workspaces !== 'all' && { workspaceIds: [...workspaces] };
-  const { rows, total } = await workspaceRows.list(
-    records.db,
-    { ...filter, organizationId, ...within },
-    page,
-  );
-  const row = holds(principal, 'workspace', 'read') ? view : named;
-  return pageOf(rows.map(row), total, page);
+  async create(draft: WorkspaceDraft) {
+    const record = await crud.create(this.#records, async (_step, fields) => ({
+      ...fields,
+      organizationId: draft.organizationId,
+      name: draft.name,
+      description: draft.description ?? null,
+      settings: settingsFrom(defaultWorkspaceSettings, draft.settings),
+      properties: draft.properties ?? {},
+    }));
+    return view(record);
+  }
+
+  async read(id: string) {
+    return view(await crud.read(this.#records, id));
+  }
+
+  /** A restricted principal sees its own workspaces (contract 35). */
+  async list(
+    principal: Principal,
+    filter: {
+      readonly organizationId?: string | undefined;
+      readonly search?: string | undefined;
+      readonly name?: string | undefined;
+    },
+    page: PageRequest,
+  ): Promise<Page<WorkspaceRow>> {
+    const organizationId = ownOrganization(principal, filter.organizationId);
+    const { workspaces } = principal;
+    const within = workspaces !== 'all' && { workspaceIds: [...workspaces] };
+    const { rows, total } = await workspaceRows.list(
+      this.#records.db,
+      { ...filter, organizationId, ...within },
+      page,
+    );
+    const row = holds(principal, 'workspace', 'read') ? view : named;
+    return pageOf(rows.map(row), total, page);
+  }
+
+  async update(id: string, sent: WorkspaceUpdate) {
+    const record = await crud.update(this.#records, id, sent, (current) => ({
+      settings: settingsFrom(current.settings, sent.settings),
+      properties: orCurrent(sent.properties, current.properties) ?? {},
+    }));
+    return view(record);
+  }
+
+  /** Throws 409 for a workspace that is not empty, naming its contents. */
+  remove(id: string): Promise<void> {
+    return crud.remove(this.#records, id, (step) => workspaceRows.contentsOf(step.db, id));
+  }
+
+  /** `retentionDays` in place of the rule of the workspace; undefined is without limit. */
+  async retentionEffect(
+    workspaceId: string,
+    retentionDays: number | undefined,
+    samples: Samples,
+  ): Promise<{ readonly stored: WorkspaceUsage; readonly expired: WorkspaceUsage }> {
+    const { db, now } = this.#records;
+    const { dataFlows } = await workspaceRows.retentionRules(db);
+    const workspaces = new Map(retentionDays === undefined ? [] : [[workspaceId, retentionDays]]);
+    const expired = await samples.previewExpiry(
+      workspaceId,
+      retentionTimes({ workspaces, dataFlows }, now()),
+    );
+    const stored = (await samples.usage()).get(workspaceId) ?? { samples: 0, bytes: 0 };
+    return { stored, expired };
+  }
+
+  /**
+   * Devices are listed only for those who may read them. With a place, devices, alarms and lists are of
+   * what is there and below. Throws 404 for a place of another workspace.
+   */
+  async overview(
+    principal: Principal,
+    {
+      workspaceId,
+      placeId,
+    }: { readonly workspaceId: string; readonly placeId?: string | undefined },
+    store: Samples,
+    waitingOf: WaitingOf,
+  ) {
+    const { organizationId } = principal;
+    const db = this.#records.elsewhere(organizationId);
+    const now = this.#records.now();
+    const mayList = holds(principal, 'asset', 'read', workspaceId);
+    const max = mayList ? shownMax : 0;
+    if (placeId !== undefined) {
+      const place = await placeRows.find(db, placeId);
+      found(place?.workspaceId === workspaceId ? place : undefined, 'place', placeId);
+    }
+    const from = periodOf('delivered', now - dayMs + 1);
+    const sum = await periodCountRows.sums(db, [workspaceId], ofDay, from);
+    const { samples = 0, bytes = 0 } = (await store.usage()).get(workspaceId) ?? {};
+    const low = await lowBatteries(db, { workspaceId, placeId }, max);
+    const silent = await silentDevices(db, { workspaceId, placeId }, max);
+    const mayReadReports =
+      placeId === undefined && holds(principal, 'dashboard', 'read', workspaceId);
+    const stopped = mayReadReports ? await reportRows.stopped(db, workspaceId, shownMax) : [];
+    const waiting = await waitingOf(await outputConnectorRows.idsOf(db, workspaceId));
+    return {
+      devices:
+        placeId === undefined
+          ? await stateCounts(db, workspaceId, now)
+          : await placeRows.stateCountsAt(db, placeId, now),
+      samplesPerMinute: await samplesPerMinute(db, workspaceId, now),
+      samples,
+      bytes,
+      deliveries: {
+        delivered: sum(workspaceId, 'delivered'),
+        waiting: [...waiting.values()].reduce((total, one) => total + one.waiting, 0),
+        failed: sum(workspaceId, 'failed'),
+      },
+      alarms: await alarmRows.count(db, workspaceId, placeId),
+      scriptErrors: sum(workspaceId, 'scriptErrors'),
+      stoppedReports: stopped.flatMap(({ id, name, dashboardId, problem }) =>
+        problem === null ? [] : [{ id, name, dashboardId, reason: problem.reason }],
+      ),
+      lowBattery: low.map(({ batteryAt, ...device }) => ({
+        ...device,
+        batteryTimestamp: formatInstant(batteryAt),
+      })),
+      silent: silent.map(({ lastUplinkAt, onlineUntil, ...device }) => ({
+        ...device,
+        lastUplink: formatInstant(lastUplinkAt),
+        online: onlineUntil !== null && onlineUntil > now,
+      })),
+    };
+  }
 }
 
 type WorkspaceRow = ReturnType<typeof named> & Partial<ReturnType<typeof view>>;
@@ -131,19 +231,6 @@ type WorkspaceRow = ReturnType<typeof named> & Partial<ReturnType<typeof view>>;
 /** What a credential that is limited to the workspace knows of it in any case. */
 function named({ id, organizationId, name }: Workspace) {
   return { id, organizationId, name };
-}
-
-export async function updateWorkspace(records: Records, id: string, sent: WorkspaceUpdate) {
-  const record = await crud.update(records, id, sent, (current) => ({
-    settings: settingsFrom(current.settings, sent.settings),
-    properties: orCurrent(sent.properties, current.properties) ?? {},
-  }));
-  return view(record);
-}
-
-/** Throws 409 for a workspace that is not empty, naming its contents. */
-export function deleteWorkspace(records: Records, id: string): Promise<void> {
-  return crud.remove(records, id, (step) => workspaceRows.contentsOf(step.db, id));
 }
 
 /**
@@ -202,32 +289,6 @@ export function retentionTimes(
   return { workspaces: times(workspaces), dataFlows: times(dataFlows) };
 }
 
-// Retention effect: what a workspace stores, and about how much of it another retention would drop (contract 37).
-
-export interface EffectSources {
-  /** By workspace. */
-  readonly usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>;
-  readonly previewExpiry: (workspaceId: string, rules: RetentionTimes) => Promise<WorkspaceUsage>;
-  readonly now: () => EpochMs;
-}
-
-/** `retentionDays` in place of the rule of the workspace; undefined is without limit. */
-export async function readRetentionEffect(
-  { db }: Records,
-  workspaceId: string,
-  retentionDays: number | undefined,
-  { usage, previewExpiry, now }: EffectSources,
-): Promise<{ readonly stored: WorkspaceUsage; readonly expired: WorkspaceUsage }> {
-  const { dataFlows } = await workspaceRows.retentionRules(db);
-  const workspaces = new Map(retentionDays === undefined ? [] : [[workspaceId, retentionDays]]);
-  const expired = await previewExpiry(
-    workspaceId,
-    retentionTimes({ workspaces, dataFlows }, now()),
-  );
-  const stored = (await usage()).get(workspaceId) ?? { samples: 0, bytes: 0 };
-  return { stored, expired };
-}
-
 // Workspace calendars: the settings that queries need, in memory until their workspace changes.
 
 const workspacesMax = 10_000;
@@ -266,75 +327,10 @@ export class WorkspaceCalendars implements ChangeFollower {
 
 // Workspace overview: the figures of a workspace, from counters and indexes (contract 37).
 
-export interface OverviewSources {
-  /** By workspace. */
-  readonly usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>;
-  /** What waits, of output connectors with such deliveries. */
-  readonly waitingOf: WaitingOf;
-}
-
 /** Devices in each list. */
 const shownMax = 10;
 const minutes = 60;
 const ofDay = ['delivered', 'failed', 'scriptErrors'] as const;
-
-/**
- * Devices are listed only for those who may read them. With a place, devices, alarms and lists are of
- * what is there and below. Throws 404 for a place of another workspace.
- */
-export async function readOverview(
-  records: Records,
-  principal: Principal,
-  { workspaceId, placeId }: { readonly workspaceId: string; readonly placeId?: string | undefined },
-  { usage, waitingOf }: OverviewSources,
-) {
-  const { organizationId } = principal;
-  const db = records.elsewhere(organizationId);
-  const now = records.now();
-  const mayList = holds(principal, 'asset', 'read', workspaceId);
-  const max = mayList ? shownMax : 0;
-  if (placeId !== undefined) {
-    const place = await placeRows.find(db, placeId);
-    found(place?.workspaceId === workspaceId ? place : undefined, 'place', placeId);
-  }
-  const from = periodOf('delivered', now - dayMs + 1);
-  const sum = await periodCountRows.sums(db, [workspaceId], ofDay, from);
-  const { samples = 0, bytes = 0 } = (await usage()).get(workspaceId) ?? {};
-  const low = await lowBatteries(db, { workspaceId, placeId }, max);
-  const silent = await silentDevices(db, { workspaceId, placeId }, max);
-  const mayReadReports =
-    placeId === undefined && holds(principal, 'dashboard', 'read', workspaceId);
-  const stopped = mayReadReports ? await reportRows.stopped(db, workspaceId, shownMax) : [];
-  const waiting = await waitingOf(await outputConnectorRows.idsOf(db, workspaceId));
-  return {
-    devices:
-      placeId === undefined
-        ? await stateCounts(db, workspaceId, now)
-        : await placeRows.stateCountsAt(db, placeId, now),
-    samplesPerMinute: await samplesPerMinute(db, workspaceId, now),
-    samples,
-    bytes,
-    deliveries: {
-      delivered: sum(workspaceId, 'delivered'),
-      waiting: [...waiting.values()].reduce((total, one) => total + one.waiting, 0),
-      failed: sum(workspaceId, 'failed'),
-    },
-    alarms: await alarmRows.count(db, workspaceId, placeId),
-    scriptErrors: sum(workspaceId, 'scriptErrors'),
-    stoppedReports: stopped.flatMap(({ id, name, dashboardId, problem }) =>
-      problem === null ? [] : [{ id, name, dashboardId, reason: problem.reason }],
-    ),
-    lowBattery: low.map(({ batteryAt, ...device }) => ({
-      ...device,
-      batteryTimestamp: formatInstant(batteryAt),
-    })),
-    silent: silent.map(({ lastUplinkAt, onlineUntil, ...device }) => ({
-      ...device,
-      lastUplink: formatInstant(lastUplinkAt),
-      online: onlineUntil !== null && onlineUntil > now,
-    })),
-  };
-}
 
 async function samplesPerMinute(
   db: RecordsDb,
@@ -348,24 +344,6 @@ async function samplesPerMinute(
 }
 
 // Devices that need attention: low batteries and silence, read from indexes (contract 37).
-
-interface NamedDevice {
-  readonly id: string;
-  readonly name: string;
-  /** Physical id. */
-  readonly deviceId: string;
-}
-
-interface LowBattery extends NamedDevice {
-  readonly batteryLevel: number;
-  readonly batteryAt: EpochMs;
-}
-
-interface SilentDevice extends NamedDevice {
-  readonly lastUplinkAt: EpochMs;
-  /** Null for a device that its network server does not know. */
-  readonly onlineUntil: EpochMs | null;
-}
 
 interface Listed {
   readonly workspaceId: string;
@@ -382,11 +360,7 @@ function statusesIn(db: RecordsDb, { workspaceId, placeId }: Listed) {
 }
 
 /** Devices with a low battery, the lowest first. */
-async function lowBatteries(
-  db: RecordsDb,
-  of: Listed,
-  max: number,
-): Promise<readonly LowBattery[]> {
+async function lowBatteries(db: RecordsDb, of: Listed, max: number) {
   const rows = await statusesIn(db, of)
     .select('deviceStatus.uplinkMetrics')
     // The constant lets the partial index answer.
@@ -405,7 +379,7 @@ async function lowBatteries(
 }
 
 /** Devices by their last uplink, the oldest first. Others never sent one. */
-function silentDevices(db: RecordsDb, of: Listed, max: number): Promise<readonly SilentDevice[]> {
+function silentDevices(db: RecordsDb, of: Listed, max: number) {
   return statusesIn(db, of)
     .select(['deviceStatus.lastUplinkAt', 'deviceStatus.onlineUntil'])
     .orderBy('deviceStatus.lastUplinkAt')

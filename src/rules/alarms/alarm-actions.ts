@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../model/principal.ts';
 import { change, found, type Step } from '../../inventory/record-crud.ts';
-import { muteOfAlarm } from '../../inventory/alarms/mutes.ts';
+import { Mutes } from '../../inventory/alarms/mutes.ts';
 import {
   acknowledgedAlarm,
   type Alarm,
@@ -70,11 +70,11 @@ export class AlarmDesk {
    * Mutes the alarm within `step`, and marks it with its mute. Throws 404, 400, or 409 for a cleared
    * alarm.
    */
-  async mute(records: Records, id: string, sent: Parameters<typeof muteOfAlarm>[2]): Promise<void> {
+  async mute(records: Records, id: string, sent: Parameters<Mutes['muteAlarm']>[1]): Promise<void> {
     await change(records, async (step) => {
       const [known] = await alarmRows.find(step.db, [id]);
       const alarm = found(known, 'alarm', id);
-      const muted = await muteOfAlarm(step, alarm, sent);
+      const muted = await new Mutes(step).muteAlarm(alarm, sent);
       const ends = Math.max(muted.until, alarm.muted?.until ?? 0);
       if (ends === muted.until)
         await alarmRows.save(step.db, [mutedAlarm(alarm, muted, step.now())]);

@@ -124,7 +124,7 @@ const sqlite: EngineSql = {
   comparable: (value) => sql`${value}`,
   placeIn: (text, sought) => sql`instr(${text}, ${sought})`,
   lineBreak: sql`char(10)`,
-  rowTrigger: ({ work, ...trigger }) => [sql`create trigger ${headOf(trigger)} begin ${work}; end`],
+  rowTrigger: (trigger) => [sql`create trigger ${headOf(trigger)} begin ${trigger.work}; end`],
 };
 
 /**
@@ -140,14 +140,14 @@ const postgres: EngineSql = {
     Number.isSafeInteger(value) ? sql`${value}` : sql`cast(${value} as double precision)`,
   placeIn: (text, sought) => sql`strpos(${text}, ${sought})`,
   lineBreak: sql`chr(10)`,
-  rowTrigger: ({ work, ...trigger }) => [
+  rowTrigger: (trigger) => [
     sql`create function ${sql.id(trigger.name)}() returns trigger language plpgsql as $body$
-      begin ${work}; return null; end $body$`,
+      begin ${trigger.work}; return null; end $body$`,
     sql`create trigger ${headOf(trigger)} execute function ${sql.id(trigger.name)}()`,
   ],
 };
 
-function headOf({ name, event, table, columns, when }: Omit<RowTrigger, 'work'>) {
+function headOf({ name, event, table, columns, when }: RowTrigger) {
   const of =
     columns === undefined ? sql`` : sql` of ${sql.join(columns.map((one) => sql.ref(one)))}`;
   const condition = when === undefined ? sql`` : sql` when (${when})`;

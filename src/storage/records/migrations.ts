@@ -27,7 +27,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
  */
 export async function migrate(
   db: Kysely<RecordTables>,
-  { migrating }: Pick<EngineEvents, 'migrating'> = {},
+  { migrating }: Partial<EngineEvents> = {},
   known: Readonly<Record<string, Migration>> = migrations,
 ): Promise<boolean> {
   const names = Object.keys(known).sort();

@@ -62,10 +62,7 @@ class CustomFieldRows extends RecordRows<'customFieldMetas', CustomFieldMeta> {
   }
 
   /** All of the workspaces, or of the organization, in order of name. */
-  async ofWorkspaces(
-    db: RecordsDb,
-    place: Omit<WorkspaceFilter, 'search'>,
-  ): Promise<CustomFieldMeta[]> {
+  async ofWorkspaces(db: RecordsDb, place: WorkspaceFilter): Promise<CustomFieldMeta[]> {
     let query = this.select(db).where('organizationId', '=', place.organizationId);
     if (place.workspaceIds !== undefined)
       query = query.where(isOneOf('workspaceId', place.workspaceIds));

@@ -229,10 +229,7 @@ class OrganizationMemberRows {
       | undefined;
   }
 
-  async save(
-    db: RecordsDb,
-    { id, role, acceptedAt }: Pick<OrganizationMember, 'id' | 'role' | 'acceptedAt'>,
-  ): Promise<void> {
+  async save(db: RecordsDb, { id, role, acceptedAt }: OrganizationMember): Promise<void> {
     await db
       .updateTable('organizationMembers')
       .set({ role, acceptedAt })
