@@ -15,9 +15,6 @@ export const calculationLimits = {
   periods: 100_000,
 } as const;
 
-/** A period is recomputed for samples that are at most this old. */
-export const lateMs = 35 * dayMs;
-
 export const acrossNames = ['SUM', 'AVG', 'MIN', 'MAX', 'MEDIAN', 'COUNT'] as const;
 export type AcrossName = (typeof acrossNames)[number];
 

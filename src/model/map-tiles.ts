@@ -29,9 +29,6 @@ export const openStreetMap: MapTiles = {
   attribution: '© OpenStreetMap contributors',
 };
 
-/** The closest zoom of tile servers, which do not say theirs. */
-export const serverZoomMax = 19;
-
 const places = ['{z}', '{x}', '{y}'] as const;
 
 /** Whether each place is in the path or query of an http or https address, and nothing else is open. */

@@ -15,7 +15,7 @@ export interface SortOrder {
 }
 
 export const pageSizeMax = 1_000;
-export const pageSizeAssets = 25;
+
 export const pageSizeDefault = 20;
 
 interface SortState {

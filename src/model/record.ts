@@ -104,9 +104,6 @@ export interface AuditEntry {
 
 // Activity: what one request changed in a workspace, as its readers can see it (contract 37).
 
-/** Records that an activity names; the others are only counted. */
-export const namedRecordsMax = 10;
-
 export interface ChangeCount {
   readonly action: AuditAction;
   readonly resourceType: string;

@@ -1,6 +1,5 @@
 // Reports: dashboards that are mailed every day, week or month, and when (contract 39.1).
 import { dayMs, type EpochMs, hourMs, minuteMs } from './instant.ts';
-import { parseIsoDuration } from './iso-duration.ts';
 import {
   localDayOf,
   localTimeMs,
@@ -126,21 +125,6 @@ export function lastRunIn(
   to: EpochMs,
 ): EpochMs | undefined {
   return runsIn(schedule, zoneOf, from, to).findLast((run) => run >= from && run <= to);
-}
-
-/**
- * The range of a report that ends at a moment; its length is that of the calendar of the zone. Throws
- * for a duration or zone that was not checked.
- */
-export function rangeUpTo(
-  { last, schedule: { timeZone } }: Report,
-  to: EpochMs,
-): { readonly from: EpochMs; readonly to: EpochMs } {
-  const parsed = parseIsoDuration(last);
-  if ('reason' in parsed) throw new Error(`The range of a report: ${parsed.reason}`);
-  const { months, days, ms: milliseconds } = parsed.duration;
-  const end = Temporal.Instant.fromEpochMilliseconds(to).toZonedDateTimeISO(timeZone);
-  return { from: end.subtract({ months, days, milliseconds }).epochMilliseconds, to };
 }
 
 /** A month, and a local day more on both sides. */

@@ -1,7 +1,6 @@
 // Uplink: one payload of one known device, before it becomes samples, as it is kept to test decoders, and refused ones.
 import type { Note, RawPayload } from './entry-trace.ts';
 import { dayMs, type EpochMs } from './instant.ts';
-import type { DurableEntry } from './journal-entry.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { ReadEncoding } from './payload.ts';
 import type { Sample } from './sample.ts';
@@ -108,21 +107,6 @@ export interface RawUplink {
   readonly duplicates: number;
   /** The state that the decoder left, when it left one. */
   readonly state?: JsonObject;
-}
-
-/**
- * The raw uplink of an entry; undefined for backfills, samples of rules and entries without a
- * correlation id.
- */
-export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
-  const { deviceId, position, receivedAt, duplicates, state, trace, metrics } = entry;
-  // Only uplinks have one. The samples of others are perhaps not built yet.
-  if (trace?.raw === undefined) return undefined;
-  const { samples } = entry;
-  const id = metrics?.uplinkId ?? samples[0]?.correlationId;
-  if (id === undefined) return undefined;
-  const uplink = { id, deviceId, position, receivedAt, payload: trace.raw, samples, duplicates };
-  return state === undefined ? uplink : { ...uplink, state };
 }
 
 // Refused uplinks: kept for the owner of their device connector (contract 39.3).

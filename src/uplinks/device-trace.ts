@@ -4,16 +4,7 @@ import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Alarm } from '../model/alarm.ts';
 import type { Delivery } from '../model/delivery.ts';
 import { onlineStateOf } from '../model/device.ts';
-import type {
-  DeviceTrace,
-  TraceCode,
-  TraceFix,
-  TraceKind,
-  TraceLink,
-  TraceQuestion,
-  TraceState,
-  TraceStep,
-} from '../model/device-trace.ts';
+import type { TraceCode, TraceKind, TraceState } from '../model/device-trace.ts';
 import type { ProcessingLogEntry } from '../model/entry-trace.ts';
 import { dayMs, type EpochMs, formatInstant, minuteMs, parseInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -25,6 +16,51 @@ import type { DeviceMetrics } from '../model/uplink-metrics.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../storage/raw-uplinks/raw-uplink-store.ts';
 import { slipsBetween } from '../structures/similar-names.ts';
 import { storedTopicsOf } from './capture/capture.ts';
+import type { SearchKind } from '../model/search.ts';
+
+interface TraceLink {
+  readonly kind: SearchKind;
+  readonly id: string;
+}
+
+interface TraceStep {
+  readonly kind: TraceKind;
+  readonly state: TraceState;
+  /** Null where it is not known. */
+  readonly at: EpochMs | null;
+  readonly code: TraceCode;
+  readonly text: string;
+  readonly details: JsonObject | null;
+  readonly link: TraceLink | null;
+}
+
+interface TraceFix {
+  readonly text: string;
+  readonly link: TraceLink | null;
+}
+
+interface DeviceTrace {
+  /** When the uplink arrived; null without one. */
+  readonly at: EpochMs | null;
+  readonly verdict: {
+    readonly code: TraceCode;
+    readonly text: string;
+    readonly fix: TraceFix | null;
+  };
+  readonly steps: readonly TraceStep[];
+}
+
+/** What is asked; the last uplink when neither an uplink nor a moment is named. */
+interface TraceQuestion {
+  readonly correlationId?: string | undefined;
+  /** The newest uplink at or before it. */
+  readonly at?: EpochMs | undefined;
+  readonly topic?: string | undefined;
+  /** Dots lead into nested objects. */
+  readonly dataKey?: string | undefined;
+  readonly ruleId?: string | undefined;
+  readonly outputConnectorId?: string | undefined;
+}
 
 const traceLimits = {
   rulesMax: 50,

@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../../../tests/servers/certificate.ts';
 import { readCluster } from './cluster-settings.ts';
-import { ConfigError } from './config-values.ts';
-
-type Settings = Record<string, string | undefined>;
+import { ConfigError, type Environment, Settings } from './config-values.ts';
 
 const secret = '9f2c51c8a0d34e7b8a6f0e1d2c3b4a59';
-const plain: Settings = {
+const plain: Environment = {
   NODE_URL: 'http://10.0.0.5:7070',
   CLUSTER_PLAINTEXT: '1',
   CLUSTER_SECRET: secret,
@@ -19,7 +17,7 @@ const plain: Settings = {
   SECRETS_KEY: 'a key',
 };
 let folder: string;
-let tls: Settings;
+let tls: Environment;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cluster-settings-'));
   const files = await makeCertificate(folder);
@@ -34,8 +32,9 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const read = (settings: Settings, now = Date.now()) => readCluster((name) => settings[name], now);
-const refusalOf = (settings: Settings, now?: number) => {
+const read = (environment: Environment, now = Date.now()) =>
+  readCluster(new Settings(environment), now);
+const refusalOf = (settings: Environment, now?: number) => {
   try {
     read(settings, now);
   } catch (error) {
@@ -90,7 +89,7 @@ test('a node with TLS has the contents of its files', () => {
 });
 
 describe('is refused', () => {
-  test.each<[string, Settings, string]>([
+  test.each<[string, Environment, string]>([
     ['an address that cannot be read', { NODE_URL: 'node-1' }, 'it must be the URL at which'],
     ['another protocol', { NODE_URL: 'ws://10.0.0.5:7070' }, 'it must be the URL at which'],
     ['no port', { NODE_URL: 'http://10.0.0.5' }, 'with its port'],
@@ -117,7 +116,7 @@ describe('is refused', () => {
     expect(refusalOf({ [name]: '5' })).toContain(`${name} is set but NODE_URL is not`);
   });
 
-  test.each<[string, () => Settings, string]>([
+  test.each<[string, () => Environment, string]>([
     ['no key', () => ({ NODE_TLS_KEY: undefined }), 'NODE_TLS_KEY is not set'],
     ['no file', () => ({ NODE_TLS_CERT: join(folder, 'none') }), 'ENOENT'],
     ['no certificate', () => ({ NODE_TLS_CERT: join(folder, 'text') }), 'a PEM certificate file'],

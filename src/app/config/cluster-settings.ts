@@ -1,7 +1,7 @@
 // Cluster settings: what several nodes on common databases need, and a clear sentence for each value that they cannot use.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { ConfigError, fileOf, flagOf, refuse, wholeNumberOf } from './config-values.ts';
+import { ConfigError, fileOf, refuse, type Settings } from './config-values.ts';
 import { clusterSecretWeakness, isLoopback } from '../../cluster/nodes/cluster-secret.ts';
 
 export interface ClusterConfig {
@@ -45,7 +45,8 @@ const required = {
  * The settings of a node among several; undefined without NODE_URL. `now` is the time at which
  * certificates must be valid. Throws ConfigError for the first value that cannot be used.
  */
-export function readCluster(read: Read, now: number): ClusterConfig | undefined {
+export function readCluster(settings: Settings, now: number): ClusterConfig | undefined {
+  const read: Read = (name) => settings.text(name);
   const given = read('NODE_URL');
   if (given === undefined) return refuseWithoutNode(read);
   const url = nodeUrlOf(given);
@@ -53,15 +54,13 @@ export function readCluster(read: Read, now: number): ClusterConfig | undefined 
     if (read(name) === undefined)
       throw new ConfigError(`NODE_URL is set but ${name} is not: ${reason}`);
   const tls = tlsOf(url, read, now);
-  const plaintext = plaintextOf(url, read);
+  const plaintext = plaintextOf(url, settings);
   return {
     nodeUrl: url.origin,
     host: isLocalPlain(url) && !plaintext ? hostOf(url) : (read('HOST') ?? '0.0.0.0'),
     secret: secretOf(read('CLUSTER_SECRET') ?? ''),
-    leaseMs:
-      wholeNumberOf('LEASE_SECONDS', read('LEASE_SECONDS'), { fallback: 10, min: 3, max: 60 }) *
-      1_000,
-    journalCopies: wholeNumberOf('JOURNAL_COPIES', read('JOURNAL_COPIES'), {
+    leaseMs: settings.wholeNumber('LEASE_SECONDS', { fallback: 10, min: 3, max: 60 }) * 1_000,
+    journalCopies: settings.wholeNumber('JOURNAL_COPIES', {
       fallback: 1,
       min: 1,
       max: 2,
@@ -104,8 +103,8 @@ function isEverywhere(host: string): boolean {
 }
 
 /** Requests between nodes are signed, but without TLS anybody on their way reads them. */
-function plaintextOf(url: URL, read: Read): boolean {
-  const plaintext = flagOf('CLUSTER_PLAINTEXT', read('CLUSTER_PLAINTEXT'));
+function plaintextOf(url: URL, settings: Settings): boolean {
+  const plaintext = settings.flag('CLUSTER_PLAINTEXT');
   if (url.protocol === 'https:' || plaintext || isLoopback(url.hostname)) return plaintext;
   throw new ConfigError(
     `NODE_URL=${url.origin} is not encrypted: whoever sees the network between the nodes reads the data of all tenants. Begin NODE_URL with https and set NODE_TLS_CERT and NODE_TLS_KEY, or set CLUSTER_PLAINTEXT=1 if something else encrypts that network`,

@@ -1,4 +1,4 @@
-// Values of settings: each reader takes the string of a variable, and refuses what the setting cannot be.
+// Values of settings: each is read by the name of its variable, and refused when the setting cannot be that.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -16,53 +16,175 @@ export function refuse(name: string, value: string, accepted: string): never {
   throw new ConfigError(`Invalid ${name}=${value}: it must be ${accepted}`);
 }
 
-export function wholeNumberOf(
-  name: string,
-  value: string | undefined,
-  { fallback, min, max }: { readonly fallback: number; readonly min: number; readonly max: number },
-): number {
-  if (value === undefined) return fallback;
-  const number = Number(value);
-  if (!/^\d+$/.test(value) || number < min || number > max)
-    refuse(name, value, `an integer from ${min} to ${max}`);
-  return number;
-}
-
-/** Milliseconds. Months are rejected, because they have no fixed length. */
-export function durationOf(name: string, value: string | undefined, fallback: string): number {
-  if (value === '0') return 0;
-  const given = value ?? fallback;
-  const parsed = parseIsoDuration(given);
-  if ('duration' in parsed && parsed.duration.months === 0)
-    return parsed.duration.days * dayMs + parsed.duration.ms;
-  return refuse(
-    name,
-    given,
-    'an ISO-8601 duration of weeks, days, hours, minutes or seconds, such as P7D, or 0',
-  );
-}
-
-export function portOf(name: string, value: string | undefined, fallback: number): number {
-  return wholeNumberOf(name, value, { fallback, min: 0, max: 65_535 });
-}
-
 /** Files of a certificate and its key, with the settings that name them. */
 export interface CertificateSetting extends CertificateFiles {
   readonly names: { readonly cert: string; readonly key: string };
 }
 
-/** Absolute paths of a certificate and its key; undefined without both. */
-export function certificateOf(
-  names: CertificateSetting['names'],
-  read: (name: string) => string | undefined,
-): CertificateSetting | undefined {
-  const { cert, key } = names;
-  const pair = pairOf(
-    [cert, key],
-    [read(cert), read(key)],
-    'TLS requires a certificate and its private key',
-  );
-  return pair && { names, cert: resolve(pair[0]), key: resolve(pair[1]) };
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Settings that hold secrets; NAME_FILE can name a file with the value, as orchestrators provide
+ * it.
+ */
+const secretNames = new Set([
+  'RECORDS_URL',
+  'SAMPLES_URL',
+  'ADMIN_PASSWORD',
+  'ADMIN_API_KEY',
+  'SECRETS_KEY',
+  'CLUSTER_SECRET',
+  'SMTP_URL',
+  'SMS_GATEWAY_URL',
+  'GCP_SERVICE_ACCOUNT_KEY',
+  'OIDC_CLIENT_SECRET',
+]);
+
+/** The settings of an environment. An empty variable is not set. Throws ConfigError. */
+export class Settings {
+  readonly #environment: Environment;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  /**
+   * The value of the variable, or what is in the file that NAME_FILE names, without the line end
+   * behind it.
+   */
+  text(name: string): string | undefined {
+    const value = this.#environment[name] || undefined;
+    const file = this.#environment[`${name}_FILE`];
+    if (!file || !secretNames.has(name)) return value;
+    if (value !== undefined)
+      throw new ConfigError(`${name} and ${name}_FILE are both set. Unset one of them.`);
+    const contents = fileOf(`${name}_FILE`, file)
+      .toString()
+      .replace(/\r?\n$/, '');
+    if (contents === '') throw new ConfigError(`Invalid ${name}_FILE=${file}: the file is empty`);
+    return contents;
+  }
+
+  wholeNumber(
+    name: string,
+    {
+      fallback,
+      min,
+      max,
+    }: { readonly fallback: number; readonly min: number; readonly max: number },
+  ): number {
+    const value = this.text(name);
+    if (value === undefined) return fallback;
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < min || number > max)
+      refuse(name, value, `an integer from ${min} to ${max}`);
+    return number;
+  }
+
+  /** Milliseconds. Months are rejected, because they have no fixed length. */
+  duration(name: string, fallback: string): number {
+    const given = this.text(name) ?? fallback;
+    if (given === '0') return 0;
+    const parsed = parseIsoDuration(given);
+    if ('duration' in parsed && parsed.duration.months === 0)
+      return parsed.duration.days * dayMs + parsed.duration.ms;
+    return refuse(
+      name,
+      given,
+      'an ISO-8601 duration of weeks, days, hours, minutes or seconds, such as P7D, or 0',
+    );
+  }
+
+  port(name: string, fallback: number): number {
+    return this.wholeNumber(name, { fallback, min: 0, max: 65_535 });
+  }
+
+  /** Absolute paths of a certificate and its key; undefined without both. */
+  certificate(names: CertificateSetting['names']): CertificateSetting | undefined {
+    const reason = 'TLS requires a certificate and its private key';
+    const pair = this.#pair(names.cert, names.key, reason);
+    return pair && { names, cert: resolve(pair[0]), key: resolve(pair[1]) };
+  }
+
+  mapTiles(): MapTiles | undefined {
+    const reason = 'map tiles require an attribution';
+    const pair = this.#pair('MAP_TILES_URL', 'MAP_TILES_ATTRIBUTION', reason);
+    if (pair === undefined) return undefined;
+    const [url, attribution] = pair;
+    if (isTileTemplate(url)) return { url, attribution };
+    // The value may hold a key, so the message must not repeat it.
+    return refuse(
+      'MAP_TILES_URL',
+      '…',
+      'an http or https URL with {z}, {x} and {y} after the host',
+    );
+  }
+
+  /** Without a value: that of OpenStreetMap. `none`: no host at all. */
+  mapOrigins(): readonly string[] {
+    const value = this.text('MAP_ORIGINS');
+    if (value === undefined) return [tileOrigin(openStreetMap.url)];
+    if (value === 'none') return [];
+    const origins = listOf(value);
+    // A policy of pages with `*` would let every tenant name a host.
+    if (!origins.every((one) => /^https?:/.test(one) && isOrigin(one)))
+      refuse('MAP_ORIGINS', value, 'origins such as https://tiles.example.com, or none');
+    return origins;
+  }
+
+  oneOf<T extends string>(name: string, fallback: T, accepted: readonly T[]): T {
+    const value = this.text(name);
+    if (value === undefined) return fallback;
+    return (
+      accepted.find((one) => one === value) ?? refuse(name, value, `one of ${accepted.join(', ')}`)
+    );
+  }
+
+  flag(name: string, fallback = false): boolean {
+    const value = this.text(name);
+    if (value === undefined) return fallback;
+    if (value === '0' || value === 'false') return false;
+    return value === '1' || value === 'true' || refuse(name, value, '1 or 0');
+  }
+
+  url(name: string): string | undefined {
+    const value = this.text(name);
+    if (value === undefined || URL.canParse(value)) return value;
+    // The value may hold a password, so the message must not repeat it.
+    return refuse(name, '…', 'a URL');
+  }
+
+  origins(name: string): readonly string[] {
+    const value = this.text(name);
+    const origins = listOf(value);
+    if (value !== undefined && !origins.every(isOrigin))
+      refuse(name, value, 'origins such as https://app.example.com, or *');
+    return origins;
+  }
+
+  ranges(name: string): readonly string[] {
+    const value = this.text(name);
+    const ranges = listOf(value);
+    if (value !== undefined && !ranges.every(isAddressRange))
+      refuse(name, value, 'addresses or ranges such as 10.0.0.0/8');
+    return ranges;
+  }
+
+  /** Both of two settings, or neither. */
+  #pair(first: string, second: string, reason: string): readonly [string, string] | undefined {
+    const [one, other] = [this.text(first), this.text(second)];
+    if (one !== undefined && other !== undefined) return [one, other];
+    if (one === undefined && other === undefined) return undefined;
+    const [given, missing] = one === undefined ? [second, first] : [first, second];
+    throw new ConfigError(`${given} is set but ${missing} is not: ${reason}`);
+  }
+}
+
+export function listOf(value: string | undefined): readonly string[] {
+  return (value ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 /** The contents of the file that a setting names. Throws ConfigError when it cannot be read. */
@@ -74,87 +196,6 @@ export function fileOf(name: string, path: string): Buffer {
       `Invalid ${name}=${path}: the file cannot be read: ${(error as Error).message}`,
     );
   }
-}
-
-export function mapTilesOf(
-  given: string | undefined,
-  named: string | undefined,
-): MapTiles | undefined {
-  const names = ['MAP_TILES_URL', 'MAP_TILES_ATTRIBUTION'] as const;
-  const pair = pairOf(names, [given, named], 'map tiles require an attribution');
-  if (pair === undefined) return undefined;
-  const [url, attribution] = pair;
-  if (isTileTemplate(url)) return { url, attribution };
-  // The value may hold a key, so the message must not repeat it.
-  return refuse('MAP_TILES_URL', '…', 'an http or https URL with {z}, {x} and {y} after the host');
-}
-
-/** Without a value: that of OpenStreetMap. `none`: no host at all. */
-export function mapOriginsOf(value: string | undefined): readonly string[] {
-  if (value === undefined) return [tileOrigin(openStreetMap.url)];
-  if (value === 'none') return [];
-  const origins = listOf(value);
-  // A policy of pages with `*` would let every tenant name a host.
-  if (!origins.every((one) => /^https?:/.test(one) && isOrigin(one)))
-    refuse('MAP_ORIGINS', value, 'origins such as https://tiles.example.com, or none');
-  return origins;
-}
-
-/** Both of two settings, or neither. */
-function pairOf(
-  names: readonly [string, string],
-  [first, second]: readonly [string | undefined, string | undefined],
-  reason: string,
-): readonly [string, string] | undefined {
-  if (first !== undefined && second !== undefined) return [first, second];
-  if (first === undefined && second === undefined) return undefined;
-  const [given, missing] = first === undefined ? names.toReversed() : names;
-  throw new ConfigError(`${given} is set but ${missing} is not: ${reason}`);
-}
-
-export function oneOf<T extends string>(
-  name: string,
-  value: string | undefined,
-  fallback: T,
-  accepted: readonly T[],
-): T {
-  if (value === undefined) return fallback;
-  return (
-    accepted.find((one) => one === value) ?? refuse(name, value, `one of ${accepted.join(', ')}`)
-  );
-}
-
-export function flagOf(name: string, value: string | undefined): boolean {
-  if (value === undefined || value === '0' || value === 'false') return false;
-  return value === '1' || value === 'true' || refuse(name, value, '1 or 0');
-}
-
-export function urlOf(name: string, value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  // The value may hold a password, so the message must not repeat it.
-  if (URL.canParse(value)) return value;
-  return refuse(name, '…', 'a URL');
-}
-
-export function listOf(value: string | undefined): readonly string[] {
-  return (value ?? '')
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
-
-export function originsOf(name: string, value: string | undefined): readonly string[] {
-  const origins = listOf(value);
-  if (value !== undefined && !origins.every(isOrigin))
-    refuse(name, value, 'origins such as https://app.example.com, or *');
-  return origins;
-}
-
-export function rangesOf(name: string, value: string | undefined): readonly string[] {
-  const ranges = listOf(value);
-  if (value !== undefined && !ranges.every(isAddressRange))
-    refuse(name, value, 'addresses or ranges such as 10.0.0.0/8');
-  return ranges;
 }
 
 function isOrigin(text: string): boolean {

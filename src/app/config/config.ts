@@ -2,22 +2,12 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import {
-  certificateOf,
   type CertificateSetting,
   ConfigError,
-  durationOf,
-  fileOf,
-  flagOf,
+  type Environment,
   listOf,
-  mapOriginsOf,
-  mapTilesOf,
-  oneOf,
-  originsOf,
-  portOf,
-  rangesOf,
   refuse,
-  urlOf,
-  wholeNumberOf,
+  Settings,
 } from './config-values.ts';
 import { type ClusterConfig, readCluster } from './cluster-settings.ts';
 import type { MapTiles } from '../../model/map-tiles.ts';
@@ -112,134 +102,99 @@ export interface Config {
   readonly quotas: Quotas;
 }
 
-/**
- * Settings that hold secrets; NAME_FILE can name a file with the value, as orchestrators provide
- * it.
- */
-const secretNames = new Set([
-  'RECORDS_URL',
-  'SAMPLES_URL',
-  'ADMIN_PASSWORD',
-  'ADMIN_API_KEY',
-  'SECRETS_KEY',
-  'CLUSTER_SECRET',
-  'SMTP_URL',
-  'SMS_GATEWAY_URL',
-  'GCP_SERVICE_ACCOUNT_KEY',
-  'OIDC_CLIENT_SECRET',
-]);
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Reads every variable of docs/operating.md. Throws ConfigError for the first invalid value. */
 export function readConfig(environment: Environment = process.env): Config {
-  const text = (name: string) => textOf(environment, name);
-  const port = portOf('PORT', text('PORT'), 8080);
-  const tls = certificateOf({ cert: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' }, text);
-  const mqttTls = certificateOf({ cert: 'MQTT_TLS_CERT', key: 'MQTT_TLS_KEY' }, text) ?? tls;
-  const publicUrl = publicUrlOf(text('PUBLIC_URL'), tls === undefined ? 'http' : 'https', port);
-  const provider = providerOf(text);
+  const settings = new Settings(environment);
+  const text = (name: string) => settings.text(name);
+  const port = settings.port('PORT', 8080);
+  const tls = settings.certificate({ cert: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' });
+  const mqttTls = settings.certificate({ cert: 'MQTT_TLS_CERT', key: 'MQTT_TLS_KEY' }) ?? tls;
+  const publicUrl = publicUrlOf(
+    settings.url('PUBLIC_URL'),
+    tls === undefined ? 'http' : 'https',
+    port,
+  );
+  const provider = providerOf(settings);
   return Object.freeze({
     provider,
-    localSignIn: localSignInOf(text, provider),
+    localSignIn: localSignInOf(settings, provider),
     host: text('HOST') ?? '0.0.0.0',
     port,
     dataDirectory: resolve(text('DATA_DIR') ?? './data'),
     publicUrl,
-    mqttPort: portOf('MQTT_PORT', text('MQTT_PORT'), 1883),
-    mqttTlsPort: portOf('MQTT_TLS_PORT', text('MQTT_TLS_PORT'), 8883),
+    mqttPort: settings.port('MQTT_PORT', 1883),
+    mqttTlsPort: settings.port('MQTT_TLS_PORT', 8883),
     tls,
     mqttTls,
-    coapPort: portOf('COAP_PORT', text('COAP_PORT'), 5683),
+    coapPort: settings.port('COAP_PORT', 5683),
     adminEmail: text('ADMIN_EMAIL') ?? 'admin@localhost',
     adminPassword: text('ADMIN_PASSWORD'),
     metricsToken: text('METRICS_TOKEN'),
     adminApiKey: text('ADMIN_API_KEY'),
-    rateLimitPerSecond: wholeNumberOf('RATE_LIMIT_PER_SECOND', text('RATE_LIMIT_PER_SECOND'), {
+    rateLimitPerSecond: settings.wholeNumber('RATE_LIMIT_PER_SECOND', {
       fallback: 0,
       min: 0,
       max: 1_000_000,
     }),
-    uplinkRateLimitPerSecond: wholeNumberOf(
-      'UPLINK_RATE_LIMIT_PER_SECOND',
-      text('UPLINK_RATE_LIMIT_PER_SECOND'),
-      { fallback: 2_000, min: 0, max: 1_000_000 },
-    ),
-    corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),
-    mapTiles: mapTilesOf(text('MAP_TILES_URL'), text('MAP_TILES_ATTRIBUTION')),
-    mapOrigins: mapOriginsOf(text('MAP_ORIGINS')),
-    trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
-    recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
+    uplinkRateLimitPerSecond: settings.wholeNumber('UPLINK_RATE_LIMIT_PER_SECOND', {
+      fallback: 2_000,
+      min: 0,
+      max: 1_000_000,
+    }),
+    corsOrigins: settings.origins('CORS_ORIGINS'),
+    mapTiles: settings.mapTiles(),
+    mapOrigins: settings.mapOrigins(),
+    trustedProxies: settings.ranges('TRUSTED_PROXIES'),
+    recordsUrl: settings.url('RECORDS_URL'),
     // Several addresses; see `refuseUnsupported`.
     samplesUrl: text('SAMPLES_URL'),
-    cluster: readCluster(text, Date.now()),
-    stopMs:
-      wholeNumberOf('STOP_SECONDS', text('STOP_SECONDS'), { fallback: 25, min: 2, max: 3_600 }) *
-      1_000,
-    logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', logLevels),
-    vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', vendorAliasModes),
+    cluster: readCluster(settings, Date.now()),
+    stopMs: settings.wholeNumber('STOP_SECONDS', { fallback: 25, min: 2, max: 3_600 }) * 1_000,
+    logLevel: settings.oneOf('LOG_LEVEL', 'info', logLevels),
+    vendorAliases: settings.oneOf('VENDOR_ALIASES', 'header', vendorAliasModes),
     deviceAudience: text('DEVICE_AUDIENCE') ?? publicUrl,
-    smtpUrl: urlOf('SMTP_URL', text('SMTP_URL')),
+    smtpUrl: settings.url('SMTP_URL'),
     mailFrom: text('MAIL_FROM'),
-    smsGatewayUrl: urlOf('SMS_GATEWAY_URL', text('SMS_GATEWAY_URL')),
+    smsGatewayUrl: settings.url('SMS_GATEWAY_URL'),
     gcpServiceAccountKey: text('GCP_SERVICE_ACCOUNT_KEY'),
     secretsKey: text('SECRETS_KEY'),
-    revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
-    egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),
-    egressOnlyAllowed: flagOf('EGRESS_ONLY_ALLOWED', text('EGRESS_ONLY_ALLOWED')),
-    rawUplinkRetentionMs: durationOf('RAW_UPLINK_RETENTION', text('RAW_UPLINK_RETENTION'), 'P7D'),
-    rawUplinkBytesMax: wholeNumberOf('RAW_UPLINK_BYTES', text('RAW_UPLINK_BYTES'), {
+    revealConnectorSecrets: settings.flag('REVEAL_CONNECTOR_SECRETS'),
+    egressAllow: settings.ranges('EGRESS_ALLOW'),
+    egressOnlyAllowed: settings.flag('EGRESS_ONLY_ALLOWED'),
+    rawUplinkRetentionMs: settings.duration('RAW_UPLINK_RETENTION', 'P7D'),
+    rawUplinkBytesMax: settings.wholeNumber('RAW_UPLINK_BYTES', {
       fallback: 2 ** 31,
       min: 64 * 2 ** 20,
       max: 2 ** 50,
     }),
-    mcp: oneOf('MCP', text('MCP'), 'on', ['on', 'off']) === 'on',
-    exportBytesMax: wholeNumberOf('EXPORT_BYTES', text('EXPORT_BYTES'), {
+    mcp: settings.oneOf('MCP', 'on', ['on', 'off']) === 'on',
+    exportBytesMax: settings.wholeNumber('EXPORT_BYTES', {
       fallback: 10 * 2 ** 30,
       min: 0,
       max: 2 ** 50,
     }),
-    exportRetentionMs: durationOf('EXPORT_RETENTION', text('EXPORT_RETENTION'), 'P3D'),
-    demo: flagOf('DEMO', text('DEMO')),
-    scriptWorkers: wholeNumberOf('SCRIPT_WORKERS', text('SCRIPT_WORKERS'), {
+    exportRetentionMs: settings.duration('EXPORT_RETENTION', 'P3D'),
+    demo: settings.flag('DEMO'),
+    scriptWorkers: settings.wholeNumber('SCRIPT_WORKERS', {
       fallback: Math.max(1, availableParallelism() - 1),
       min: 1,
       max: 256,
     }),
-    edges: wholeNumberOf('EDGES', text('EDGES'), { fallback: 0, min: 0, max: 64 }),
+    edges: settings.wholeNumber('EDGES', { fallback: 0, min: 0, max: 64 }),
     wrapperPid: Number(text('HELIOGRAPH_WRAPPER_PID')) || undefined,
     quotas: quotasFrom((_, { variable, standard: fallback }) =>
-      wholeNumberOf(variable, text(variable), { fallback, min: 1, max: 1_000_000_000 }),
+      settings.wholeNumber(variable, { fallback, min: 1, max: 1_000_000_000 }),
     ),
   });
 }
 
-/**
- * The value of the variable, or what is in the file that NAME_FILE names, without the line end
- * behind it.
- */
-function textOf(environment: Environment, name: string): string | undefined {
-  const value = environment[name] || undefined;
-  const file = environment[`${name}_FILE`];
-  if (!file || !secretNames.has(name)) return value;
-  if (value !== undefined)
-    throw new ConfigError(`${name} and ${name}_FILE are both set. Unset one of them.`);
-  const contents = fileOf(`${name}_FILE`, file)
-    .toString()
-    .replace(/\r?\n$/, '');
-  if (contents === '') throw new ConfigError(`Invalid ${name}_FILE=${file}: the file is empty`);
-  return contents;
-}
-
 /** Without a slash at its end. */
 function publicUrlOf(value: string | undefined, scheme: string, port: number): string {
-  const url = urlOf('PUBLIC_URL', value) ?? `${scheme}://localhost:${port}`;
+  const url = value ?? `${scheme}://localhost:${port}`;
   return url.replace(/\/+$/, '');
 }
 
 // Settings of the sign-in provider: `OIDC_...`, checked as far as this is possible without asking the provider.
-
-type Read = (name: string) => string | undefined;
 
 const others = [
   'OIDC_CLIENT_ID',
@@ -253,7 +208,8 @@ const others = [
 ] as const;
 
 /** Undefined without `OIDC_ISSUER`. */
-function providerOf(text: Read): SignInProvider | undefined {
+function providerOf(settings: Settings): SignInProvider | undefined {
+  const text = (name: string) => settings.text(name);
   const issuer = text('OIDC_ISSUER');
   if (issuer === undefined) {
     const given = others.find((name) => text(name) !== undefined);
@@ -276,13 +232,13 @@ function providerOf(text: Read): SignInProvider | undefined {
     groupsClaim: text('OIDC_GROUPS_CLAIM') ?? 'groups',
     roles: rolesOf(text('OIDC_ROLES')),
     allowedDomains: listOf(text('OIDC_ALLOWED_DOMAINS')).map(emailAddressOf),
-    trustsEmail: flagOf('OIDC_TRUST_EMAIL', text('OIDC_TRUST_EMAIL')),
+    trustsEmail: settings.flag('OIDC_TRUST_EMAIL'),
   };
 }
 
 /** Whether users sign in with passwords and passkeys of the platform. */
-function localSignInOf(text: Read, provider: SignInProvider | undefined): boolean {
-  const isOn = flagOf('LOCAL_SIGN_IN', text('LOCAL_SIGN_IN') ?? '1');
+function localSignInOf(settings: Settings, provider: SignInProvider | undefined): boolean {
+  const isOn = settings.flag('LOCAL_SIGN_IN', true);
   if (isOn || provider !== undefined) return isOn;
   throw new ConfigError('LOCAL_SIGN_IN=0 requires OIDC_ISSUER; otherwise no one could sign in');
 }

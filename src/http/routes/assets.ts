@@ -5,12 +5,14 @@ import { type assetListQuery, assets } from '../../contract/devices.ts';
 import { type AssetFilter, Assets } from '../../inventory/devices/assets.ts';
 import { vendorDevice } from '../../inventory/devices/devices.ts';
 import { type LoraField, loraFields } from '../../model/device.ts';
-import { type PageRequest, pageSizeAssets } from '../../model/page.ts';
+import type { PageRequest } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { route, type Route } from '../edge/route.ts';
 import type { RecordRoutes } from './record-routes.ts';
+
+const pageSizeAssets = 25;
 
 export function assetRoutes({ records, aliased }: RecordRoutes): Route[] {
   const listed = async (

@@ -8,7 +8,6 @@ import {
   type MapSetting,
   type MapTiles,
   openStreetMap,
-  serverZoomMax,
   type TileName,
   tileOrigin,
 } from '../../model/map-tiles.ts';
@@ -17,6 +16,9 @@ import type { FoundMap, MapFiles } from '../../storage/maps/map-files.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
 import { namesTag } from '../edge/send-json.ts';
 import type { RecordRoutes } from './record-routes.ts';
+
+/** The closest zoom of tile servers, which do not say theirs. */
+const serverZoomMax = 19;
 
 const tilesPath = '/v3/map/tiles/{z}/{x}/{y}';
 /** A map file changes rarely, and a tile is asked for again after a day. */

@@ -22,10 +22,26 @@ import { Alarms } from '../../inventory/alarms/alarm-lists.ts';
 import { readDashboard } from '../../inventory/workspaces/dashboards.ts';
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import { holds, type Principal } from '../../model/principal.ts';
-import { rangeUpTo, type Report } from '../../model/report.ts';
+import type { Report } from '../../model/report.ts';
 import type { ReportContent } from '../../reports/report-mail.ts';
 import { csvColumns, type DashboardDocumentParts, documentOf } from './dashboard-render.ts';
 import type { DashboardReader, ReadTile } from './dashboard-reader.ts';
+import { parseIsoDuration } from '../../model/iso-duration.ts';
+
+/**
+ * The range of a report that ends at a moment; its length is that of the calendar of the zone. Throws
+ * for a duration or zone that was not checked.
+ */
+function rangeUpTo(
+  { last, schedule: { timeZone } }: Report,
+  to: EpochMs,
+): { readonly from: EpochMs; readonly to: EpochMs } {
+  const parsed = parseIsoDuration(last);
+  if ('reason' in parsed) throw new Error(`The range of a report: ${parsed.reason}`);
+  const { months, days, ms: milliseconds } = parsed.duration;
+  const end = Temporal.Instant.fromEpochMilliseconds(to).toZonedDateTimeISO(timeZone);
+  return { from: end.subtract({ months, days, milliseconds }).epochMilliseconds, to };
+}
 
 export function reportRoutes(
   common: RecordRoutes,

@@ -1,12 +1,7 @@
 // Late samples: follows the journal and marks the periods of calculations that have ended before a sample of theirs came (contract 38.2).
 // What comes before its period ends needs no mark: the period is computed after its end, from all that is stored.
 import { keysOf, parseExpression } from '../../query/expressions/parse.ts';
-import {
-  type Calculation,
-  type CalculationMark,
-  type CalculationOutput,
-  lateMs,
-} from '../../model/calculation.ts';
+import type { Calculation, CalculationMark, CalculationOutput } from '../../model/calculation.ts';
 import { dayMs, type EpochMs, hourMs } from '../../model/instant.ts';
 import { parseIsoDuration } from '../../model/iso-duration.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -19,6 +14,9 @@ import { calculationRows } from '../../storage/records/rows/calculations.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { tagRows } from '../../storage/records/rows/tags.ts';
 import type { CalculationRegistry, KnownCalculation } from './calculation-registry.ts';
+
+/** A period is recomputed for samples that are at most this old. */
+const lateMs = 35 * dayMs;
 
 /** Devices of one statement. */
 const devicesACall = 500;

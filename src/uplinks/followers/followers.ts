@@ -6,7 +6,6 @@ import {
   type JournalFollowerParts,
 } from './journal-consumer.ts';
 import { problem } from '../../model/problem.ts';
-import { rawUplinkOf } from '../../model/uplink.ts';
 import type {
   OpenRawUplinkStore,
   RawUplinkPage,
@@ -16,6 +15,22 @@ import type {
 import type { EntryLog } from '../../storage/log/entry-log.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
 import type { Telemetry } from '../../telemetry/events.ts';
+import type { RawUplink } from '../../model/uplink.ts';
+
+/**
+ * The raw uplink of an entry; undefined for backfills, samples of rules and entries without a
+ * correlation id.
+ */
+function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
+  const { deviceId, position, receivedAt, duplicates, state, trace, metrics } = entry;
+  // Only uplinks have one. The samples of others are perhaps not built yet.
+  if (trace?.raw === undefined) return undefined;
+  const { samples } = entry;
+  const id = metrics?.uplinkId ?? samples[0]?.correlationId;
+  if (id === undefined) return undefined;
+  const uplink = { id, deviceId, position, receivedAt, payload: trace.raw, samples, duplicates };
+  return state === undefined ? uplink : { ...uplink, state };
+}
 
 // Raw uplink follower: keeps the raw uplinks of the journal in their own store, for their retention.
 

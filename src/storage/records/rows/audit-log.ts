@@ -2,14 +2,13 @@
 import { createHash } from 'node:crypto';
 import { type Selectable, sql, type SqlBool } from 'kysely';
 import type { Actor } from '../../../model/principal.ts';
-import {
-  type Activity,
-  type AuditAction,
-  type AuditEntry,
-  type ChangeCount,
-  type FieldChange,
-  type NamedChange,
-  namedRecordsMax,
+import type {
+  Activity,
+  AuditAction,
+  AuditEntry,
+  ChangeCount,
+  FieldChange,
+  NamedChange,
 } from '../../../model/record.ts';
 import { dayMs, type EpochMs, formatInstant, hourMs } from '../../../model/instant.ts';
 import type { PageRequest } from '../../../model/page.ts';
@@ -29,6 +28,9 @@ import type { Json } from '../../../model/json.ts';
 import { deviceKeyColumns } from './devices.ts';
 import { deviceConfigurationRows } from './downlinks.ts';
 import { secondFactorDemandRows } from './sign-in.ts';
+
+/** Records that an activity names; the others are only counted. */
+const namedRecordsMax = 10;
 
 const keptMs = 400 * dayMs;
 
