@@ -41,7 +41,7 @@ import { type FindRoute, SessionStore } from '../transports/mqtt/mqtt-session.ts
 import { takeUntilClose } from '../transports/mqtt/mqtt-login-limiter.ts';
 import type { SparkplugIntake } from '../transports/sparkplug/sparkplug-topic.ts';
 import { MqttUplinks } from '../uplinks/capture/mqtt-uplink.ts';
-import { createSparkplugIntake, SparkplugNodes } from '../uplinks/capture/sparkplug-intake.ts';
+import { SparkplugNodes, SparkplugUplinks } from '../uplinks/capture/sparkplug-intake.ts';
 import { createDeviceNotes } from '../uplinks/device-events.ts';
 import { followCertificate, readCertificate } from './certificates.ts';
 import type { composeMqttNodes, MqttNodes } from './shared-work.ts';
@@ -141,8 +141,8 @@ export async function composeMqtt(
 function brokerOnDemand({ telemetry }: Parts, brokerParts: Broker) {
   return new MqttBrokerOnDemand(
     async () => {
-      const { openMqttBroker } = await import('../transports/mqtt/mqtt-broker.ts');
-      return openMqttBroker(brokerParts);
+      const { MqttBroker } = await import('../transports/mqtt/mqtt-broker.ts');
+      return new MqttBroker(brokerParts);
     },
     (error) => telemetry.backgroundFailed('starting MQTT', error),
   );
@@ -305,22 +305,29 @@ function composeSparkplug(
 ): Sparkplug {
   const nodes = new SparkplugNodes(now);
   telemetry.gauge('sparkplug_nodes', 'Connected Sparkplug edge nodes.', () => nodes.size);
-  const intake = createSparkplugIntake({
-    nodes,
-    connectorOf: (id) => directory.knownConnector(id) ?? deviceConnectorRows.find(records, id),
+  const devices = {
+    connectorOf: (id: string) =>
+      directory.knownConnector(id) ?? deviceConnectorRows.find(records, id),
     routeOf: directory.byConnector,
-    routeOfDevice: (id) => directory.byDevice(id),
+    routeOfDevice: (id: string) => directory.byDevice(id),
     createDevices: createDeviceCreation(records),
+  };
+  const note = createDeviceNotes({ appendEntry, newId, now });
+  const intake = new SparkplugUplinks(
+    nodes,
+    devices,
     handleUplink,
-    note: createDeviceNotes({ appendEntry, newId, now }),
-    refused: telemetry.mqttRefused,
-    dropped: (connectorId, uplink) =>
-      refusals.add({ connectorId }, { transport: 'MQTT', ...uplink }),
-    reachable,
-    failed: (error) => telemetry.backgroundFailed('storing Sparkplug messages', error),
+    note,
+    {
+      refused: telemetry.mqttRefused,
+      dropped: (connectorId, uplink) =>
+        refusals.add({ connectorId }, { transport: 'MQTT', ...uplink }),
+      reachable,
+      failed: (error) => telemetry.backgroundFailed('storing Sparkplug messages', error),
+    },
     newId,
     now,
-  });
+  );
   return { intake, command: nodes.command };
 }
 

@@ -47,183 +47,420 @@ const drainWithinSeconds = mqttLimits.drainWithinMs / second;
 const connectHeader = 0x10;
 const publishType = 3;
 
-export interface MqttBroker {
+/** Serves connections. Its callers listen on the ports. */
+export class MqttBroker<R extends RoutedDevice = RoutedDevice> {
+  readonly #state: BrokerState<R>;
+  #stopTicking: () => void;
+
+  constructor(parts: BrokerParts<R>) {
+    const limits = { ...mqttLimits, ...parts.shared };
+    const events = {
+      readOn: (session: MqttSession) => this.#readOn(session),
+      giveWay: (session: MqttSession) => refusePacket(this.#state, session, tooMuchInPart()),
+    };
+    const flowControl = new FlowControl<MqttSession>(events, limits);
+    const deliveries = createDeliveries(parts);
+    const sparkplug = new SparkplugClients({
+      intake: parts.sparkplug,
+      write: deliveries.write,
+      end: (session, because) => endByPlatform(this.#state, session, because),
+    });
+    this.#state = {
+      parts,
+      sessions: new Set(),
+      closing: new Set(),
+      strangers: new SharedPool({
+        max: limits.strangersMax,
+        ownGivesWay: 'newcomer',
+        giveWay: (session) => this.#crowdOut(session),
+      }),
+      members: new SharedPool({
+        max: limits.connectionsMax,
+        ownGivesWay: 'newcomer',
+        giveWay: (session) => this.#crowdOut(session),
+      }),
+      byKey: new Map(),
+      flowControl,
+      pace: new Pace<MqttSession>(parts.publishLimit, parts.setTimer, events.readOn),
+      deadlines: new Deadlines((session, now) => this.#visit(session, now)),
+      deliveries,
+      logIn: createLoginLimiter({
+        logIn: parts.logIn,
+        countWebSocket: parts.countWebSocket,
+        refused: parts.refused,
+        admit: (session, organizationId) => this.#admitMember(session, organizationId),
+      }),
+      publish: createPublishHandler(parts, deliveries, flowControl, sparkplug),
+      will: createWillHandler(parts, sparkplug),
+      sparkplug,
+      readOn: (session) => this.#readOn(session),
+      isStopping: false,
+    };
+    this.#stopTicking = this.#tick();
+  }
+
+  get sessions(): ReadonlySet<MqttSession> {
+    return this.#state.sessions;
+  }
+
+  get deliveries(): Deliveries {
+    return this.#state.deliveries;
+  }
+
+  get flowControl(): FlowControl<MqttSession> {
+    return this.#state.flowControl;
+  }
+
   /** Takes over a connection. */
-  accept(conn: MqttTransport, address: string, isWebSocket?: boolean): void;
-  readonly sessions: ReadonlySet<MqttSession>;
-  readonly deliveries: Deliveries;
-  readonly flowControl: FlowControl<MqttSession>;
+  readonly accept = (conn: MqttTransport, address: string, isWebSocket = false): void => {
+    const { parts, sessions, closing, strangers, members, deadlines, isStopping } = this.#state;
+    // The client may have left while the broker opened.
+    if (conn.destroyed) return;
+    const session = new MqttSession({
+      owner: parts.networkOf(address),
+      conn,
+      framer: new PacketFramer(mqttLimits.loginPacketBytesMax),
+      output: new MqttOutput(conn, () => this.#noteStall(session)),
+      address,
+      isWebSocket,
+      heardAt: deadlines.now,
+    });
+    if (isStopping || !strangers.hold(session.owner, session, 1)) {
+      parts.refused(isStopping ? 'stopping' : 'tooManyConnections', { address });
+      conn.on('error', () => undefined);
+      conn.destroy();
+      return;
+    }
+    sessions.add(session);
+    deadlines.place(session, deadlines.now + session.silenceMax + 1);
+    conn.on('error', (error) => fail(this.#state, session, error.message));
+    conn.on('drain', () => {
+      session.stalledAt = undefined;
+      session.output.drained();
+      this.#readOn(session);
+    });
+    conn.on('close', () => {
+      if (session.state === 'open') parts.ended('closed without a DISCONNECT', session.about());
+      if (!session.isClosed()) endSession(this.#state, session);
+      session.output.drained();
+      deadlines.remove(session);
+      closing.delete(session);
+      strangers.release(session);
+      members.release(session);
+    });
+    conn.on('data', (chunk) => {
+      if (session.isClosed()) return;
+      session.framer.push(chunk);
+      this.#readOn(session);
+    });
+    conn.on('held', () => this.#readOn(session));
+    // A transport may wait for its listener.
+    conn.resume();
+  };
+
   /** Ends a connection from the side of the platform, without its will. */
-  end(session: MqttSession, because: string): void;
+  end(session: MqttSession, because: string): void {
+    endByPlatform(this.#state, session, because);
+  }
+
   /**
    * Ends every connection, once its publishes in progress are answered, or after a time without
    * their answers.
    */
-  close(): Promise<void>;
-}
+  async close(): Promise<void> {
+    const { sessions, closing } = this.#state;
+    if (this.#state.isStopping) return;
+    this.#state.isStopping = true;
+    await this.#drained();
+    this.#stopTicking();
+    for (const { conn } of [...closing]) conn.destroy();
+    for (const session of [...sessions]) endByPlatform(this.#state, session, 'stopping');
+  }
 
-/** Starts the broker. Its callers listen on the ports. */
-export function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): MqttBroker {
-  const state = createState(parts);
-  const { sessions, closing, deliveries, flowControl, deadlines } = state;
-  const tick = (): (() => void) =>
-    parts.setTimer(() => {
-      stopTicking = tick();
-      deadlines.tick();
+  #tick(): () => void {
+    return this.#state.parts.setTimer(() => {
+      this.#stopTicking = this.#tick();
+      this.#state.deadlines.tick();
     }, second);
-  let stopTicking = tick();
-  return {
-    accept: (conn, address, isWebSocket = false) => accept(state, conn, address, isWebSocket),
-    sessions,
-    deliveries,
-    flowControl,
-    end: (session, because) => endByPlatform(state, session, because),
-    async close() {
-      if (state.isStopping) return;
-      state.isStopping = true;
-      await drained(state);
-      stopTicking();
-      for (const { conn } of [...closing]) conn.destroy();
-      for (const session of [...sessions]) endByPlatform(state, session, 'stopping');
-    },
-  };
-}
-
-async function drained<R extends RoutedDevice>({ parts, flowControl }: BrokerState<R>) {
-  const late = Promise.withResolvers<void>();
-  const cancel = parts.setTimer(late.resolve, mqttLimits.stopWithinMs);
-  await Promise.race([flowControl.close(), late.promise]);
-  cancel();
-}
-
-function createState<R extends RoutedDevice>(parts: BrokerParts<R>): BrokerState<R> {
-  const limits = { ...mqttLimits, ...parts.shared };
-  const events = {
-    readOn: (session: MqttSession) => readOn(state, session),
-    giveWay: (session: MqttSession) => refusePacket(state, session, tooMuchInPart()),
-  };
-  const flowControl = new FlowControl<MqttSession>(events, limits);
-  const deliveries = createDeliveries(parts);
-  const sparkplug = new SparkplugClients({
-    intake: parts.sparkplug,
-    write: deliveries.write,
-    end: (session, because) => endByPlatform(state, session, because),
-  });
-  const state: BrokerState<R> = {
-    parts,
-    sessions: new Set(),
-    closing: new Set(),
-    strangers: new SharedPool({
-      max: limits.strangersMax,
-      ownGivesWay: 'newcomer',
-      giveWay: (session) => crowdOut(state, session),
-    }),
-    members: new SharedPool({
-      max: limits.connectionsMax,
-      ownGivesWay: 'newcomer',
-      giveWay: (session) => crowdOut(state, session),
-    }),
-    byKey: new Map(),
-    flowControl,
-    pace: new Pace<MqttSession>(parts.publishLimit, parts.setTimer, events.readOn),
-    deadlines: new Deadlines((session, now) => visit(state, session, now)),
-    deliveries,
-    logIn: createLoginLimiter({
-      logIn: parts.logIn,
-      countWebSocket: parts.countWebSocket,
-      refused: parts.refused,
-      admit: (session, organizationId) => admitMember(state, session, organizationId),
-    }),
-    publish: createPublishHandler(parts, deliveries, flowControl, sparkplug),
-    will: createWillHandler(parts, sparkplug),
-    sparkplug,
-    readOn: (session) => readOn(state, session),
-    isStopping: false,
-  };
-  return state;
-}
-
-function accept<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  conn: MqttTransport,
-  address: string,
-  isWebSocket: boolean,
-): void {
-  const { parts, sessions, closing, strangers, members, deadlines, isStopping } = state;
-  // The client may have left while the broker opened.
-  if (conn.destroyed) return;
-  const session = new MqttSession({
-    owner: parts.networkOf(address),
-    conn,
-    framer: new PacketFramer(mqttLimits.loginPacketBytesMax),
-    output: new MqttOutput(conn, () => noteStall(state, session)),
-    address,
-    isWebSocket,
-    heardAt: deadlines.now,
-  });
-  if (isStopping || !strangers.hold(session.owner, session, 1)) {
-    parts.refused(isStopping ? 'stopping' : 'tooManyConnections', { address });
-    conn.on('error', () => undefined);
-    conn.destroy();
-    return;
   }
-  sessions.add(session);
-  deadlines.place(session, deadlines.now + session.silenceMax + 1);
-  conn.on('error', (error) => fail(state, session, error.message));
-  conn.on('drain', () => {
-    session.stalledAt = undefined;
-    session.output.drained();
-    readOn(state, session);
-  });
-  conn.on('close', () => {
-    if (session.state === 'open') parts.ended('closed without a DISCONNECT', session.about());
-    if (!session.isClosed()) endSession(state, session);
-    session.output.drained();
-    deadlines.remove(session);
-    closing.delete(session);
+
+  async #drained() {
+    const { parts, flowControl } = this.#state;
+    const late = Promise.withResolvers<void>();
+    const cancel = parts.setTimer(late.resolve, mqttLimits.stopWithinMs);
+    await Promise.race([flowControl.close(), late.promise]);
+    cancel();
+  }
+
+  /** Takes the room of a client that has logged in, or returns the limit that it would exceed. */
+  #admitMember(session: MqttSession, organizationId: string): string | undefined {
+    const { parts, strangers, members, byKey, flowControl } = this.#state;
+    // The connection that this one takes the place of (MQTT-3.1.4-2) would count besides.
+    const before = byKey.get(session.key);
+    if (before !== undefined) {
+      cutOff(this.#state, before, reasonCodes.takenOver);
+      members.release(before);
+    }
+    if (!parts.connectionCount.take(organizationId, 1)) return 'mqttConnections';
+    session.isCounted = true;
+    // What it has taken of the share of its network.
+    flowControl.leave(session);
+    session.owner = organizationId;
     strangers.release(session);
-    members.release(session);
-  });
-  conn.on('data', (chunk) => {
-    if (session.isClosed()) return;
-    session.framer.push(chunk);
-    readOn(state, session);
-  });
-  conn.on('held', () => readOn(state, session));
-  // A transport may wait for its listener.
-  conn.resume();
-}
-
-/** Takes the room of a client that has logged in, or returns the limit that it would exceed. */
-function admitMember<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  session: MqttSession,
-  organizationId: string,
-): string | undefined {
-  const { parts, strangers, members, byKey, flowControl } = state;
-  // The connection that this one takes the place of (MQTT-3.1.4-2) would count besides.
-  const before = byKey.get(session.key);
-  if (before !== undefined) {
-    cutOff(state, before, reasonCodes.takenOver);
-    members.release(before);
+    return members.hold(organizationId, session, 1) ? undefined : 'of all MQTT connections';
   }
-  if (!parts.connectionCount.take(organizationId, 1)) return 'mqttConnections';
-  session.isCounted = true;
-  // What it has taken of the share of its network.
-  flowControl.leave(session);
-  session.owner = organizationId;
-  strangers.release(session);
-  return members.hold(organizationId, session, 1) ? undefined : 'of all MQTT connections';
-}
 
-/** Ends a connection that gives way to one of an organization, or a network, with fewer. */
-function crowdOut<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
-  state.parts.refused('tooManyConnections', { address: session.address });
-  if (session.isClosed()) session.conn.destroy();
-  else if (session.identity === undefined) cutOff(state, session, reasonCodes.quotaExceeded);
-  else {
-    state.parts.ended('too many connections of its organization', session.about());
-    cutOff(state, session, reasonCodes.quotaExceeded);
+  /** Ends a connection that gives way to one of an organization, or a network, with fewer. */
+  #crowdOut(session: MqttSession): void {
+    this.#state.parts.refused('tooManyConnections', { address: session.address });
+    if (session.isClosed()) session.conn.destroy();
+    else if (session.identity === undefined)
+      cutOff(this.#state, session, reasonCodes.quotaExceeded);
+    else {
+      this.#state.parts.ended('too many connections of its organization', session.about());
+      cutOff(this.#state, session, reasonCodes.quotaExceeded);
+    }
+  }
+
+  #mayRead(session: MqttSession): boolean {
+    const { flowControl, pace } = this.#state;
+    const isAwaited = session.state === 'new' || session.state === 'open';
+    if (!isAwaited || session.isBusy || session.output.isFull) return false;
+    if (isPublish(session.framer.header) && !pace.mayPublish(session)) return false;
+    return flowControl.mayRead(session);
+  }
+
+  /** Handles the packets that have arrived, as far as they may be read. */
+  #readOn(session: MqttSession): void {
+    if (session.isReading || session.isClosed()) return;
+    const { framer, conn } = session;
+    session.isReading = true;
+    try {
+      while (framer.hasUnread && this.#mayRead(session)) {
+        if (session.state === 'new' && framer.header !== connectHeader)
+          throw new MalformedPacket('expected CONNECT as the first packet');
+        const { header } = framer;
+        const bytes = framer.next();
+        if (bytes === undefined) break;
+        session.partialSince = undefined;
+        session.heardAt = this.#state.deadlines.now;
+        if (isPublish(header)) this.#state.pace.count(session);
+        if (session.state === 'new') this.#connect(session, bytes);
+        else handlePacket(this.#state, session, bytes);
+      }
+      // What is skipped takes no memory, and is a sign of life.
+      if (framer.header !== undefined && !framer.isHolding)
+        session.heardAt = this.#state.deadlines.now;
+      if (
+        !session.isClosed() &&
+        !this.#state.flowControl.hold(session, framer.heldBytes + heldIn(conn))
+      )
+        throw tooMuchInPart();
+    } catch (error) {
+      refusePacket(this.#state, session, error);
+    } finally {
+      session.isReading = false;
+    }
+    if (session.isClosed()) return;
+    this.#notePartial(session);
+    if (session.isPaused === framer.hasUnread) return;
+    session.isPaused = framer.hasUnread;
+    if (session.isPaused) conn.pause();
+    else conn.resume();
+  }
+
+  #noteStall(session: MqttSession): void {
+    const { deadlines } = this.#state;
+    if (session.stalledAt !== undefined || session.isClosed()) return;
+    session.stalledAt = deadlines.now;
+    deadlines.place(
+      session,
+      Math.min(session.deadline ?? Number.POSITIVE_INFINITY, drainUntil(session)),
+    );
+  }
+
+  /** A packet has a time to arrive in, except for that in which the platform does not read. */
+  #notePartial(session: MqttSession) {
+    const { deadlines } = this.#state;
+    const { framer, conn } = session;
+    const isHolding = framer.isHolding || heldIn(conn) > 0;
+    if (!isHolding || framer.hasUnread) {
+      session.partialSince = undefined;
+      return;
+    }
+    if (session.partialSince !== undefined) return;
+    session.partialSince = deadlines.now;
+    const until = partialUntil(session);
+    if (until < (session.deadline ?? Number.POSITIVE_INFINITY)) deadlines.place(session, until);
+  }
+
+  /** Ends a session that is past its deadline; returns the second of its next visit otherwise. */
+  #visit(session: MqttSession, now: number): number | undefined {
+    if (session.isClosed()) {
+      session.conn.destroy();
+      return undefined;
+    }
+    // What waits to be read is a sign of life.
+    if (session.isPaused) session.heardAt = now;
+    const heardUntil = session.heardAt + session.silenceMax + 1;
+    if (session.state === 'connecting') return now + session.silenceMax;
+    const isStalled = now >= drainUntil(session);
+    if (isStalled || now >= heardUntil) {
+      const silent = session.state === 'new' ? 'CONNECT timed out' : keepAliveTimeout;
+      fail(this.#state, session, isStalled ? 'drain timeout' : silent);
+      return undefined;
+    }
+    if (now >= partialUntil(session)) {
+      fail(this.#state, session, 'a packet did not arrive whole in time');
+      return undefined;
+    }
+    session.releaseConfirmed(this.#state.parts.now());
+    return Math.min(heardUntil, drainUntil(session), partialUntil(session));
+  }
+
+  /**
+   * Handles the first packet of a connection, whose answer follows. Throws MalformedPacket for one
+   * that is not answered.
+   */
+  #connect(session: MqttSession, bytes: Buffer | LargePublish): void {
+    if (bytes instanceof LargePublish) throw new MalformedPacket('tooLarge');
+    const packet = supportedConnect(bytes);
+    if (packet instanceof UnsupportedLevel)
+      return this.#refuseForm(session, returnCodes.unacceptableLevel, packet.message);
+    if (packet.clientId.length > mqttLimits.clientIdLengthMax)
+      return this.#refuseForm(session, returnCodes.identifierRejected, 'the client id is too long');
+    // MQTT-3.1.3-8.
+    if (packet.clientId === '' && packet.clean === false && packet.protocolVersion < 5)
+      return this.#refuseForm(session, returnCodes.identifierRejected, 'a client id is required');
+    session.level = packet.protocolVersion;
+    if (packet.properties?.authenticationMethod !== undefined)
+      return this.#refuseForm(
+        session,
+        returnCodes.badAuthentication,
+        'unsupported authentication method',
+      );
+    session.state = 'connecting';
+    session.clientId = packet.clientId;
+    session.isClean = packet.clean !== false;
+    const answer = session.level < 5 ? undefined : takeProperties(session, packet);
+    if (session.level < 5 && !session.isClean) session.keptForMs = mqttLimits.sessionKeptMs;
+    session.will = willOf(packet);
+    session.silenceMax = silenceMaxOf(packet);
+    const { username = '', password } = packet;
+    const login = { userName: username, password: password?.toString() ?? '', answer };
+    this.#begin(session, login, bytes).catch((error: unknown) =>
+      refusePacket(this.#state, session, error),
+    );
+  }
+
+  /** Logs the client in, or forwards its connection to the node that serves it. */
+  async #begin(session: MqttSession, login: ConnectLogin, connectPacket: Buffer): Promise<void> {
+    const { placeOf, refused } = this.#state.parts;
+    if (placeOf === undefined) return this.#logIn(session, login);
+    const { clientId, address } = session;
+    let place: ClientPlace | undefined;
+    try {
+      const { owner: network, address, isWebSocket } = session;
+      place = await placeOf({ ...login, clientId }, { address, network, isWebSocket });
+    } catch (error) {
+      refused('workspaceWithoutNode', { address, clientId, reason: errorMessage(error) });
+      if (!session.isClosed()) this.#refuse(session, returnCodes.serverUnavailable);
+      return;
+    }
+    if (session.isClosed()) return void place?.connection?.destroy();
+    if (place?.connection !== undefined)
+      return this.#forward(session, place.organizationId, place.connection, connectPacket);
+    session.workspaceId = place?.workspaceId;
+    return this.#logIn(session, login);
+  }
+
+  /**
+   * From now on, this node copies bytes: each side waits while the other takes nothing. The
+   * connection counts for its organization.
+   */
+  #forward(
+    session: MqttSession,
+    organizationId: string,
+    connection: Duplex,
+    connectPacket: Buffer,
+  ): void {
+    const { deadlines } = this.#state;
+    const { conn, framer } = session;
+    const unread = framer.takeUnread();
+    endSession(this.#state, session);
+    deadlines.remove(session);
+    this.#state.strangers.release(session);
+    if (!this.#state.members.hold(organizationId, session, 1)) {
+      this.#state.parts.refused('tooManyConnections', { address: session.address });
+      connection.destroy();
+      return void conn.destroy();
+    }
+    conn.on('data', (chunk) => {
+      if (!connection.write(chunk)) conn.pause();
+    });
+    connection.on('drain', () => conn.resume());
+    connection.on('data', (chunk: Buffer) => {
+      if (conn.destroyed || conn.write(chunk)) return;
+      connection.pause();
+      deadlines.place(session, deadlines.now + drainWithinSeconds + 1);
+    });
+    conn.on('drain', () => {
+      if (connection.destroyed) return;
+      deadlines.remove(session);
+      connection.resume();
+    });
+    // A DISCONNECT may be on its way: without it, the other node would publish the will.
+    conn.on('close', () => connection.resume().end());
+    // What the other node sent last is still on its way to the client.
+    connection.on('close', () => closeSoon(this.#state, session));
+    connection.write(connectPacket);
+    if (unread !== undefined) connection.write(unread);
+    conn.resume();
+  }
+
+  async #logIn(session: MqttSession, { userName, password, answer }: ConnectLogin): Promise<void> {
+    let refused = await this.#state.logIn(session, userName, password);
+    const fault = refused === undefined ? await this.#state.will.check(session) : undefined;
+    if (fault === 'foreign') refused = returnCodes.notAuthorized;
+    if (fault === 'failed') refused = returnCodes.serverUnavailable;
+    if (this.#state.isStopping) refused = returnCodes.serverUnavailable;
+    if (session.isClosed()) return;
+    if (refused === undefined) await this.#open(session, answer);
+    else this.#refuse(session, refused);
+  }
+
+  #refuseForm(session: MqttSession, code: ReturnCode, reason: string): void {
+    this.#state.parts.refused('malformed', { reason, address: session.address });
+    this.#refuse(session, code);
+  }
+
+  #refuse(session: MqttSession, code: ReturnCode): void {
+    session.output.write(packetWriter(session.level).connack(code, false));
+    finish(this.#state, session);
+  }
+
+  async #open(session: MqttSession, answer: ConnackProperties | undefined): Promise<void> {
+    const { byKey, deadlines, parts } = this.#state;
+    const { key } = session;
+    const other = byKey.get(key);
+    // MQTT-3.1.4-2.
+    if (other !== undefined) cutOff(this.#state, other, reasonCodes.takenOver);
+    byKey.set(key, session);
+    const left = parts.keptSessions.take(key);
+    const kept = session.isClean ? undefined : left;
+    if (kept !== undefined) {
+      await restoreSubscriptions(this.#state, session, kept);
+      if (session.isClosed()) return;
+      session.halfReceived = new Map(kept.halfReceived.map((number) => [number, 'durable']));
+    }
+    session.state = 'open';
+    session.heardAt = deadlines.now;
+    deadlines.place(session, deadlines.now + session.silenceMax + 1);
+    const writer = packetWriter(session.level);
+    session.output.write(writer.connack(returnCodes.accepted, kept !== undefined, answer));
+    for (const subscription of session.subscriptions.values())
+      parts.reachable(session, subscription);
+    this.#state.readOn(session);
   }
 }
 
@@ -231,81 +468,12 @@ function tooMuchInPart(): MalformedPacket {
   return new MalformedPacket('too many packets of its organization have arrived in part');
 }
 
-function mayRead<R extends RoutedDevice>(
-  { flowControl, pace }: BrokerState<R>,
-  session: MqttSession,
-): boolean {
-  const isAwaited = session.state === 'new' || session.state === 'open';
-  if (!isAwaited || session.isBusy || session.output.isFull) return false;
-  if (isPublish(session.framer.header) && !pace.mayPublish(session)) return false;
-  return flowControl.mayRead(session);
-}
-
 function isPublish(header: number | undefined): boolean {
   return header !== undefined && header >> 4 === publishType;
 }
 
-/** Handles the packets that have arrived, as far as they may be read. */
-function readOn<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
-  if (session.isReading || session.isClosed()) return;
-  const { framer, conn } = session;
-  session.isReading = true;
-  try {
-    while (framer.hasUnread && mayRead(state, session)) {
-      if (session.state === 'new' && framer.header !== connectHeader)
-        throw new MalformedPacket('expected CONNECT as the first packet');
-      const { header } = framer;
-      const bytes = framer.next();
-      if (bytes === undefined) break;
-      session.partialSince = undefined;
-      session.heardAt = state.deadlines.now;
-      if (isPublish(header)) state.pace.count(session);
-      if (session.state === 'new') connect(state, session, bytes);
-      else handlePacket(state, session, bytes);
-    }
-    // What is skipped takes no memory, and is a sign of life.
-    if (framer.header !== undefined && !framer.isHolding) session.heardAt = state.deadlines.now;
-    if (!session.isClosed() && !state.flowControl.hold(session, framer.heldBytes + heldIn(conn)))
-      throw tooMuchInPart();
-  } catch (error) {
-    refusePacket(state, session, error);
-  } finally {
-    session.isReading = false;
-  }
-  if (session.isClosed()) return;
-  notePartial(state, session);
-  if (session.isPaused === framer.hasUnread) return;
-  session.isPaused = framer.hasUnread;
-  if (session.isPaused) conn.pause();
-  else conn.resume();
-}
-
-function noteStall<R extends RoutedDevice>(state: BrokerState<R>, session: MqttSession): void {
-  const { deadlines } = state;
-  if (session.stalledAt !== undefined || session.isClosed()) return;
-  session.stalledAt = deadlines.now;
-  deadlines.place(
-    session,
-    Math.min(session.deadline ?? Number.POSITIVE_INFINITY, drainUntil(session)),
-  );
-}
-
 function heldIn({ heldBytes = 0 }: MqttTransport): number {
   return heldBytes;
-}
-
-/** A packet has a time to arrive in, except for that in which the platform does not read. */
-function notePartial<R extends RoutedDevice>({ deadlines }: BrokerState<R>, session: MqttSession) {
-  const { framer, conn } = session;
-  const isHolding = framer.isHolding || heldIn(conn) > 0;
-  if (!isHolding || framer.hasUnread) {
-    session.partialSince = undefined;
-    return;
-  }
-  if (session.partialSince !== undefined) return;
-  session.partialSince = deadlines.now;
-  const until = partialUntil(session);
-  if (until < (session.deadline ?? Number.POSITIVE_INFINITY)) deadlines.place(session, until);
 }
 
 function partialUntil({ partialSince = Number.POSITIVE_INFINITY }: MqttSession): number {
@@ -316,78 +484,10 @@ function drainUntil({ stalledAt = Number.POSITIVE_INFINITY }: MqttSession): numb
   return stalledAt + drainWithinSeconds + 1;
 }
 
-/** Ends a session that is past its deadline; returns the second of its next visit otherwise. */
-function visit<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  session: MqttSession,
-  now: number,
-): number | undefined {
-  if (session.isClosed()) {
-    session.conn.destroy();
-    return undefined;
-  }
-  // What waits to be read is a sign of life.
-  if (session.isPaused) session.heardAt = now;
-  const heardUntil = session.heardAt + session.silenceMax + 1;
-  if (session.state === 'connecting') return now + session.silenceMax;
-  const isStalled = now >= drainUntil(session);
-  if (isStalled || now >= heardUntil) {
-    const silent = session.state === 'new' ? 'CONNECT timed out' : keepAliveTimeout;
-    fail(state, session, isStalled ? 'drain timeout' : silent);
-    return undefined;
-  }
-  if (now >= partialUntil(session)) {
-    fail(state, session, 'a packet did not arrive whole in time');
-    return undefined;
-  }
-  session.releaseConfirmed(state.parts.now());
-  return Math.min(heardUntil, drainUntil(session), partialUntil(session));
-}
-
 // MQTT connect: a client logs in, takes over its client id and resumes its session (MQTT 3.1, 3.2).
 
 /** MQTT-3.1.2-24: one and a half times the keep-alive. */
 const keepaliveFactor = 1.5;
-
-/**
- * Handles the first packet of a connection, whose answer follows. Throws MalformedPacket for one
- * that is not answered.
- */
-function connect<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  session: MqttSession,
-  bytes: Buffer | LargePublish,
-): void {
-  if (bytes instanceof LargePublish) throw new MalformedPacket('tooLarge');
-  const packet = supportedConnect(bytes);
-  if (packet instanceof UnsupportedLevel)
-    return refuseForm(state, session, returnCodes.unacceptableLevel, packet.message);
-  if (packet.clientId.length > mqttLimits.clientIdLengthMax)
-    return refuseForm(state, session, returnCodes.identifierRejected, 'the client id is too long');
-  // MQTT-3.1.3-8.
-  if (packet.clientId === '' && packet.clean === false && packet.protocolVersion < 5)
-    return refuseForm(state, session, returnCodes.identifierRejected, 'a client id is required');
-  session.level = packet.protocolVersion;
-  if (packet.properties?.authenticationMethod !== undefined)
-    return refuseForm(
-      state,
-      session,
-      returnCodes.badAuthentication,
-      'unsupported authentication method',
-    );
-  session.state = 'connecting';
-  session.clientId = packet.clientId;
-  session.isClean = packet.clean !== false;
-  const answer = session.level < 5 ? undefined : takeProperties(session, packet);
-  if (session.level < 5 && !session.isClean) session.keptForMs = mqttLimits.sessionKeptMs;
-  session.will = willOf(packet);
-  session.silenceMax = silenceMaxOf(packet);
-  const { username = '', password } = packet;
-  const login = { userName: username, password: password?.toString() ?? '', answer };
-  begin(state, session, login, bytes).catch((error: unknown) =>
-    refusePacket(state, session, error),
-  );
-}
 
 function supportedConnect(bytes: Buffer): ConnectPacket | UnsupportedLevel {
   try {
@@ -444,136 +544,4 @@ interface ConnectLogin {
   readonly userName: string;
   readonly password: string;
   readonly answer: ConnackProperties | undefined;
-}
-
-/** Logs the client in, or forwards its connection to the node that serves it. */
-async function begin<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  session: MqttSession,
-  login: ConnectLogin,
-  connectPacket: Buffer,
-): Promise<void> {
-  const { placeOf, refused } = state.parts;
-  if (placeOf === undefined) return logIn(state, session, login);
-  const { clientId, address } = session;
-  let place: ClientPlace | undefined;
-  try {
-    const { owner: network, address, isWebSocket } = session;
-    place = await placeOf({ ...login, clientId }, { address, network, isWebSocket });
-  } catch (error) {
-    refused('workspaceWithoutNode', { address, clientId, reason: errorMessage(error) });
-    if (!session.isClosed()) refuse(state, session, returnCodes.serverUnavailable);
-    return;
-  }
-  if (session.isClosed()) return void place?.connection?.destroy();
-  if (place?.connection !== undefined)
-    return forward(state, session, place.organizationId, place.connection, connectPacket);
-  session.workspaceId = place?.workspaceId;
-  return logIn(state, session, login);
-}
-
-/**
- * From now on, this node copies bytes: each side waits while the other takes nothing. The
- * connection counts for its organization.
- */
-function forward<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  session: MqttSession,
-  organizationId: string,
-  connection: Duplex,
-  connectPacket: Buffer,
-): void {
-  const { deadlines } = state;
-  const { conn, framer } = session;
-  const unread = framer.takeUnread();
-  endSession(state, session);
-  deadlines.remove(session);
-  state.strangers.release(session);
-  if (!state.members.hold(organizationId, session, 1)) {
-    state.parts.refused('tooManyConnections', { address: session.address });
-    connection.destroy();
-    return void conn.destroy();
-  }
-  conn.on('data', (chunk) => {
-    if (!connection.write(chunk)) conn.pause();
-  });
-  connection.on('drain', () => conn.resume());
-  connection.on('data', (chunk: Buffer) => {
-    if (conn.destroyed || conn.write(chunk)) return;
-    connection.pause();
-    deadlines.place(session, deadlines.now + drainWithinSeconds + 1);
-  });
-  conn.on('drain', () => {
-    if (connection.destroyed) return;
-    deadlines.remove(session);
-    connection.resume();
-  });
-  // A DISCONNECT may be on its way: without it, the other node would publish the will.
-  conn.on('close', () => connection.resume().end());
-  // What the other node sent last is still on its way to the client.
-  connection.on('close', () => closeSoon(state, session));
-  connection.write(connectPacket);
-  if (unread !== undefined) connection.write(unread);
-  conn.resume();
-}
-
-async function logIn<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  session: MqttSession,
-  { userName, password, answer }: ConnectLogin,
-): Promise<void> {
-  let refused = await state.logIn(session, userName, password);
-  const fault = refused === undefined ? await state.will.check(session) : undefined;
-  if (fault === 'foreign') refused = returnCodes.notAuthorized;
-  if (fault === 'failed') refused = returnCodes.serverUnavailable;
-  if (state.isStopping) refused = returnCodes.serverUnavailable;
-  if (session.isClosed()) return;
-  if (refused === undefined) await open(state, session, answer);
-  else refuse(state, session, refused);
-}
-
-function refuseForm<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  session: MqttSession,
-  code: ReturnCode,
-  reason: string,
-): void {
-  state.parts.refused('malformed', { reason, address: session.address });
-  refuse(state, session, code);
-}
-
-function refuse<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  session: MqttSession,
-  code: ReturnCode,
-): void {
-  session.output.write(packetWriter(session.level).connack(code, false));
-  finish(state, session);
-}
-
-async function open<R extends RoutedDevice>(
-  state: BrokerState<R>,
-  session: MqttSession,
-  answer: ConnackProperties | undefined,
-): Promise<void> {
-  const { byKey, deadlines, parts } = state;
-  const { key } = session;
-  const other = byKey.get(key);
-  // MQTT-3.1.4-2.
-  if (other !== undefined) cutOff(state, other, reasonCodes.takenOver);
-  byKey.set(key, session);
-  const left = parts.keptSessions.take(key);
-  const kept = session.isClean ? undefined : left;
-  if (kept !== undefined) {
-    await restoreSubscriptions(state, session, kept);
-    if (session.isClosed()) return;
-    session.halfReceived = new Map(kept.halfReceived.map((number) => [number, 'durable']));
-  }
-  session.state = 'open';
-  session.heardAt = deadlines.now;
-  deadlines.place(session, deadlines.now + session.silenceMax + 1);
-  const writer = packetWriter(session.level);
-  session.output.write(writer.connack(returnCodes.accepted, kept !== undefined, answer));
-  for (const subscription of session.subscriptions.values()) parts.reachable(session, subscription);
-  state.readOn(session);
 }

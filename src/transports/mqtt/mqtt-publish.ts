@@ -42,8 +42,9 @@ export interface PublishParts<R extends RoutedDevice> {
   readonly findRoute: FindRoute<R>;
   /**
    * Resolves when the payload is durable; rejects when it is not, and then it is not acknowledged.
+   * A method, so that brokers are of one type for all who do not route.
    */
-  readonly store: (route: R, payload: MqttPayload) => Promise<void>;
+  store(route: R, payload: MqttPayload): Promise<void>;
   readonly retained: Retained;
   readonly now: () => EpochMs;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { manualTimers } from '../../structures/testing-timers.ts';
-import { openMqttBroker } from './mqtt-broker.ts';
+import { MqttBroker } from './mqtt-broker.ts';
 import type { BrokerParts } from './mqtt-broker-state.ts';
 import { listenMqtt } from './mqtt-listeners.ts';
 import type { MqttPayload } from './mqtt-publish.ts';
@@ -17,7 +17,7 @@ type Happened = readonly [what: string, ...about: unknown[]];
 
 export interface TestBroker {
   readonly happened: Happened[];
-  readonly broker: ReturnType<typeof openMqttBroker>;
+  readonly broker: MqttBroker;
   readonly keptSessions: SessionStore;
   readonly port: number;
   /** Lets this number of seconds pass. */
@@ -39,7 +39,7 @@ export async function startTestBroker(
     await held;
     happened.push(['stored', device.deviceId, topic, payload.toString()]);
   };
-  const broker = openMqttBroker<RoutedDevice>({
+  const broker = new MqttBroker<RoutedDevice>({
     findRoute: (_identity, deviceId) => ({ device: { id: `id-${deviceId}`, deviceId } }),
     store,
     retained: new Retained(),

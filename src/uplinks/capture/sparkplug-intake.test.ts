@@ -10,7 +10,7 @@ import type { UplinkRoute } from '../../inventory/devices/uplink-route-cache.ts'
 import { type DeviceConnector, sparkplugDefaults } from '../../model/connector.ts';
 import { problem } from '../../model/problem.ts';
 import type { Uplink } from '../../model/uplink.ts';
-import { createSparkplugIntake, SparkplugNodes } from './sparkplug-intake.ts';
+import { SparkplugNodes, SparkplugUplinks } from './sparkplug-intake.ts';
 
 const { Payload } = proto.org.eclipse.tahu.protobuf;
 const connector = { id: 'c1', sparkplug: sparkplugDefaults } as DeviceConnector;
@@ -32,24 +32,28 @@ function bench() {
     customFields: {},
     type: null,
   } as unknown as UplinkRoute;
-  const intake = createSparkplugIntake({
-    nodes: new SparkplugNodes(now),
-    connectorOf: () => connector,
-    routeOf: () => route,
-    routeOfDevice: () => route,
-    createDevices: async () => new Map(),
-    async handleUplink(uplink) {
+  const intake = new SparkplugUplinks(
+    new SparkplugNodes(now),
+    {
+      connectorOf: () => connector,
+      routeOf: () => route,
+      routeOfDevice: () => route,
+      createDevices: async () => new Map(),
+    },
+    async (uplink) => {
       if (state.isFull) throw problem('intakeFull');
       stored.push(uplink);
     },
-    note: async (_, all) => void notes.push(...all.map(({ message }) => message)),
-    refused: (reason) => void notes.push(reason),
-    dropped: () => undefined,
-    reachable: () => undefined,
-    failed: (error) => expect.fail(String(error)),
-    newId: () => 'id',
+    async (_, all) => void notes.push(...all.map(({ message }) => message)),
+    {
+      refused: (reason) => void notes.push(reason),
+      dropped: () => undefined,
+      reachable: () => undefined,
+      failed: (error) => expect.fail(String(error)),
+    },
+    () => 'id',
     now,
-  });
+  );
   const client: SparkplugClient = {
     connectorId: 'c1',
     name: { group: 'g', edge: 'e' },

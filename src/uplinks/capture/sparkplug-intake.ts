@@ -31,120 +31,261 @@ import { isJsonObject, type Json } from '../../model/json.ts';
 import { type BoundedMap, createBoundedMap } from '../../structures/caches.ts';
 import type { DownlinkOutcome } from '../../downlinks/downlink-transport.ts';
 
-interface SparkplugStages extends ConnectorDeviceStages {
-  readonly nodes: SparkplugNodes;
+/** The devices of connectors for Sparkplug. */
+interface SparkplugDevices extends ConnectorDeviceStages {
   readonly connectorOf: (
     id: string,
   ) => DeviceConnector | undefined | Promise<DeviceConnector | undefined>;
   /** Throws Problem 404 for an unknown device. */
   readonly routeOfDevice: (serviceDeviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  readonly handleUplink: (uplink: Uplink) => Promise<unknown>;
-  readonly note: NoteDevice;
+}
+
+/** What is told of messages. */
+interface SparkplugEvents {
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
-  /** Told of a message without a device, for the owner of the connector. */
+  /** A message without a device, for the owner of the connector. */
   readonly dropped: (connectorId: string, uplink: Omit<RefusedUplink, 'transport'>) => void;
-  /** Called with the service id of a device that can be sent commands. */
+  /** The service id of a device that can be sent commands. */
   readonly reachable: (serviceDeviceId: string) => void;
   readonly failed: (error: unknown) => void;
-  readonly newId: () => string;
-  readonly now: () => EpochMs;
 }
 
 const births: ReadonlySet<string> = new Set(['NBIRTH', 'DBIRTH']);
 const absentForMs = 10_000;
-
-/** The platform is online as a host from its start. */
-export function createSparkplugIntake(on: SparkplugStages): SparkplugIntake {
-  const { nodes } = on;
-  const onlineSince = on.now();
-
-  /** Work of one node begins in the order of its messages. */
-  function inOrder<T>(node: LiveNode, work: () => Promise<T>): Promise<T> {
-    const begun = node.work.then(work);
-    node.work = begun.catch(() => undefined);
-    return begun;
-  }
-
-  async function sendState(client: SparkplugClient, filter: SparkplugFilter): Promise<void> {
-    const connector = await on.connectorOf(client.connectorId);
-    const hostId = connector?.sparkplug?.hostId;
-    if (hostId === undefined || filter.kind !== 'STATE') return;
-    if (filter.host !== undefined && filter.host !== hostId) return;
-    const state = JSON.stringify({ online: true, timestamp: onlineSince });
-    await client.send(stateTopic(hostId), Buffer.from(state), true);
-  }
-
-  return {
-    async take(client, topic, bytes) {
-      const node = nodes.of(client);
-      try {
-        const { stored } = await inOrder(node, () => begin(node, topic, bytes, on));
-        await stored;
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        // Births contain what is lost. Ending the connection would bring them all at the same time.
-        on.refused(error.problem, { ...client.about(), reason: error.message });
-        node.askFor ??= 'a message was not stored';
-      }
-    },
-    subscribed(client, filter) {
-      if (filter.kind === 'STATE') {
-        sendState(client, filter).catch(on.failed);
-        return;
-      }
-      const node = nodes.known(client);
-      if (node === undefined) return;
-      nodes.ask(node);
-      for (const id of node.ids.values()) on.reachable(id);
-    },
-    left(client) {
-      const node = nodes.known(client);
-      if (node === undefined) return;
-      // Its last messages come first.
-      inOrder(node, () => leave(node, on)).catch(on.failed);
-    },
-  };
-}
 
 /** What is not durable yet; wrapped, because a promise of a promise would be awaited. */
 interface Begun {
   readonly stored: Promise<unknown>;
 }
 
-async function begin(
-  node: LiveNode,
-  topic: SparkplugTopic,
-  bytes: Buffer,
-  on: SparkplugStages,
-): Promise<Begun> {
-  const { nodes } = on;
-  const connector = await on.connectorOf(node.client.connectorId);
-  if (!connector?.sparkplug) return ended(node, 'the device connector is not for Sparkplug');
-  const receivedAt = on.now();
-  const mapping = connector.sparkplug;
-  const message = { node, topic, bodyBytes: bytes.length, receivedAt, connector, mapping };
-  if (topic.type === 'NBIRTH') nodes.claim(node);
-  const taken = node.edge.take(topic, bytes, receivedAt);
-  if (births.has(topic.type)) {
-    if (topic.type === 'NBIRTH' && taken.payload !== undefined) dropBorn(node, on);
-    if (!nodes.hasRoom(node)) return ended(node, 'birth metrics exceed the memory limit');
+/** Takes the messages of edge nodes. The platform is online as a host from its start. */
+export class SparkplugUplinks implements SparkplugIntake {
+  readonly #nodes: SparkplugNodes;
+  readonly #devices: SparkplugDevices;
+  readonly #handleUplink: (uplink: Uplink) => Promise<unknown>;
+  readonly #note: NoteDevice;
+  readonly #events: SparkplugEvents;
+  readonly #newId: () => string;
+  readonly #now: () => EpochMs;
+  readonly #onlineSince: EpochMs;
+
+  constructor(
+    nodes: SparkplugNodes,
+    devices: SparkplugDevices,
+    handleUplink: (uplink: Uplink) => Promise<unknown>,
+    note: NoteDevice,
+    events: SparkplugEvents,
+    newId: () => string,
+    now: () => EpochMs,
+  ) {
+    this.#nodes = nodes;
+    this.#devices = devices;
+    this.#handleUplink = handleUplink;
+    this.#note = note;
+    this.#events = events;
+    this.#newId = newId;
+    this.#now = now;
+    this.#onlineSince = now();
   }
-  if (taken.missing !== undefined) node.askFor = taken.missing;
-  nodes.ask(node);
-  const deaths = taken.gone.map((part) => storeDeath(node, part, message, on));
-  if (topic.type.endsWith('DEATH')) {
-    const noted = noteFaults(message, node.ids.get(undefined), taken, on);
-    return { stored: Promise.all([...deaths, noted]) };
+
+  async take(client: SparkplugClient, topic: SparkplugTopic, bytes: Buffer): Promise<void> {
+    const node = this.#nodes.of(client);
+    try {
+      const { stored } = await this.#inOrder(node, () => this.#begin(node, topic, bytes));
+      await stored;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      // Births contain what is lost. Ending the connection would bring them all at the same time.
+      this.#events.refused(error.problem, { ...client.about(), reason: error.message });
+      node.askFor ??= 'a message was not stored';
+    }
   }
-  const route = await routeOf(message, on);
-  const noted = noteFaults(message, route?.device.id ?? node.ids.get(undefined), taken, on);
-  const isEmpty = taken.missing !== undefined && taken.readings.length === 0;
-  if (route === undefined || taken.payload === undefined || isEmpty) return { stored: noted };
-  const uplinks = sparkplugUplinks(message, taken, route, on.newId);
-  const stored = Promise.all([...uplinks.map(on.handleUplink), noted]);
-  if (!births.has(topic.type)) return { stored };
-  nodes.born(node, topic.device, route.device.id);
-  return { stored: stored.then(() => on.reachable(route.device.id)) };
+
+  subscribed(client: SparkplugClient, filter: SparkplugFilter): void {
+    if (filter.kind === 'STATE') {
+      this.#sendState(client, filter).catch(this.#events.failed);
+      return;
+    }
+    const node = this.#nodes.known(client);
+    if (node === undefined) return;
+    this.#nodes.ask(node);
+    for (const id of node.ids.values()) this.#events.reachable(id);
+  }
+
+  left(client: SparkplugClient): void {
+    const node = this.#nodes.known(client);
+    if (node === undefined) return;
+    // Its last messages come first.
+    this.#inOrder(node, () => this.#leave(node)).catch(this.#events.failed);
+  }
+
+  /** Work of one node begins in the order of its messages. */
+  #inOrder<T>(node: LiveNode, work: () => Promise<T>): Promise<T> {
+    const begun = node.work.then(work);
+    node.work = begun.catch(() => undefined);
+    return begun;
+  }
+
+  async #sendState(client: SparkplugClient, filter: SparkplugFilter): Promise<void> {
+    const connector = await this.#devices.connectorOf(client.connectorId);
+    const hostId = connector?.sparkplug?.hostId;
+    if (hostId === undefined || filter.kind !== 'STATE') return;
+    if (filter.host !== undefined && filter.host !== hostId) return;
+    const state = JSON.stringify({ online: true, timestamp: this.#onlineSince });
+    await client.send(stateTopic(hostId), Buffer.from(state), true);
+  }
+
+  async #begin(node: LiveNode, topic: SparkplugTopic, bytes: Buffer): Promise<Begun> {
+    const connector = await this.#devices.connectorOf(node.client.connectorId);
+    if (!connector?.sparkplug) return ended(node, 'the device connector is not for Sparkplug');
+    const receivedAt = this.#now();
+    const mapping = connector.sparkplug;
+    const message = { node, topic, bodyBytes: bytes.length, receivedAt, connector, mapping };
+    if (topic.type === 'NBIRTH') this.#nodes.claim(node);
+    const taken = node.edge.take(topic, bytes, receivedAt);
+    if (births.has(topic.type)) {
+      if (topic.type === 'NBIRTH' && taken.payload !== undefined) this.#dropBorn(node);
+      if (!this.#nodes.hasRoom(node)) return ended(node, 'birth metrics exceed the memory limit');
+    }
+    if (taken.missing !== undefined) node.askFor = taken.missing;
+    this.#nodes.ask(node);
+    const deaths = taken.gone.map((part) => this.#storeDeath(node, part, message));
+    if (topic.type.endsWith('DEATH')) {
+      const noted = this.#noteFaults(message, node.ids.get(undefined), taken);
+      return { stored: Promise.all([...deaths, noted]) };
+    }
+    const route = await this.#routeOf(message);
+    const noted = this.#noteFaults(message, route?.device.id ?? node.ids.get(undefined), taken);
+    const isEmpty = taken.missing !== undefined && taken.readings.length === 0;
+    if (route === undefined || taken.payload === undefined || isEmpty) return { stored: noted };
+    const uplinks = sparkplugUplinks(message, taken, route, this.#newId);
+    const stored = Promise.all([...uplinks.map(this.#handleUplink), noted]);
+    if (!births.has(topic.type)) return { stored };
+    this.#nodes.born(node, topic.device, route.device.id);
+    return { stored: stored.then(() => this.#events.reachable(route.device.id)) };
+  }
+
+  /** After the birth of an edge node, its devices are born again. */
+  #dropBorn(node: LiveNode): void {
+    node.askFor = undefined;
+    for (const part of [...node.ids.keys()]) this.#nodes.gone(node, part);
+  }
+
+  /** The device of the message; undefined without one, which is counted. */
+  async #routeOf(message: SparkplugMessage): Promise<UplinkRoute | undefined> {
+    const { node, topic, connector } = message;
+    const part = topic.device;
+    const id = births.has(topic.type) ? undefined : node.ids.get(part);
+    try {
+      if (id !== undefined) {
+        const route = await this.#devices.routeOfDevice(id);
+        if (route.connector.id === connector.id) return route;
+      }
+      const at = node.absentAt.get(part);
+      const isAbsent = at !== undefined && message.receivedAt - at < absentForMs;
+      if (isAbsent && !births.has(topic.type)) return undefined;
+      const name = physicalId(message);
+      const refused = await this.#createMissing(connector, name);
+      if (refused !== undefined)
+        return await this.#absent(message, { status: 404, message: refused });
+      const route = await this.#devices.routeOf(connector, name);
+      node.absentAt.delete(part);
+      return route;
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      return await this.#absent(message, error);
+    }
+  }
+
+  /** Counts a message without a device. The edge node's device gets a note, if there is one. */
+  async #absent(
+    message: SparkplugMessage,
+    failure: Pick<Problem, 'status' | 'message'>,
+  ): Promise<undefined> {
+    const { node, topic, receivedAt, connector, bodyBytes: bytes } = message;
+    const reason = failure.message;
+    node.absentAt.set(topic.device, receivedAt);
+    this.#events.dropped(connector.id, { failure, deviceId: physicalId(message), bytes });
+    this.#events.refused('unknownDevice', { ...node.client.about(), reason });
+    const nodeId = node.ids.get(undefined);
+    if (nodeId !== undefined && topic.device !== undefined)
+      await this.#noteOnce(node, nodeId, `${physicalId(message)} was not stored: ${reason}`);
+    return undefined;
+  }
+
+  /** Creates the device, if it is missing and the connector creates devices. Returns why it could not. */
+  async #createMissing(connector: DeviceConnector, name: string): Promise<string | undefined> {
+    if (!connector.sparkplug?.createDevices) return undefined;
+    try {
+      await this.#devices.routeOf(connector, name);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Problem) || error.problem !== 'notFound') throw error;
+      const refused = await this.#devices.createDevices(connector, [name]);
+      return refused.get(name)?.message;
+    }
+  }
+
+  /** A device that is gone is offline from then on. Decoders do not see it. */
+  async #storeDeath(
+    node: LiveNode,
+    part: NodePart,
+    {
+      topic,
+      bodyBytes,
+      receivedAt,
+    }: { readonly topic: SparkplugTopic; readonly bodyBytes: number; readonly receivedAt: EpochMs },
+  ): Promise<void> {
+    const id = this.#nodes.gone(node, part);
+    if (id === undefined) return;
+    const body = messageBody(topic, undefined, []);
+    const payload = { topic: null, timestamp: null, body, bodyBytes };
+    try {
+      const route = await this.#devices.routeOfDevice(id);
+      const uplink = uplinkOf(payload, route, this.#newId(), receivedAt);
+      const metrics = { isGone: true } as const;
+      await this.#handleUplink({ ...uplink, script: null, samples: [], metrics });
+    } catch (error) {
+      // A device that was deleted needs no death.
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+    }
+  }
+
+  /** The connection of a node has ended: all that it had is gone, unless another one is the node. */
+  async #leave(node: LiveNode): Promise<void> {
+    const topic: SparkplugTopic = { ...node.client.name, type: 'NDEATH', device: undefined };
+    const message = { topic, bodyBytes: 0, receivedAt: this.#now() };
+    const parts = this.#nodes.isCurrent(node) ? [...node.ids.keys()] : [];
+    const deaths = parts.map((part) => this.#storeDeath(node, part, message));
+    this.#nodes.drop(node);
+    await Promise.all(deaths);
+  }
+
+  /** One note for the faults of a message, in the processing log of its device. */
+  async #noteFaults(
+    { node, topic }: SparkplugMessage,
+    deviceId: string | undefined,
+    { faults, faultCount, missing }: TakenMessage,
+  ): Promise<void> {
+    const said = [...faults, ...(missing === undefined ? [] : [`${missing}; requested a rebirth`])];
+    if (said.length === 0) return;
+    const more = faultCount - faults.length;
+    const text = `${topic.type}: ${said.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+    if (deviceId === undefined)
+      this.#events.refused('sparkplug', { ...node.client.about(), reason: text });
+    else await this.#noteOnce(node, deviceId, text);
+  }
+
+  /** The same note again only after some time: data comes every second. */
+  async #noteOnce(node: LiveNode, deviceId: string, message: string): Promise<void> {
+    // Numbers of messages differ each time.
+    const key = `${deviceId} ${message.replaceAll(/\d+/g, '#')}`;
+    const at = node.notedAt.get(key);
+    const now = this.#now();
+    if (at !== undefined && now - at < sparkplugLimits.noteEveryMs) return;
+    node.notedAt.set(key, now);
+    await this.#note(deviceId, [{ level: 'WARN', source: 'UPLINK', message }], this.#newId());
+  }
 }
 
 function ended({ client }: LiveNode, because: string): Begun {
@@ -152,146 +293,10 @@ function ended({ client }: LiveNode, because: string): Begun {
   return { stored: Promise.resolve() };
 }
 
-/** After the birth of an edge node, its devices are born again. */
-function dropBorn(node: LiveNode, { nodes }: SparkplugStages): void {
-  node.askFor = undefined;
-  for (const part of [...node.ids.keys()]) nodes.gone(node, part);
-}
-
-/** The device of the message; undefined without one, which is counted. */
-async function routeOf(
-  message: SparkplugMessage,
-  on: SparkplugStages,
-): Promise<UplinkRoute | undefined> {
-  const { node, topic, connector } = message;
-  const part = topic.device;
-  const id = births.has(topic.type) ? undefined : node.ids.get(part);
-  try {
-    if (id !== undefined) {
-      const route = await on.routeOfDevice(id);
-      if (route.connector.id === connector.id) return route;
-    }
-    const at = node.absentAt.get(part);
-    const isAbsent = at !== undefined && message.receivedAt - at < absentForMs;
-    if (isAbsent && !births.has(topic.type)) return undefined;
-    const name = physicalId(message);
-    const refused = await createMissing(connector, name, on);
-    if (refused !== undefined) return await absent(message, { status: 404, message: refused }, on);
-    const route = await on.routeOf(connector, name);
-    node.absentAt.delete(part);
-    return route;
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status >= 500) throw error;
-    return await absent(message, error, on);
-  }
-}
-
-/** Counts a message without a device. The edge node's device gets a note, if there is one. */
-async function absent(
-  message: SparkplugMessage,
-  failure: Pick<Problem, 'status' | 'message'>,
-  on: SparkplugStages,
-): Promise<undefined> {
-  const { node, topic, receivedAt, connector, bodyBytes: bytes } = message;
-  const reason = failure.message;
-  node.absentAt.set(topic.device, receivedAt);
-  on.dropped(connector.id, { failure, deviceId: physicalId(message), bytes });
-  on.refused('unknownDevice', { ...node.client.about(), reason });
-  const nodeId = node.ids.get(undefined);
-  if (nodeId !== undefined && topic.device !== undefined)
-    await noteOnce(node, nodeId, `${physicalId(message)} was not stored: ${reason}`, on);
-  return undefined;
-}
-
-/** Creates the device, if it is missing and the connector creates devices. Returns why it could not. */
-async function createMissing(
-  connector: DeviceConnector,
-  name: string,
-  on: SparkplugStages,
-): Promise<string | undefined> {
-  if (!connector.sparkplug?.createDevices) return undefined;
-  try {
-    await on.routeOf(connector, name);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Problem) || error.problem !== 'notFound') throw error;
-    const refused = await on.createDevices(connector, [name]);
-    return refused.get(name)?.message;
-  }
-}
-
 function physicalId({ topic: { group, edge, device }, mapping }: SparkplugMessage): string {
   const template = device === undefined ? mapping.node : mapping.device;
   const names: Readonly<Record<string, string | undefined>> = { group, edge, device };
   return template.replaceAll(/\{(group|edge|device)\}/g, (_, name: string) => names[name] ?? '');
-}
-
-/** A device that is gone is offline from then on. Decoders do not see it. */
-async function storeDeath(
-  node: LiveNode,
-  part: NodePart,
-  {
-    topic,
-    bodyBytes,
-    receivedAt,
-  }: { readonly topic: SparkplugTopic; readonly bodyBytes: number; readonly receivedAt: EpochMs },
-  on: SparkplugStages,
-): Promise<void> {
-  const id = on.nodes.gone(node, part);
-  if (id === undefined) return;
-  const body = messageBody(topic, undefined, []);
-  const payload = { topic: null, timestamp: null, body, bodyBytes };
-  try {
-    const route = await on.routeOfDevice(id);
-    const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
-    const metrics = { isGone: true } as const;
-    await on.handleUplink({ ...uplink, script: null, samples: [], metrics });
-  } catch (error) {
-    // A device that was deleted needs no death.
-    if (!(error instanceof Problem) || error.status >= 500) throw error;
-  }
-}
-
-/** The connection of a node has ended: all that it had is gone, unless another one is the node. */
-async function leave(node: LiveNode, on: SparkplugStages): Promise<void> {
-  const { nodes } = on;
-  const topic: SparkplugTopic = { ...node.client.name, type: 'NDEATH', device: undefined };
-  const message = { topic, bodyBytes: 0, receivedAt: on.now() };
-  const parts = nodes.isCurrent(node) ? [...node.ids.keys()] : [];
-  const deaths = parts.map((part) => storeDeath(node, part, message, on));
-  nodes.drop(node);
-  await Promise.all(deaths);
-}
-
-/** One note for the faults of a message, in the processing log of its device. */
-async function noteFaults(
-  { node, topic }: SparkplugMessage,
-  deviceId: string | undefined,
-  { faults, faultCount, missing }: TakenMessage,
-  on: SparkplugStages,
-): Promise<void> {
-  const said = [...faults, ...(missing === undefined ? [] : [`${missing}; requested a rebirth`])];
-  if (said.length === 0) return;
-  const more = faultCount - faults.length;
-  const text = `${topic.type}: ${said.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
-  if (deviceId === undefined) on.refused('sparkplug', { ...node.client.about(), reason: text });
-  else await noteOnce(node, deviceId, text, on);
-}
-
-/** The same note again only after some time: data comes every second. */
-async function noteOnce(
-  node: LiveNode,
-  deviceId: string,
-  message: string,
-  on: SparkplugStages,
-): Promise<void> {
-  // Numbers of messages differ each time.
-  const key = `${deviceId} ${message.replaceAll(/\d+/g, '#')}`;
-  const at = node.notedAt.get(key);
-  const now = on.now();
-  if (at !== undefined && now - at < sparkplugLimits.noteEveryMs) return;
-  node.notedAt.set(key, now);
-  await on.note(deviceId, [{ level: 'WARN', source: 'UPLINK', message }], on.newId());
 }
 
 // Sparkplug uplinks: the readings of a message as uplinks of its device, with samples or for its decoder.
