@@ -103,12 +103,9 @@ export async function composeMqtt(
   const publishHere = createMqttPublisher(broker.opened, retained);
   const publishToDevice = nodes?.shared.publishAtHolder(publishHere) ?? publishHere;
   const sendHere = createMqttTransport(publishHere, sparkplug.command);
-  const revocation = new MqttRevocation({
-    broker: broker.opened,
-    login,
-    findRoute,
-    failed: (error) => telemetry.backgroundFailed('ending MQTT connections', error),
-  });
+  const revocation = new MqttRevocation(broker.opened, login, findRoute, (error) =>
+    telemetry.backgroundFailed('ending MQTT connections', error),
+  );
   parts.followChanges({
     recordChanged(change) {
       revocation.recordChanged(change);

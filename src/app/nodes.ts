@@ -202,11 +202,11 @@ export async function openCluster(
       const holds = (workspaceId: string) =>
         leases.held(leaseOfWorkspace(workspaceId)) !== undefined;
       const dropping = failed('writing the status of moved devices');
-      const movedDevices = new MovedDevices({
+      const movedDevices = new MovedDevices(
         holds,
         // Any node may be the former owner.
-        moved: reads.gained,
-        async handOver(ids) {
+        reads.gained,
+        async (ids) => {
           const isMoved = (deviceId: string) => ids === undefined || ids.has(deviceId);
           // What is still on its way here goes on to count until it has arrived.
           const isDropped = (device: DeviceOfState) =>
@@ -215,7 +215,7 @@ export async function openCluster(
           await parts.sharedSamples?.moveDevices(isMoved).catch(shipping);
           await served.raw.share().catch(sharing);
         },
-      });
+      );
       parts.followChanges(movedDevices);
       const serve = requestListenerOf(served.server);
       const route = routerOf(parts, served.routes, {

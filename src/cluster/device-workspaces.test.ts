@@ -84,14 +84,14 @@ test('devices that go to a workspace of another node are handed over, those of o
   const handed: (readonly string[] | 'all')[] = [];
   const held = Promise.withResolvers<void>();
   let noted = 0;
-  const moved = new MovedDevices({
-    holds: (workspaceId) => workspaceId.startsWith('own'),
-    moved: () => void (noted += 1),
-    async handOver(ids) {
+  const moved = new MovedDevices(
+    (workspaceId) => workspaceId.startsWith('own'),
+    () => void (noted += 1),
+    async (ids) => {
       handed.push(ids === undefined ? 'all' : [...ids]);
       await held.promise;
     },
-  });
+  );
   const by = { type: 'USER', id: 'u', name: 'U' } as const;
   const move = (id: string, leftWorkspaceId: string | null, workspaceId: string): RecordChange => ({
     ...changed(id),

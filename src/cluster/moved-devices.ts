@@ -5,22 +5,24 @@ import { leaseOfWorkspace } from './leases/leases.ts';
 /** By service id; undefined after changes were missed: any device may have moved. */
 type MovedIds = ReadonlySet<string> | undefined;
 
-interface MovedDevicesParts {
-  readonly holds: (workspaceId: string) => boolean;
-  /** Called at once, before this node accepts anything as the next owner. */
-  readonly moved: () => void;
-  /** Hands over what this node has of the devices. Never rejects. */
-  readonly handOver: (ids: MovedIds) => Promise<void>;
-}
-
 export class MovedDevices implements ChangeFollower {
-  readonly #parts: MovedDevicesParts;
+  readonly #holds: (workspaceId: string) => boolean;
+  readonly #moved: () => void;
+  readonly #handOver: (ids: MovedIds) => Promise<void>;
   #waiting = new Set<string>();
   #isMissed = false;
   #isWorking = false;
 
-  constructor(parts: MovedDevicesParts) {
-    this.#parts = parts;
+  constructor(
+    holds: (workspaceId: string) => boolean,
+    /** Called at once, before this node accepts anything as the next owner. */
+    moved: () => void,
+    /** Hands over what this node has of the devices. Never rejects. */
+    handOver: (ids: MovedIds) => Promise<void>,
+  ) {
+    this.#holds = holds;
+    this.#moved = moved;
+    this.#handOver = handOver;
   }
 
   readonly recordChanged = ({ kind, id, action, about }: RecordChange): void => {
@@ -28,16 +30,15 @@ export class MovedDevices implements ChangeFollower {
     const { workspaceId, leftWorkspaceId } = about ?? { workspaceId: null, leftWorkspaceId: null };
     if (workspaceId === null || leftWorkspaceId === null) return;
     const isStill = leaseOfWorkspace(workspaceId) === leaseOfWorkspace(leftWorkspaceId);
-    const { holds, moved } = this.#parts;
     // What this node has of a device that stays here goes on to count.
-    if (isStill || (holds(workspaceId) && holds(leftWorkspaceId))) return;
-    moved();
+    if (isStill || (this.#holds(workspaceId) && this.#holds(leftWorkspaceId))) return;
+    this.#moved();
     this.#waiting.add(id);
     this.#plan();
   };
 
   readonly changesMissed = (): void => {
-    this.#parts.moved();
+    this.#moved();
     this.#isMissed = true;
     this.#plan();
   };
@@ -55,7 +56,7 @@ export class MovedDevices implements ChangeFollower {
       const ids = this.#isMissed ? undefined : this.#waiting;
       this.#waiting = new Set();
       this.#isMissed = false;
-      await this.#parts.handOver(ids);
+      await this.#handOver(ids);
     }
     this.#isWorking = false;
   }

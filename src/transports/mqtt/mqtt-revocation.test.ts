@@ -1,7 +1,9 @@
 // MQTT revocation: a change ends the connections that it concerns, and makes no work for those of another tenant.
 import { expect, test } from 'vitest';
 import type { ChangedRecord, RecordChange } from '../../model/record.ts';
-import { MqttRevocation, type RevocationParts } from './mqtt-revocation.ts';
+import type { MqttBroker } from './mqtt-broker.ts';
+import type { LoginParts } from './mqtt-login.ts';
+import { MqttRevocation } from './mqtt-revocation.ts';
 import type { MqttSession } from './mqtt-session.ts';
 
 const identity = { mode: 'secret', connectorId: 'c', organizationId: 'o', secret: 's' } as const;
@@ -24,12 +26,12 @@ async function effectOf(change: RecordChange) {
     checks += 1;
     return undefined;
   };
-  const revocation = new MqttRevocation({
-    broker: () => broker,
-    login: { findConnector },
-    findRoute: () => Promise.reject(new Error('no subscription')),
-    failed: (error: unknown) => expect.fail(String(error)),
-  } as unknown as RevocationParts);
+  const revocation = new MqttRevocation(
+    () => broker as unknown as MqttBroker,
+    { findConnector } as unknown as LoginParts,
+    () => Promise.reject(new Error('no subscription')),
+    (error) => expect.fail(String(error)),
+  );
   revocation.recordChanged(change);
   await revocation.settled();
   return { checks, ended };

@@ -5,14 +5,6 @@ import type { MqttBroker } from './mqtt-broker.ts';
 import { lapseOf, type LoginParts } from './mqtt-login.ts';
 import { type FindRoute, type MqttSession, type RoutedDevice, routeOf } from './mqtt-session.ts';
 
-export interface RevocationParts {
-  /** Undefined until there has been a connection. */
-  readonly broker: () => MqttBroker | undefined;
-  readonly login: LoginParts;
-  readonly findRoute: FindRoute<RoutedDevice>;
-  readonly failed: (error: unknown) => void;
-}
-
 export class MqttRevocation implements ChangeFollower {
   readonly #broker: () => MqttBroker | undefined;
   readonly #login: LoginParts;
@@ -21,7 +13,13 @@ export class MqttRevocation implements ChangeFollower {
   readonly #due = new Set<MqttSession>();
   #underWay: Promise<void> | undefined;
 
-  constructor({ broker, login, findRoute, failed }: RevocationParts) {
+  constructor(
+    /** Undefined until there has been a connection. */
+    broker: () => MqttBroker | undefined,
+    login: LoginParts,
+    findRoute: FindRoute<RoutedDevice>,
+    failed: (error: unknown) => void,
+  ) {
     this.#broker = broker;
     this.#login = login;
     this.#findRoute = findRoute;
