@@ -196,7 +196,7 @@ const seriesKey = ({
   JSON.stringify([deviceId, topic, dataKey, group, order]);
 
 /** Whether values are calculated from those of several series or devices, for exactly the buckets that are shown. */
-function isComputed({ calculations, series }: BoundTile): boolean {
+export function isComputed({ calculations, series }: BoundTile): boolean {
   return calculations.length > 0 || series.some(({ across }) => Boolean(across));
 }
 

@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { components } from '../../../../generated/interface-types.ts';
-import { ask } from '../../../api/platform.ts';
+import { ask, Refusal } from '../../../api/platform.ts';
 import type { Interval } from '../../../../../src/dashboards/buckets.ts';
 import { earlierByMs, earlierInterval } from '../../../../../src/dashboards/earlier.ts';
 import { zoneClock } from '../../../words/zone-times.ts';
@@ -174,7 +174,7 @@ function useSeries(key: readonly string[], reader: Reader, parts: SeriesParts) {
   const read = async (request: SeriesRequest, interval: Interval, signal: AbortSignal) => {
     const body = seriesBody(request, interval, zone);
     const path = '/v3/devices/query/batch/time-series';
-    const answered = await ask(reader.requests.POST(path, { signal, body }));
+    const answered = await ask(reader.requests.POST(path, { signal, body })).catch(noneIfGone);
     return { interval, series: answersByKey(request, answered) };
   };
   const keyOf = ({ group, bucket, series, calculations }: SeriesRequest) => {
@@ -210,6 +210,12 @@ function useSeries(key: readonly string[], reader: Reader, parts: SeriesParts) {
   const buckets = new Map(requests.map((one) => [one.group, one]));
   const error = drawn.error ?? before.error;
   return { ...drawn, error, earlier, interval, buckets, seriesEndMs: interval.toMs };
+}
+
+/** Devices, tags, or places that were all deleted leave their tile without data, and the others as they are. */
+function noneIfGone(error: unknown): readonly MetricSeries[] {
+  if (error instanceof Refusal && error.status === 404) return [];
+  throw error;
 }
 
 /** One function, so that what is combined stays the same until an answer changes. */

@@ -108,15 +108,17 @@ function CalculationInputs({ kind, refs, calculation, change }: CalculationInput
   );
 }
 
-/** Whether a series of the tile is of a single device, so that calculations can name it. */
-export function isOfOneDevice(
-  { deviceId, variable }: TileSeries,
+/** Whether a series of the tile is one, of a device or of combined ones, so that calculations can name it. */
+export function isOneSeries(
+  { deviceId, variable, across }: TileSeries,
   { repeat }: Tile,
   variables: readonly Variable[],
 ): boolean {
   if (deviceId) return true;
+  if (!variable) return Boolean(across);
   const { kind, multiple } = variables.find(({ name }) => name === variable) ?? {};
-  return kind === 'DEVICE' && (multiple !== true || repeat === variable);
+  const isOnce = multiple !== true || repeat === variable;
+  return (kind === 'DEVICE' || Boolean(across)) && isOnce;
 }
 
 /** A new value of a tile with calculations is named by the next letter; a name that was emptied stays so. */
@@ -124,7 +126,7 @@ export function withNames(tile: Tile, variables: readonly Variable[]): Tile {
   if ((tile.calculations ?? []).length === 0) return tile;
   const taken = new Set(seriesOf(tile).flatMap(({ ref }) => ref ?? []));
   const series = seriesOf(tile).map((one) => {
-    if (typeof one.ref === 'string' || !isOfOneDevice(one, tile, variables)) return one;
+    if (typeof one.ref === 'string' || !isOneSeries(one, tile, variables)) return one;
     const ref = nextName(taken);
     taken.add(ref);
     return { ...one, ref };
@@ -172,7 +174,7 @@ export function calculatingPart(
   }));
   const series = seriesOf(tile).map(({ ref, hidden, ...one }) => ({
     ...one,
-    ...(calculations.length > 0 && ref && isOfOneDevice(one, tile, variables)
+    ...(calculations.length > 0 && ref && isOneSeries(one, tile, variables)
       ? { ref, ...(hidden === true && { hidden }) }
       : {}),
   }));

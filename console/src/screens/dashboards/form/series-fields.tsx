@@ -68,8 +68,11 @@ export function SeriesFields(props: SeriesFieldsProps) {
             change={put}
           />
           {!isMap && <KeyFields variables={variables} kind={kind} series={one} change={put} />}
+          {isCombinable(kind, one, variables) && (
+            <AcrossField kind={kind} series={one} change={put} />
+          )}
           <TextField
-            label={one.tagId || one.placeId ? words.tagLabel : words.label}
+            label={(one.tagId || one.placeId) && !one.across ? words.tagLabel : words.label}
             maxLength={200}
             value={one.label ?? ''}
             onChange={({ target }) => put({ ...one, label: target.value })}
@@ -98,6 +101,52 @@ export function SeriesFields(props: SeriesFieldsProps) {
       )}
     </FieldRows>
   );
+}
+
+// Combined devices: one series of all devices of a tag or place.
+
+const acrossNames = ['SUM', 'AVG', 'MIN', 'MAX', 'MEDIAN', 'COUNT'] as const;
+
+/** Whether the devices of the source can be combined in the tile. */
+function isCombinable(
+  kind: TileKind,
+  { tagId, placeId, variable }: TileSeries,
+  { variables }: ShownVariables,
+): boolean {
+  if (kinds[kind].isCalculated !== true) return false;
+  const declared = variables.find(({ name }) => name === variable)?.kind;
+  const isGroup = typeof tagId === 'string' || typeof placeId === 'string';
+  return isGroup || declared === 'TAG' || declared === 'PLACE';
+}
+
+function AcrossField({ kind, series, change }: Omit<KeyFieldsProps, 'variables'>) {
+  const words = useWords(formWords);
+  const { across, ...others } = series;
+  // A tile of one value shows the first device then, as one from before does.
+  const hasNone = kinds[kind].series !== 'ONE' || !across;
+  return (
+    <SelectField
+      label={words.across}
+      hint={!across ? undefined : kinds[kind].isDrawn ? words.acrossBuckets : words.acrossLast}
+      value={across ?? ''}
+      onChange={({ target }) => {
+        const chosen = acrossNames.find((one) => one === target.value);
+        change(chosen === undefined ? others : { ...withoutExpected(others), across: chosen });
+      }}
+    >
+      {hasNone && <option value="">{words.acrossNone}</option>}
+      {acrossNames.map((one) => (
+        <option key={one} value={one}>
+          {words.acrossNames[one]}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+/** The series without an expected range, which only a single device has. */
+export function withoutExpected({ expected: _, ...series }: TileSeries): TileSeries {
+  return series;
 }
 
 /** The next value is mostly another key of the same device, or the same key of another. */
@@ -277,6 +326,7 @@ function OptionFields({ kind, series, change }: Omit<KeyFieldsProps, 'variables'
   const { usual, sensitivities: named } = useWords(exploreWords);
   const accumulator = series.accumulator ?? 'AVG';
   const perDefault = accumulator === 'RATE' ? 'PT1S' : 'PT1H';
+  const hasRange = isLeveled(accumulator) && series.dataKey !== undefined && !series.across;
   return (
     <>
       {accumulator === 'TIME_IN_STATE' && (
@@ -318,7 +368,7 @@ function OptionFields({ kind, series, change }: Omit<KeyFieldsProps, 'variables'
           }
         />
       )}
-      {kind === 'line' && isLeveled(accumulator) && series.dataKey !== undefined && (
+      {kind === 'line' && hasRange && (
         <SelectField
           label={usual}
           value={expectedOf(series) ?? 'off'}
@@ -475,14 +525,20 @@ function SourceFields(props: SourceFieldsProps) {
   const tags = useQuery(tagsOf(workspaceId)).data?.content ?? [];
   const places = useQuery(placesOf(workspaceId)).data ?? [];
   const variables = props.variables.variables.filter((one) => one.kind !== 'TEXT');
-  const isOne = kinds[kind].series === 'ONE';
-  const hasTags = sourceOf(series) === 'tag' || (!isOne && tags.length > 0);
-  const hasPlaces = sourceOf(series) === 'place' || (!isOne && places.length > 0);
+  const { series: count, isCalculated = false } = kinds[kind];
+  const isGrouped = count === 'MANY' || isCalculated;
+  const hasTags = sourceOf(series) === 'tag' || (isGrouped && tags.length > 0);
+  const hasPlaces = sourceOf(series) === 'place' || (isGrouped && places.length > 0);
   const choose = (source: string) => {
     const variable = variables.find(({ name }) => `${variablePrefix}${name}` === source);
-    if (variable !== undefined) change({ ...blankOf(kind, {}), variable: variable.name });
-    else if (source === 'tag') change(blankOf(kind, { tagId: '' }));
-    else change(blankOf(kind, source === 'place' ? { placeId: '' } : {}));
+    const wanted =
+      variable !== undefined
+        ? { ...blankOf(kind, {}), variable: variable.name }
+        : source === 'tag'
+          ? blankOf(kind, { tagId: '' })
+          : blankOf(kind, source === 'place' ? { placeId: '' } : {});
+    const isOneValue = count === 'ONE' && isCombinable(kind, wanted, props.variables);
+    change(isOneValue ? { ...wanted, across: 'AVG' } : wanted);
   };
   return (
     <>

@@ -26,12 +26,12 @@ import {
   calculatingPart,
   CalculationFields,
   hasCalculationsComplete,
-  isOfOneDevice,
+  isOneSeries,
   withNames,
 } from './calculation-fields.tsx';
 import { FieldRows } from './field-rows.tsx';
 import { KindFields, TitleLinkFields } from './kind-fields.tsx';
-import { blankSeries, SeriesFields } from './series-fields.tsx';
+import { blankSeries, SeriesFields, withoutExpected } from './series-fields.tsx';
 
 const offeredKinds = [
   'value',
@@ -103,7 +103,7 @@ export function TileForm(props: TileFormProps) {
           isCalculating={calculatingPart(edited, declared).calculations !== undefined}
           isNamed={(one) =>
             calculatingPart(edited, declared).calculations !== undefined &&
-            isOfOneDevice(one, edited, declared)
+            isOneSeries(one, edited, declared)
           }
           change={(series) => setEdited(withNames({ ...edited, series: [...series] }, declared))}
         />
@@ -405,9 +405,10 @@ function isAxisWrong({ kind, axes }: Tile): boolean {
   return kinds[kind].isDrawn === true && !(isRising(axes?.left) && isRising(axes?.right));
 }
 
-/** Only lines have a range around them. */
-function withoutExpected({ expected: _, ...series }: TileSeries): TileSeries {
-  return series;
+/** Only lines have a range around them, and not every kind combines devices. */
+function shownIn(kind: TileKind, { across, ...series }: TileSeries): TileSeries {
+  const combined = across && kinds[kind].isCalculated === true ? { ...series, across } : series;
+  return kind === 'line' ? combined : withoutExpected(combined);
 }
 
 /** Without what belongs to another kind. */
@@ -445,7 +446,7 @@ function cleaned(edited: Tile, variables: readonly Variable[]): Tile {
   const sorted = (thresholds ?? []).toSorted((a, b) => a.from - b.from);
   return {
     ...unsourced,
-    series: (named ?? []).map((one) => (kind === 'line' ? one : withoutExpected(one))),
+    series: (named ?? []).map((one) => shownIn(kind, one)),
     ...calculating,
     ...(kind === 'map' && track === true && { track }),
     ...(kind === 'gauge' && { min: min ?? 0, max: max ?? 100 }),

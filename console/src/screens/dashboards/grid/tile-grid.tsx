@@ -24,6 +24,7 @@ import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { useReader } from '../dashboard-requests.ts';
 import {
   deviceSeriesOf,
+  isComputed,
   latestBodies,
   seriesBody,
   seriesPlan,
@@ -250,7 +251,9 @@ interface ExploreLink {
 /** The values of one topic, because an exploration has one. Undefined for a tile without values. */
 function exploreOf(tile: BoundTile, data: DashboardData): ExploreLink | undefined {
   // Of calculations, what they read.
-  const all = tile.series.flatMap((one) => deviceSeriesOf(one, data.devices));
+  const all = tile.series
+    .flatMap((one) => deviceSeriesOf(one, data.devices))
+    .filter(({ combined }) => combined === undefined);
   const [first] = all;
   if (first === undefined || tile.kind === 'map') return undefined;
   const { bucket, isOwn } = bucketShown(tile, data);
@@ -278,7 +281,7 @@ function exploreOf(tile: BoundTile, data: DashboardData): ExploreLink | undefine
 
 function requestOf(tile: BoundTile, data: DashboardData): CurlRequest | undefined {
   const [request] = seriesPlan([tile], data.devices, data.interval);
-  if (request !== undefined && tile.kind !== 'value') {
+  if (request !== undefined && (tile.kind !== 'value' || isComputed(tile))) {
     const body = seriesBody(request, data.interval, data.zone);
     return { method: 'POST', path: '/v3/devices/query/batch/time-series', body };
   }

@@ -19,7 +19,7 @@ import { noteWords } from '../notes/note-words.ts';
 import { NotesDialog } from '../notes/notes-button.tsx';
 import { type ChartNotes, useChartNotes } from '../notes/use-notes.ts';
 import { useReader } from '../dashboard-requests.ts';
-import { type TileSeriesShown, useTileFrame, useTileSeries } from './tile-data.ts';
+import { type TileSeriesShown, useDevicesNote, useTileFrame, useTileSeries } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';
 
@@ -50,7 +50,8 @@ interface ChartProps {
 
 function Chart({ tile, marked, mayAdd = false }: ChartProps) {
   const shown = useTileSeries(tile);
-  const { series, more } = shown;
+  const { series, more, nameOf } = shown;
+  const noteOf = useDevicesNote();
   const plot = usePlot(tile, shown);
   const ranges = useExpectedRanges(series);
   const banded = useMemo(
@@ -59,7 +60,11 @@ function Chart({ tile, marked, mayAdd = false }: ChartProps) {
     [plot, ranges.name],
   );
   const bucket = useBucketNote(tile, series.length);
-  const notes = [bucket, useCoverageNote(series), ranges.note];
+  const combined = series.map((one) => {
+    const note = noteOf(one);
+    return note !== undefined && series.length > 1 ? `${nameOf(one)}: ${note}` : note;
+  });
+  const notes = [bucket, useCoverageNote(series), ranges.note, ...new Set(combined)];
   const box = { tile, plot: banded, more, notes, mayAdd };
   return <ChartBox {...box} {...(marked && { marked })} />;
 }

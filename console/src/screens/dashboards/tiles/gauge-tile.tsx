@@ -6,7 +6,7 @@ import { colorIn } from '../../../../../src/dashboards/plot.ts';
 import { newestValue } from '../data/tile-values.ts';
 import own from './gauge-tile.module.css';
 import { Shown, ThresholdChip } from './value-tiles.tsx';
-import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
+import { useDevicesNote, useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';
 
@@ -19,9 +19,11 @@ export function GaugeTile({ tile }: { readonly tile: BoundTile }) {
   const titleOf = useTitleOf();
   const { data } = useTileFrame();
   const { series } = useTileSeries(tile, 1);
+  const noteOf = useDevicesNote();
   const [first] = series;
   if (first === undefined) return <p className={styles['note']}>{words.noSeries}</p>;
   const value = newestValue(first, data)?.value;
+  const note = noteOf(first);
   const [least, greatest] = [tile.min ?? 0, tile.max ?? 100];
   const threshold = thresholdOf(value, tile.thresholds);
   const share = (at: number) => Math.min(1, Math.max(0, (at - least) / (greatest - least)));
@@ -62,6 +64,7 @@ export function GaugeTile({ tile }: { readonly tile: BoundTile }) {
         <span className="mute">{value === undefined ? '' : first.unit}</span>
       </p>
       <ThresholdChip threshold={threshold} />
+      {note !== undefined && <p className="faint text-label">{note}</p>}
     </div>
   );
 }

@@ -72,12 +72,23 @@ export function useTileSeries(tile: BoundTile, most = linesMax): TileSeriesShown
   };
 }
 
+/** Says how many of combined devices have a value; undefined where all have one. */
+export function useDevicesNote(): (series: DeviceSeries) => string | undefined {
+  const words = useWords(tileWords);
+  const { data } = useTileFrame();
+  return ({ key }) => {
+    const { devices, withValue } = data.series.get(key) ?? {};
+    if (devices === undefined || withValue === undefined || withValue === devices) return undefined;
+    return words.combined(withValue, devices);
+  };
+}
+
 /** What an alarm can watch: a formula is no value of a device, which a rule could read. */
 export function useAlarmSources(tile: BoundTile): readonly AlarmSource[] {
   const isOne = kinds[tile.kind].series === 'ONE';
   const { series, nameOf } = useTileSeries(tile, isOne ? 1 : linesMax);
   return series
-    .filter(({ isFormula }) => !isFormula)
+    .filter(({ isFormula, combined }) => !isFormula && combined === undefined)
     .map((one) => ({
       deviceId: one.deviceId,
       topic: one.topic,

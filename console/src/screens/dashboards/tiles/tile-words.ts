@@ -102,6 +102,8 @@ export const tileWords = wordSet(
     perBar: (duration: string) => `per ${duration}`,
     tooShort: (duration: string) => `${duration} is too short for this time range`,
     more: (count: number) => `+${grouped(count)} more`,
+    combined: (withValue: number, devices: number) =>
+      `${grouped(withValue)} of ${grouped(devices)} ${plural(devices, 'device', 'devices')}`,
   },
   {
     kinds: {
@@ -164,5 +166,7 @@ export const tileWords = wordSet(
     perBar: (duration: string) => `je ${duration}`,
     tooShort: (duration: string) => `${duration} ist zu kurz für diesen Zeitraum`,
     more: (count: number) => `+${grouped(count)} weitere`,
+    combined: (withValue: number, devices: number) =>
+      `${grouped(withValue)} von ${grouped(devices)} ${plural(devices, 'Gerät', 'Geräten')}`,
   },
 );

@@ -12,7 +12,7 @@ import {
 import type { BoundTile } from '../../../../../src/dashboards/variables.ts';
 import { colorIn } from '../../../../../src/dashboards/plot.ts';
 import { newestValue, sparkOf } from '../data/tile-values.ts';
-import { useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
+import { useDevicesNote, useTileFrame, useTileSeries, useTitleOf } from './tile-data.ts';
 import { tileWords } from './tile-words.ts';
 import styles from './tiles.module.css';
 
@@ -23,6 +23,7 @@ export function TableTile({ tile }: { readonly tile: BoundTile }) {
   const titleOf = useTitleOf();
   const { data } = useTileFrame();
   const { series, more, nameOf } = useTileSeries(tile, rowsMax);
+  const noteOf = useDevicesNote();
   if (series.length === 0) return <p className={styles['note']}>{words.noSeries}</p>;
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must take the focus
@@ -41,7 +42,9 @@ export function TableTile({ tile }: { readonly tile: BoundTile }) {
             return (
               // oxlint-disable-next-line react/no-array-index-key -- a series may be named twice
               <tr key={at}>
-                <th scope="row">{nameOf(one)}</th>
+                <th scope="row">
+                  {nameOf(one)} <span className="faint">{noteOf(one)}</span>
+                </th>
                 <td className="num">
                   <Shown value={newest?.value} /> <span className="mute">{one.unit}</span>
                 </td>
@@ -61,6 +64,7 @@ export function StateTile({ tile }: { readonly tile: BoundTile }) {
   const titleOf = useTitleOf();
   const { data } = useTileFrame();
   const { series, more, nameOf } = useTileSeries(tile, rowsMax);
+  const noteOf = useDevicesNote();
   if (series.length === 0) return <p className={styles['note']}>{words.noSeries}</p>;
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must take the focus
@@ -71,7 +75,9 @@ export function StateTile({ tile }: { readonly tile: BoundTile }) {
         return (
           // oxlint-disable-next-line react/no-array-index-key -- a series may be named twice
           <li key={at}>
-            <span>{nameOf(one)}</span>
+            <span>
+              {nameOf(one)} <span className="faint">{noteOf(one)}</span>
+            </span>
             <span className="num">
               {threshold === undefined ? (
                 <Chip>
@@ -104,9 +110,11 @@ export function ValueTile({
   const words = useWords(tileWords);
   const { data } = useTileFrame();
   const { series } = useTileSeries(tile, 1);
+  const noteOf = useDevicesNote();
   const [first] = series;
   if (first === undefined) return <p className={styles['note']}>{words.noSeries}</p>;
   const newest = newestValue(first, data);
+  const note = noteOf(first);
   const points = sparkOf(first, data);
   return (
     <div className={styles['figure']}>
@@ -121,6 +129,7 @@ export function ValueTile({
         )}
         <ThresholdChip threshold={thresholdOf(newest?.value, tile.thresholds)} />
       </p>
+      {note !== undefined && <p className="faint text-label">{note}</p>}
       {!first.isOfRange && (
         <span className={styles['spark']} data-stale={data.isStale}>
           <Spark points={points} color={`var(${colorIn(first.color, colorAt)})`} />
