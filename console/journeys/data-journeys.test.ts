@@ -28,7 +28,7 @@ journey('data, from question to answer', { start: startMqttWorld, prepare }, (st
       client.publishAsync(upTopic(meter), Buffer.from(bytes), { qos: 1 });
     await send(1, 2, 255);
     await stage.visit(`types/${dataFlow.deviceType.id}/use`);
-    await page.getByLabel('How are payloads read?').selectOption('Bytes');
+    await page.getByLabel('Payload format').selectOption('Bytes');
     await page.getByText('Encoding saved').waitFor();
     await send(1, 3, 255);
     await stage.visit(`devices/${meter.id}/uplinks`);

@@ -72,7 +72,7 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
 
   test('an example turns red when the decoder changes, and green when it is accepted', async () => {
     const { page } = stage;
-    await page.getByLabel(/^Payload/).fill('00 E6');
+    await page.getByLabel(/^Payload \(/).fill('00 E6');
     await page.getByText('hex, 2 bytes').waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('"temperature": 23').waitFor();
@@ -196,7 +196,7 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
     await page.getByText('"got": "AB\ufffd"').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await stage.visit(`types/${meter.deviceTypeId}/use`);
-    await page.getByLabel('How are payloads read?').selectOption('Text');
+    await page.getByLabel('Payload format').selectOption('Text');
     await page.getByText('Encoding saved').waitFor();
     const saved = await world.must('GET', `/v3/device-types/${meter.deviceTypeId}`);
     expect(saved['meta'].encoding).toBe('TEXT');
@@ -208,7 +208,7 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
       await route.continue();
     });
     await page.getByRole('link', { name: 'Decoder' }).click();
-    await page.getByLabel(/^Payload/).focus();
+    await page.getByLabel(/^Payload \(/).focus();
     const uplink = page.waitForResponse('**/v3/devices/*/uplinks**');
     arrives.resolve();
     await uplink;
@@ -225,7 +225,7 @@ journey('device types', { start: startWorld, prepare }, (stage) => {
       meta: { encoding: 'CBOR' },
     });
     await stage.visit(`types/${meter.deviceTypeId}/decoder`);
-    await page.getByLabel(/^Payload/).fill('a1647465787462686d');
+    await page.getByLabel(/^Payload \(/).fill('a1647465787462686d');
     await page.getByText('What the script gets as event.data').click();
     await page.getByText('"text": "hm"').waitFor();
   });

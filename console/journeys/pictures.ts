@@ -96,7 +96,8 @@ async function idsOf({ base, apiKey }: Demo): Promise<PageIds> {
     deviceId,
     typeId: await first(`/v3/device-types?organizationId=${organizationId}&size=1&sort=name,asc`),
     ruleId: await of('/v3/rules', '&search=Leak'),
-    outputId: await of('/v3/output-connectors'),
+    // The first is built in, and has no settings.
+    outputId: await of('/v3/output-connectors', '&search=Humid'),
     dashboardId: await of('/v3/dashboards'),
     alarmId: await of('/v3/alarms'),
     placeId: await of('/v3/places'),
@@ -136,14 +137,25 @@ async function turn(page: Page, theme: string): Promise<void> {
   await delay(settleMs / 2);
 }
 
+/** Waits at most 20 seconds until everything that the page asked for is there. */
+async function untilAnswered(pending: ReadonlySet<unknown>): Promise<void> {
+  for (let left = 400; pending.size > 0 && left > 0; left--) await delay(50);
+}
+
 /** Pictures of one window; returns their bytes. */
 async function takeAll(browser: Browser, ids: PageIds, isPhone: boolean): Promise<number> {
   const { page } = browser;
+  const pending = new Set<unknown>();
+  page.on('request', (request) => pending.add(request));
+  page.on('requestfinished', (request) => pending.delete(request));
+  page.on('requestfailed', (request) => pending.delete(request));
   let bytes = 0;
   for (const [path, address] of await everyPage(page, ids)) {
     if (address.includes('//') || address.endsWith('/')) continue;
     await goTo(page, address);
+    await untilAnswered(pending);
     await delay(settleMs);
+    await untilAnswered(pending);
     const name = nameOf(path);
     if (isPhone) {
       bytes += await take(page, `${name}-phone`);

@@ -11,9 +11,8 @@ import {
   useRef,
   useState,
 } from 'react';
-import { Link } from '@tanstack/react-router';
 import { themeEvent } from '../ui/theme.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
 import { useSize } from '../ui/use-size.ts';
 import { useFormats, useLanguage, useWords } from '../words/language.tsx';
 import { type Cluster, clustersOf, type MapPoint, type MapState, mapStates } from './clusters.ts';
@@ -479,9 +478,9 @@ function ShowStreets({ workspaceId }: { readonly workspaceId: string }) {
         >
           {words.useOpenStreetMap}
         </Button>
-        <Link to="/w/$workspaceId/settings/map" params={{ workspaceId }}>
+        <ButtonLink to="/w/$workspaceId/settings/map" params={{ workspaceId }}>
           {words.useOwnTiles}
-        </Link>
+        </ButtonLink>
         <Button look="ghost" onClick={refuse}>
           {words.notNow}
         </Button>

@@ -23,7 +23,7 @@ export const partWords = wordSet(
     noDeviceFound: 'No devices found',
     done: 'Done',
     laneKeys: 'Use the arrow keys to move between cards, Enter to edit, and + to add.',
-    encoding: 'How are payloads read?',
+    encoding: 'Payload format',
     encodingSaved: 'Encoding saved',
     encodings: {
       automatic: 'Automatically',
@@ -60,7 +60,7 @@ export const partWords = wordSet(
     done: 'Fertig',
     laneKeys:
       'Mit den Pfeiltasten zwischen den Karten wechseln, mit Enter bearbeiten, mit + hinzufügen.',
-    encoding: 'Wie werden Payloads gelesen?',
+    encoding: 'Payload-Format',
     encodingSaved: 'Codierung gespeichert',
     encodings: {
       automatic: 'Automatisch',

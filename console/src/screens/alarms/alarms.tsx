@@ -120,7 +120,7 @@ function namedWhat({ isAll, rows }: Selection<Alarm>, many: string): string {
 
 const route = getRouteApi('/signed-in/shell/w/$workspaceId/alarms');
 const narrowRowPx = 92;
-const leastPx = 1_040;
+const leastPx = 960;
 
 export function Alarms() {
   const words = useWords(alarmsWords);
@@ -370,21 +370,21 @@ function aboutColumns(words: Words, stateOf: StateOf): readonly Column<Alarm>[] 
     },
     {
       key: 'name',
-      width: 'minmax(220px, 2.4fr)',
+      width: 'minmax(180px, 2.4fr)',
       header: words.name,
       bone: <Bone width="14em" />,
       cell: (alarm) => <NameCell alarm={alarm} state={stateOf(alarm)} />,
     },
     {
       key: 'device',
-      width: 'minmax(120px, 1.3fr)',
+      width: 'minmax(104px, 1.3fr)',
       header: words.device,
       bone: <Bone width="8em" />,
       cell: (alarm) => <DeviceCell alarm={alarm} />,
     },
     {
       key: 'rule',
-      width: 'minmax(110px, 1.1fr)',
+      width: 'minmax(96px, 1.1fr)',
       header: words.rule,
       bone: <Bone width="7em" />,
       cell: (alarm) => <RuleCell alarm={alarm} />,
@@ -396,7 +396,7 @@ function timeColumns(words: Words, count: (value: number) => string): readonly C
   return [
     {
       key: 'times',
-      width: '60px',
+      width: '48px',
       header: words.times,
       cell: ({ count: times }) => <span className="num mute">×{count(times)}</span>,
     },

@@ -32,6 +32,7 @@ export const shareWords = wordSet(
     confirm: 'Revoke all links?',
     confirmNote: 'Everyone who uses them loses access immediately.',
     cancel: 'Cancel',
+    dashboard: 'Shared dashboard',
     invalid: 'This link is no longer valid',
     invalidNote: 'It was revoked or has expired. Ask the person who shared it for a new link.',
     loading: 'Loading dashboard…',
@@ -65,6 +66,7 @@ export const shareWords = wordSet(
     confirm: 'Alle Links widerrufen?',
     confirmNote: 'Wer sie verwendet, verliert sofort den Zugriff.',
     cancel: 'Abbrechen',
+    dashboard: 'Geteiltes Dashboard',
     invalid: 'Dieser Link ist nicht mehr gültig',
     invalidNote:
       'Er wurde widerrufen oder ist abgelaufen. Bitten Sie die Person, die ihn geteilt hat, um einen neuen Link.',

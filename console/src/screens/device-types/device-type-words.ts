@@ -235,7 +235,10 @@ export const deviceTypeWords = wordSet(
       event: () => 'JSON event',
     },
     notRead: (why: string) => `Not valid hex, base64, or JSON. ${why}`,
-    runNote: 'Run the decoder to see the samples it would store.',
+    runNote: {
+      uplinkScript: 'Run the decoder to see the samples it would store.',
+      downlinkScript: 'Run the encoder to see the payload it would send.',
+    },
     results: (count: string, many: number, ms: string) =>
       `${count} ${plural(many, 'result', 'results')} in ${ms} ms`,
     noResult: 'The script emitted nothing',
@@ -313,7 +316,11 @@ export const deviceTypeWords = wordSet(
       event: () => 'JSON-Ereignis',
     },
     notRead: (why: string) => `Kein gültiges Hex, Base64 oder JSON. ${why}`,
-    runNote: 'Führen Sie den Decoder aus, um die Messwerte zu sehen, die er speichern würde.',
+    runNote: {
+      uplinkScript:
+        'Führen Sie den Decoder aus, um die Messwerte zu sehen, die er speichern würde.',
+      downlinkScript: 'Führen Sie den Encoder aus, um den Payload zu sehen, den er senden würde.',
+    },
     results: (count: string, many: number, ms: string) =>
       `${count} ${plural(many, 'Ergebnis', 'Ergebnisse')} in ${ms} ms`,
     noResult: 'Das Skript hat nichts ausgegeben',

@@ -7,14 +7,16 @@ import { type DiffLine, diffLines, linesOf } from './json-lines.ts';
 import type { Emit, ScriptProblem, ScriptRun } from './script-run.ts';
 
 interface ResultsProps {
+  /** What a run shows, until there is one. */
+  readonly note: string;
   readonly run: ScriptRun | undefined;
   readonly before: ScriptRun | undefined;
 }
 
-export function Results({ run, before }: ResultsProps) {
+export function Results({ note, run, before }: ResultsProps) {
   const words = useWords(deviceTypeWords);
   const formats = useFormats();
-  if (run === undefined) return <p className="mute">{words.runNote}</p>;
+  if (run === undefined) return <p className="mute">{note}</p>;
   const { emits, ms, event } = run;
   return (
     <div className="stack fit gap-12">

@@ -260,7 +260,9 @@ function useFirstPayload(part: ScriptPart): string {
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async () => (await lastRealEvent(workspaceId, type.id)) ?? null,
   });
-  const event = example?.event ?? last.data?.event;
+  // The cache may hold an uplink, which is nothing to encode.
+  const uplink = part === 'uplinkScript' ? last.data?.event : undefined;
+  const event = example?.event ?? uplink;
   if (event !== undefined) return JSON.stringify(event, null, 2);
   return inventedPayload(type, part);
 }
@@ -296,7 +298,7 @@ function TrialCard({ part, box, trials, run }: TrialCardProps) {
       <div className={styles['trial']}>
         <PayloadFields part={part} box={box} />
         {trials.error !== null && <Failure error={trials.error} retry={run} />}
-        <Results run={trials.run} before={trials.before} />
+        <Results note={words.runNote[part]} run={trials.run} before={trials.before} />
         <ExampleList part={part} trials={trials} load={box.setPayload} />
       </div>
     </Card>

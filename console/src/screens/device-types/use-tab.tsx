@@ -59,7 +59,6 @@ function Flows() {
               {used.map(({ id, name }) => (
                 <li key={id}>
                   <b>{name}</b>
-                  <span className="grow" />
                   <span className="mono faint">{id}</span>
                 </li>
               ))}
@@ -97,7 +96,6 @@ function Devices() {
                 <li key={id}>
                   <b>{name}</b>
                   <span className="mono faint">{deviceId}</span>
-                  <span className="grow" />
                   <span className="mute">
                     <Ago at={uplinkMetrics?.timestamp} />
                   </span>
@@ -130,8 +128,10 @@ function Record() {
         <dt>{words.libraryPath}</dt>
         <dd className="mono">{type.libraryPath ?? '–'}</dd>
       </dl>
-      <EncodingField />
-      <div className={styles['acts']}>
+      <div className={styles['below']}>
+        <EncodingField />
+      </div>
+      <div className={`row wrap gap-8 ${styles['below']}`}>
         <Button needs="deviceType: create" disabled={copy.isPending} onClick={() => copy.mutate()}>
           <Copy aria-hidden="true" />
           {words.copy}

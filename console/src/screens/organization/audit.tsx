@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import type { components } from '../../../generated/interface-types.ts';
 import { ask, platform } from '../../api/platform.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, FileLink } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/card.tsx';
 import { type DataColumn, DataTable, TableSkeleton } from '../../ui/data-table.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
@@ -64,14 +64,13 @@ export function Audit() {
 function ExportLink({ filters }: { readonly filters: Readonly<Record<string, string>> }) {
   const words = useWords(organizationWords);
   return (
-    <a
-      className={styles['export']}
+    <FileLink
+      look="plain"
       href={`/v3/audit-logs/export?${new URLSearchParams({ ...filters, format: 'csv' }).toString()}`}
-      download
     >
       <Download aria-hidden="true" />
       {words.exportCsv}
-    </a>
+    </FileLink>
   );
 }
 

@@ -77,7 +77,7 @@ function KeyTable({ keys, remove }: KeyTableProps) {
       cell: ({ allWorkspaces, workspaces }) =>
         allWorkspaces ? words.every : words.workspaceCount(workspaces.length),
     },
-    { key: 'created', header: words.since, cell: ({ created }) => <Ago at={created} /> },
+    { key: 'created', header: words.created, cell: ({ created }) => <Ago at={created} /> },
     { key: 'used', header: words.lastUsed, cell: ({ lastUsed }) => <Ago at={lastUsed} /> },
     {
       key: 'expiration',

@@ -96,7 +96,7 @@ function OutputRow({ output, workspaceId }: RowProps) {
       <td>{typeNameOf(types, output.type)}</td>
       <td className={target === '' ? 'faint' : 'mono'}>{target || hidden}</td>
       <td>
-        {output.health ? <Deliveries health={output.health} /> : <span className="faint">·</span>}
+        {output.health ? <Deliveries health={output.health} /> : <span className="faint">–</span>}
         {(output.health?.deliveries.nextTry ?? null) !== null && (
           <FailureReason outputId={output.id} />
         )}

@@ -82,7 +82,7 @@ export const settingsWords = wordSet(
     forEver: 'forever',
     daysBad: 'Enter a whole number from 1 to 36500, or leave empty',
     storedNow: (count: number, samples: string, bytes: string) =>
-      `Stored: ${samples} ${plural(count, 'sample', 'samples')} (${bytes})`,
+      `Stored: ${samples} ${plural(count, 'sample', 'samples')} (${bytes}).`,
     nothingExpires: 'No samples are older than this.',
     expires: (count: number, samples: string, bytes: string) =>
       `This deletes about ${samples} ${plural(count, 'sample', 'samples')} (${bytes}).`,
@@ -112,7 +112,8 @@ export const settingsWords = wordSet(
     deleteNamed: (name: string) => `Delete ${name}`,
     savedNamed: (name: string) => `${name} saved`,
     newTag: 'Create tag',
-    noTags: 'Tags group devices for filters, rules, and bulk actions.',
+    noTags: 'No tags yet',
+    noTagsNote: 'Tags group devices for filters, rules, and bulk actions.',
     tagRemoveNote: (devices: number) =>
       devices === 0
         ? 'No devices have this tag.'
@@ -120,7 +121,9 @@ export const settingsWords = wordSet(
     color: 'Color',
     noColor: 'No color',
     newField: 'Create custom field',
-    noFields: "Custom fields store what a device doesn't send, such as its floor or its installer.",
+    noFields: 'No custom fields yet',
+    noFieldsNote:
+      "Custom fields store what a device doesn't send, such as its floor or its installer.",
     kind: 'Type',
     kindHint: "Can't be changed later",
     kindFixed: "The type can't be changed",
@@ -139,8 +142,7 @@ export const settingsWords = wordSet(
     fieldRemoveNote: "If devices have values for this field, you'll be asked to confirm again.",
     fieldInUse: 'Delete the field and its values on all devices?',
     deleteWithValues: 'Delete field and values',
-    membersNote:
-      'People with access to this workspace only. Organization members also have access:',
+    membersNote: 'People with access to this workspace only. Everyone else with access:',
     organizationMembers: 'organization members',
     noMembers: 'No workspace-only members',
     memberRemoveNote: 'They lose access to this workspace. Everything they created is kept.',
@@ -227,7 +229,7 @@ export const settingsWords = wordSet(
     forEver: 'unbegrenzt',
     daysBad: 'Geben Sie eine ganze Zahl von 1 bis 36500 ein, oder lassen Sie das Feld leer',
     storedNow: (count: number, samples: string, bytes: string) =>
-      `Gespeichert: ${samples} ${plural(count, 'Messwert', 'Messwerte')} (${bytes})`,
+      `Gespeichert: ${samples} ${plural(count, 'Messwert', 'Messwerte')} (${bytes}).`,
     nothingExpires: 'Keine Messwerte sind älter.',
     expires: (count: number, samples: string, bytes: string) =>
       `Dies löscht etwa ${samples} ${plural(count, 'Messwert', 'Messwerte')} (${bytes}).`,
@@ -258,7 +260,8 @@ export const settingsWords = wordSet(
     deleteNamed: (name: string) => `${name} löschen`,
     savedNamed: (name: string) => `${name} gespeichert`,
     newTag: 'Tag erstellen',
-    noTags: 'Tags gruppieren Geräte für Filter, Regeln und Sammelaktionen.',
+    noTags: 'Noch keine Tags',
+    noTagsNote: 'Tags gruppieren Geräte für Filter, Regeln und Sammelaktionen.',
     tagRemoveNote: (devices: number) =>
       devices === 0
         ? 'Kein Gerät hat diesen Tag.'
@@ -266,7 +269,8 @@ export const settingsWords = wordSet(
     color: 'Farbe',
     noColor: 'Keine Farbe',
     newField: 'Eigenes Feld erstellen',
-    noFields:
+    noFields: 'Noch keine eigenen Felder',
+    noFieldsNote:
       'Eigene Felder speichern, was ein Gerät nicht sendet, zum Beispiel sein Stockwerk oder seinen Installateur.',
     kind: 'Typ',
     kindHint: 'Kann später nicht geändert werden',

@@ -34,6 +34,7 @@ interface RecordTabProps<T extends Listed> {
   readonly path: string;
   readonly createLabel: string;
   readonly emptyTitle: string;
+  readonly emptyNote: string;
   readonly columns: readonly DataColumn<T>[];
   /** The dialog of the record, or of a new one. */
   readonly form: (record: T | undefined, close: () => void) => ReactNode;
@@ -42,7 +43,7 @@ interface RecordTabProps<T extends Listed> {
 }
 
 export function RecordTab<T extends Listed>(props: RecordTabProps<T>) {
-  const { tab, answer, path, createLabel, emptyTitle, columns, form, removal } = props;
+  const { tab, answer, path, createLabel, emptyTitle, emptyNote, columns, form, removal } = props;
   const words = useWords(settingsWords);
   const workspaceId = useSettingsWorkspace();
   const [edited, setEdited] = useState<T | 'new'>();
@@ -80,7 +81,7 @@ export function RecordTab<T extends Listed>(props: RecordTabProps<T>) {
       <RecordSheet
         answer={answer}
         path={curl.path}
-        none={<Empty title={emptyTitle} actions={create} />}
+        none={<Empty title={emptyTitle} note={emptyNote} actions={create} />}
       >
         {(rows) => (
           <DataTable
@@ -131,6 +132,7 @@ export function Tags() {
       path="/v3/tags"
       createLabel={words.newTag}
       emptyTitle={words.noTags}
+      emptyNote={words.noTagsNote}
       columns={columns}
       form={(tag, close) => <TagDialog workspaceId={workspaceId} tag={tag} close={close} />}
       removal={(tag, close) => <RemoveTag tag={tag} close={close} />}
@@ -283,6 +285,7 @@ export function Fields() {
       path="/v3/custom-fields/meta"
       createLabel={words.newField}
       emptyTitle={words.noFields}
+      emptyNote={words.noFieldsNote}
       columns={columns}
       form={(field, close) => <FieldDialog workspaceId={workspaceId} field={field} close={close} />}
       removal={(field, close) => <RemoveField field={field} close={close} />}

@@ -43,7 +43,7 @@ export function SharedDashboard() {
       <main>
         <ReaderProvider value={reader}>
           {token === '' ? (
-            <InPage name={words.loading}>
+            <InPage name={words.dashboard}>
               <Invalid />
             </InPage>
           ) : (
@@ -68,7 +68,7 @@ function Read() {
   const isRefused = error instanceof Refusal && [401, 403, 404].includes(error.status);
   if (isRefused || data === undefined)
     return (
-      <InPage name={words.loading}>
+      <InPage name={isRefused ? words.dashboard : words.loading}>
         {isRefused ? (
           <Invalid />
         ) : (

@@ -101,14 +101,14 @@ function Formula() {
   };
   return (
     <form
-      className="flow gap-y-4"
+      className="flow gap-x-8 gap-y-4"
       onSubmit={(event) => {
         event.preventDefault();
         void apply().catch(({ message }: Error) => setError({ message, expression: '' }));
       }}
     >
       <FormulaField label={words.formula} value={typed} change={setTyped} error={error} />
-      <div>
+      <div className={styles['draw']}>
         <Button type="submit">{words.draw}</Button>
       </div>
     </form>

@@ -472,7 +472,7 @@ export function LogicScript({ draft, change, save }: LogicScriptProps) {
             onChange={({ currentTarget }) => setEdited(currentTarget.value)}
           />
           {trials.error !== null && <Failure error={trials.error} retry={run} />}
-          <Results run={trials.run} before={trials.before} />
+          <Results note={words.runNote} run={trials.run} before={trials.before} />
         </div>
       </Card>
     </div>

@@ -50,7 +50,7 @@ export function OnCallCard() {
   );
   return (
     <Card title={words.onCall} note={words.onCallNote} actions={create}>
-      {sendsMail === false && <p className="mute text-small">{words.noMail}</p>}
+      {sendsMail === false && <p className={`mute ${styles['noMail']}`}>{words.noMail}</p>}
       <Answered
         answer={orders}
         curl={{ path: `/v3/on-call?workspaceId=${workspaceId}` }}
