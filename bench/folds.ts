@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openTimeZones } from '../src/model/time-zone.ts';
-import { deviceKpis, type QueryParts } from '../src/query/kpi.ts';
+import { Calendars } from '../src/query/calendars.ts';
+import { DeviceQueries } from '../src/query/device-queries.ts';
 import { openPublicHolidays } from '../src/query/public-holidays.ts';
 import { foldNames, FoldReader } from '../src/query/summaries/folds.ts';
-import { deviceSeries } from '../src/query/time-series.ts';
 import { entryOf } from '../src/storage/samples/conformance/sample-entries.ts';
 import { openTestSamples } from '../src/storage/samples/testing-samples.ts';
 import { figureNotes, under, upTo } from './load/figure-notes.ts';
@@ -23,12 +23,16 @@ const rounds = 9;
 const { rows, note, noteNumber } = figureNotes();
 const folder = mkdtempSync(join(tmpdir(), 'bench-folds-'));
 const store = await openTestSamples({ directory: folder, now: Date.now });
-const parts: QueryParts = {
+const calendarOf = () => ({
+  timezone: null,
+  workingHours: null,
+  holidays: null,
+  holidayRegion: null,
+});
+const queries = new DeviceQueries(
   store,
-  openZone: openTimeZones(),
-  publicHolidays: openPublicHolidays(),
-  calendarOf: () => ({ timezone: null, workingHours: null, holidays: null, holidayRegion: null }),
-};
+  new Calendars(calendarOf, openTimeZones(), openPublicHolidays()),
+);
 const device = { id: 'meter', workspaceId: 'w1' };
 const iso = (at: number): string => new Date(at).toISOString();
 
@@ -97,7 +101,7 @@ try {
   noteNumber('reading a value in order (ns)', (read.middle * 1e6) / count);
   for (const accumulator of ['INCREASE', 'TIME_WEIGHTED_AVG', 'DISTINCT_COUNT']) {
     const query = { source: 'raw', body: { ...body, accumulator, bucketInterval: 'P1D' } } as const;
-    const asked = await timed(() => deviceSeries(device, { ...query, now: end }, parts));
+    const asked = await timed(() => queries.seriesOf(device, { ...query, now: end }));
     const goal = accumulator === 'DISTINCT_COUNT' ? undefined : under(30);
     noteNumber(`${accumulator} of a year by day (ms)`, asked.middle, goal);
     noteNumber(`${accumulator}, ratio to reading`, asked.middle / read.middle);
@@ -111,7 +115,7 @@ try {
   for (const accumulator of ['AVG', 'MEDIAN', 'P95', 'MODE', 'STDDEV']) {
     const query = { source: 'raw', devices: [device], now: end } as const;
     const asked = { ...body, dataKey: 'power', interval: day, accumulator };
-    const { middle } = await timed(() => deviceKpis({ ...query, body: asked }, parts));
+    const { middle } = await timed(() => queries.kpis({ ...query, body: asked }));
     noteNumber(`${accumulator} of 24 hours (ms)`, middle, upTo(1));
   }
   const table = markdownTable(['what', 'measured', 'goal'], rows);

@@ -24,7 +24,6 @@ import { purgeDeletedDevices, ExpiredSamples, Maintenance } from '../operations/
 import { EgressGuard } from '../outputs/egress/guard.ts';
 import type { OwnPlace } from '../outputs/egress/host-check.ts';
 import { createHttpThread } from '../outputs/egress/http-thread.ts';
-import { openPublicHolidays } from '../query/public-holidays.ts';
 import { refreshStatistics } from '../storage/records/engine.ts';
 import { workspaceRows } from '../storage/records/rows/workspaces.ts';
 import type { Certificate } from '../structures/certificate-watch.ts';
@@ -53,7 +52,7 @@ import { composeCalculations, composeRules } from './rules.ts';
 import { followCertificate, readCertificate } from './certificates.ts';
 import { composeDeliveries, type Deliveries } from './deliveries.ts';
 import { composeDemoWorkspaces } from './demo-workspaces.ts';
-import { composeDocuments, composeQueries, composeReports } from './reports.ts';
+import { composeCalendars, composeDocuments, composeQueries, composeReports } from './reports.ts';
 import { openParts } from './dependencies.ts';
 import { composeExports, composeSampleChanges } from './operations.ts';
 import { composeLive } from './live.ts';
@@ -238,19 +237,20 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const alarms = composeAlarms(parts, enqueueDeliveries);
   closers.push('alarms', () => alarms.close());
   const { applyAlarms } = alarms;
+  const calendars = composeCalendars(parts);
   const rules = await composeRules(
     parts,
     uplinks,
     { enqueueDeliveries, applyAlarms },
     deliveries.availableOutputs,
+    calendars,
   );
   closers.push('rules', () => rules.close());
-  const publicHolidays = openPublicHolidays();
-  const calculations = composeCalculations(parts, uplinks, publicHolidays);
+  const calculations = composeCalculations(parts, uplinks, calendars);
   closers.push('calculations', () => calculations.close());
   const exports = composeExports(parts, common);
   closers.push('exports', () => exports.close());
-  const queries = composeQueries(parts, publicHolidays);
+  const queries = composeQueries(parts, calendars);
   const documents = composeDocuments(parts, queries);
   closers.push('the document thread', () => documents.close());
   const reports = composeReports(parts, deliveries, documents, queries, common);

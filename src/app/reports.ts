@@ -22,7 +22,8 @@ import type { RecordRoutes } from '../http/routes/record-routes.ts';
 import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
-import type { PublicHolidays } from '../query/public-holidays.ts';
+import { Calendars } from '../query/calendars.ts';
+import { openPublicHolidays } from '../query/public-holidays.ts';
 
 /** How often the node that looks after time looks for reports that others have changed. */
 const sharedLookEveryMs = 1_000;
@@ -53,10 +54,15 @@ export function composeReports(
     ownerOf: (owner, organizationId) => storedPrincipal(db, owner, organizationId, now()),
     render: (report, to, owner, signal) =>
       documents.slots.run(report.organizationId, signal, (ended) =>
-        reportContent({ records, now, ...documents, openZone: queries.openZone }, report, to, {
-          owner,
-          signal: ended,
-        }),
+        reportContent(
+          { records, now, ...documents, openZone: queries.calendars.openZone },
+          report,
+          to,
+          {
+            owner,
+            signal: ended,
+          },
+        ),
       ),
     enqueueDeliveries: deliveries.enqueueDeliveries,
     newDeliveryId: () => randomDeliveryId(mailConnectorId, newId()),
@@ -113,15 +119,18 @@ export function deviceAccess({ config, directory, records }: Parts): DeviceAcces
   return { ...createDevicePlaces(directory, records), authorize, aliased };
 }
 
+/** The calendars of all workspaces, for queries, rules and calculations. */
+export function composeCalendars({ records, followChanges }: Parts): Calendars {
+  const workspaces = new WorkspaceCalendars(records.db);
+  followChanges(workspaces);
+  return new Calendars(workspaces.calendarOf, openTimeZones(), openPublicHolidays());
+}
+
 /** What the routes of queries share with documents. */
-export function composeQueries(parts: Parts, publicHolidays: PublicHolidays): Queries {
+export function composeQueries(parts: Parts, calendars: Calendars): Queries {
   const { store, now, records, directory } = parts;
-  const calendars = new WorkspaceCalendars(records.db);
-  const { calendarOf } = calendars;
-  parts.followChanges(calendars);
-  const openZone = openTimeZones();
   const typeOfDevice = async (id: string) => (await directory.byDevice(id)).type;
-  const shared = { records, store, now, openZone, publicHolidays, calendarOf, typeOfDevice };
+  const shared = { records, store, now, calendars, typeOfDevice };
   return { ...deviceAccess(parts), ...shared };
 }
 

@@ -160,7 +160,7 @@ export function composeRoutes(
       deviceTypeRows.ofWorkspace(parts.records.db, workspaceId, max),
     ),
     ...typeDashboardRoutes(common, queries),
-    dashboardRenderRoute(common, queries.openZone, extras.documents),
+    dashboardRenderRoute(common, queries.calendars.openZone, extras.documents),
     ...extras.reports.routes,
     ...extras.exports.routes,
     ...extras.sampleChanges.routes,

@@ -2,13 +2,11 @@
 import { setImmediate as pause, setTimeout as pauseFor } from 'node:timers/promises';
 import type { SharedRules } from '../cluster/shared-rules.ts';
 import type { RuleDraft } from '../contract/rules.ts';
-import { WorkspaceCalendars } from '../inventory/workspaces/workspaces.ts';
 import { draftedOutputs, draftedRule } from '../inventory/rules/rules.ts';
 import type { AvailableOutputs } from '../outputs/connectors/available-outputs.ts';
 import { problem } from '../model/problem.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
-import { openTimeZones } from '../model/time-zone.ts';
-import { calendarZone } from '../query/accumulation.ts';
+import type { Calendars } from '../query/calendars.ts';
 import { learnDay } from '../query/expected-range.ts';
 import { offsetsOf } from '../query/expression-reads.ts';
 import { RuleTimers, watchClockSteps } from '../operations/clock.ts';
@@ -45,12 +43,11 @@ import {
   CalculationRegistry,
   KnownCalculation,
 } from '../rules/calculations/calculation-registry.ts';
-import { zoneOf } from '../rules/calculations/group-results.ts';
+import { CalculationResults, zoneOf } from '../rules/calculations/group-results.ts';
 import { LateSamples } from '../rules/calculations/late-samples.ts';
 import { leaseOfWorkspace } from '../cluster/leases/leases.ts';
 import type { PreviewCalculation } from '../http/routes/calculations.ts';
 import { createDevicePlaces } from '../operations/device-places.ts';
-import type { PublicHolidays } from '../query/public-holidays.ts';
 import { countedRows } from '../uplinks/bulk/device-rows.ts';
 
 const entriesWaitMs = 500;
@@ -88,13 +85,14 @@ export async function composeRules(
   uplinks: Uplinks,
   outlets: RuleOutlets,
   available: AvailableOutputs,
+  calendars: Calendars,
 ): Promise<Rules> {
   const { records, store, now, followers } = parts;
   const { db } = records;
   const { sharedWork } = parts;
   const sharing = sharedWork && (await import('./shared-work.ts'));
   const searched = sharedWork === undefined ? searchedStore(parts) : searchedAlone(parts);
-  const state = composeRuleState(parts, searched);
+  const state = composeRuleState(parts, searched, calendars);
   const { registry, log, lookUp, failed, usual, simulated } = state;
   const waiting: RuleFollowerParts['waiting'] = {
     count: (id) => scripts.count(id),
@@ -248,7 +246,7 @@ function searchedAlone({ store }: Parts): SearchedStore {
 }
 
 /** What evaluation, scripts and simulation share. */
-function composeRuleState(parts: Parts, searched: SearchedStore) {
+function composeRuleState(parts: Parts, searched: SearchedStore, calendars: Calendars) {
   const { records, telemetry, directory, followChanges, liveEvents, now } = parts;
   const { backgroundFailed } = telemetry;
   const registry = new RuleRegistry(
@@ -266,21 +264,18 @@ function composeRuleState(parts: Parts, searched: SearchedStore) {
   const findRoute = (id: string) => directory.byDevice(id);
   const lookUp = createRuleDeviceLookup({ findRoute, failed: backgroundFailed });
   const failed = (what: string) => (error: unknown) => backgroundFailed(what, error);
-  return { registry, log, lookUp, failed, ...composeFormulas(parts, lookUp) };
+  return { registry, log, lookUp, failed, ...composeFormulas(parts, lookUp, calendars) };
 }
 
 function composeFormulas(
-  { records, store, telemetry, followChanges }: Parts,
+  { store, telemetry }: Parts,
   lookUp: ReturnType<typeof createRuleDeviceLookup>,
+  calendars: Calendars,
 ) {
-  const calendars = new WorkspaceCalendars(records.db);
-  followChanges(calendars);
-  const openZone = openTimeZones();
-  const { calendarOf } = calendars;
   const usualDays = (isPatient: boolean) =>
     new UsualDays(
       ({ deviceId: id, workspaceId, topic, key: dataKey }, at) =>
-        learnDay({ id, workspaceId }, { topic, dataKey }, at, { store, calendarOf, openZone }),
+        learnDay({ id, workspaceId }, { topic, dataKey }, at, store, calendars),
       () => performance.now(),
       (ms) => pauseFor(ms, undefined, { ref: false }),
       (error) => telemetry.backgroundFailed('learning what is usual for a rule', error),
@@ -293,7 +288,7 @@ function composeFormulas(
         const found = await lookUp(deviceId);
         return found && { workspaceId: found.device.workspaceId, fields: found.customFields };
       },
-      async (workspaceId) => offsetsOf(calendarZone(await calendarOf(workspaceId), openZone)),
+      async (workspaceId) => offsetsOf(await calendars.zoneOf(null, workspaceId)),
       usual,
     );
   const usual = usualDays(false);
@@ -383,16 +378,11 @@ export interface Calculations {
 export function composeCalculations(
   parts: Parts,
   { sampleChanges }: Uplinks,
-  publicHolidays: PublicHolidays,
+  calendars: Calendars,
 ): Calculations {
   const { records, store, directory, followers, followChanges, sharedWork, telemetry, now } = parts;
   const { db } = records;
-  const calendars = new WorkspaceCalendars(db);
-  followChanges(calendars);
-  const { calendarOf } = calendars;
-  const openZone = openTimeZones();
-  const zones = { openZone, calendarOf };
-  const registry = new CalculationRegistry(db, (calculation) => zoneOf(calculation, zones));
+  const registry = new CalculationRegistry(db, (calculation) => zoneOf(calculation, calendars));
   followChanges(registry);
   const stopping = new AbortController();
   const late = new LateSamples(db, registry, store, now, stopping.signal);
@@ -406,12 +396,10 @@ export function composeCalculations(
       telemetry.backgroundFailed('marking late samples of calculations', error);
     },
   });
+  const { fieldsOfDevice } = createDevicePlaces(directory, records);
   const clock = new CalculationClock({
     db,
-    store,
-    ...zones,
-    publicHolidays,
-    fieldsOfDevice: createDevicePlaces(directory, records).fieldsOfDevice,
+    results: new CalculationResults(store, calendars, fieldsOfDevice, now),
     now,
     clock: () => performance.now(),
     calculations: registry.all,
@@ -422,7 +410,7 @@ export function composeCalculations(
   });
   return {
     async preview(calculation, periods) {
-      const known = new KnownCalculation(calculation, await zoneOf(calculation, zones));
+      const known = new KnownCalculation(calculation, await zoneOf(calculation, calendars));
       const found = await clock.preview(known, periods);
       return {
         ...found,

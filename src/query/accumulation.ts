@@ -140,16 +140,6 @@ export function readDuration(member: string, text: string): number {
   return days * dayMs + ms;
 }
 
-/** The zone of a request: its own, else the workspace's, else UTC. */
-export async function zoneOf(
-  timeZone: string | null | undefined,
-  { workspaceId }: QueriedDevice,
-  calendarOf: CalendarOf,
-  openZone: OpenZone,
-): Promise<TimeZone> {
-  return requestedZone(timeZone, openZone) ?? calendarZone(await calendarOf(workspaceId), openZone);
-}
-
 /** The zone of a workspace; a name that no longer exists must not break its queries. */
 export function calendarZone(calendar: WorkspaceCalendar, openZone: OpenZone): TimeZone {
   const zone = openZone(calendar.timezone ?? 'UTC') ?? openZone('UTC');
@@ -157,7 +147,8 @@ export function calendarZone(calendar: WorkspaceCalendar, openZone: OpenZone): T
   return zone;
 }
 
-function requestedZone(
+/** The zone that a request names, if any. Throws Problem 400 for an unknown one. */
+export function requestedZone(
   timeZone: string | null | undefined,
   openZone: OpenZone,
 ): TimeZone | undefined {

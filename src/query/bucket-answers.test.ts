@@ -11,10 +11,10 @@ import { Random } from '../storage/samples/conformance/random-entries.ts';
 import { entryOf } from '../storage/samples/conformance/sample-entries.ts';
 import { openTestSamples, type TestSamples } from '../storage/samples/testing-samples.ts';
 import type { AccumulationBody } from './accumulation.ts';
-import { deviceKpis, type QueryParts } from './kpi.ts';
+import { Calendars } from './calendars.ts';
+import { DeviceQueries } from './device-queries.ts';
 import { openPublicHolidays } from './public-holidays.ts';
 import { type FoldName, foldNames } from './summaries/folds.ts';
-import { deviceSeries } from './time-series.ts';
 
 const runs = Number(process.env['FOLDS'] ?? 60);
 const cellMs = 10 * minuteMs;
@@ -171,7 +171,7 @@ async function askBoth(
   deviceId: string,
   start: number,
   rows: Row[],
-  parts: QueryParts,
+  queries: DeviceQueries,
 ) {
   const device = { id: deviceId, workspaceId: 'w1' };
   for (const accumulator of foldNames) {
@@ -203,14 +203,14 @@ async function askBoth(
     const bucketInterval = random.pick(['P1D', 'PT1H', 'PT6H']);
     for (const source of ['raw', 'hours'] as const) {
       const query = { source, body: { ...body, bucketInterval }, now };
-      const series = await deviceSeries(device, query, parts);
+      const series = await queries.seriesOf(device, query);
       const edges = [...series.starts, to];
       const what = `${source} ${bucketInterval} ${JSON.stringify([wanted, from, to])}`;
       for (const [i, point] of reference(rows, edges, wanted).entries()) {
         expectClose(series.dataPoints[i]!, point.value, `${i} of ${what}`);
         expectClose(series.coverage![i]!, point.coverage, `coverage ${i} of ${what}`);
       }
-      const [kpi] = await deviceKpis({ devices: [device], source, body, now }, parts);
+      const [kpi] = await queries.kpis({ devices: [device], source, body, now });
       const [whole] = reference(rows, [from, to], wanted);
       expectClose(kpi!.kpi, whole!.value, `KPI of ${what}`);
       const known = series.dataPoints.filter((point) => point !== null);
@@ -248,17 +248,16 @@ test('contract 38: accumulators in the order of time equal fine sampling, and th
           limits,
         });
       }
-      const parts: QueryParts = {
+      const calendarOf = () => ({
+        timezone: null,
+        workingHours: null,
+        holidays: null,
+        holidayRegion: null,
+      });
+      const queries = new DeviceQueries(
         store,
-        openZone: openTimeZones(),
-        publicHolidays: openPublicHolidays(),
-        calendarOf: () => ({
-          timezone: null,
-          workingHours: null,
-          holidays: null,
-          holidayRegion: null,
-        }),
-      };
+        new Calendars(calendarOf, openTimeZones(), openPublicHolidays()),
+      );
       const start = random.pick(starts);
       const rows = randomRows(random, start);
       const deviceId = `d${seed}`;
@@ -268,7 +267,7 @@ test('contract 38: accumulators in the order of time equal fine sampling, and th
         await store.append(entryOf(deviceId, data));
         if (random.below(12) === 0) await store.sealAll();
       }
-      await askBoth(random, deviceId, start, rows, parts);
+      await askBoth(random, deviceId, start, rows, queries);
     }
     expect(store?.damage).toEqual([]);
     await store?.close();

@@ -6,9 +6,10 @@ import type { TimeZone } from '../model/time-zone.ts';
 import type { Tally } from './summaries/facet.ts';
 import { accumulators } from './summaries/accumulators.ts';
 import { noSlots } from './summaries/occupied-slots.ts';
-import { type QueriedDevice, readAccumulation, zoneOf } from './accumulation.ts';
+import { type QueriedDevice, readAccumulation } from './accumulation.ts';
 import { bucketRequest } from './bucket-answers.ts';
-import type { QueryParts } from './kpi.ts';
+import type { Calendars } from './calendars.ts';
+import type { DeviceQueries } from './device-queries.ts';
 import type { BucketRequest } from '../storage/samples/sample-store.ts';
 
 const intervalDaysMax = 92;
@@ -59,22 +60,25 @@ export async function expectedRange(
     readonly sensitivity?: Sensitivity | null;
     readonly timeZone?: string | null;
   },
-  parts: QueryParts,
+  queries: DeviceQueries,
 ): Promise<ExpectedRange> {
-  const accumulation = readAccumulation({ ...body, accumulator: 'AVG' }, parts.openZone);
+  const accumulation = readAccumulation(
+    { ...body, accumulator: 'AVG' },
+    queries.calendars.openZone,
+  );
   const { interval } = accumulation;
   // As it was sent: 92 days that do not begin with an hour reach into one hour more.
   if (interval.to - interval.from > intervalDaysMax * dayMs)
     throw problem('badInterval', { reason: `it must have at most ${intervalDaysMax} days` });
   const from = Math.floor(interval.from / hourMs) * hourMs;
   const to = Math.ceil(interval.to / hourMs) * hourMs;
-  const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
+  const zone = await queries.calendars.zoneOf(body.timeZone, device.workspaceId);
   // A day more, because the first day of the interval may have begun before it.
   const first = from - (weeksLearned * 7 + 1) * dayMs;
   const edges = Array.from({ length: (to - first) / hourMs + 1 }, (_, i) => first + i * hourMs);
   const plan = { source: 'hours', starts: [], edges, places: [] } as const;
   const request = bucketRequest([device], accumulation, 'AVG', plan);
-  const [tallies = []] = await parts.store.buckets(request);
+  const [tallies = []] = await queries.store.buckets(request);
   return rangeOf(
     hoursOf(tallies, first, zone),
     (from - first) / hourMs,
@@ -199,13 +203,6 @@ function rangeOfSlot(
   };
 }
 
-/** What `learnDay` reads. */
-interface LearnParts extends Pick<QueryParts, 'calendarOf' | 'openZone'> {
-  readonly store: {
-    buckets(request: BucketRequest): Promise<readonly (readonly (Tally | undefined)[])[]>;
-  };
-}
-
 /** The range of one local day of a series, in little memory. */
 class LearnedDay {
   readonly method: RangeMethod;
@@ -265,9 +262,12 @@ export async function learnDay(
   device: QueriedDevice,
   { topic, dataKey }: { readonly topic: string; readonly dataKey: string },
   at: EpochMs,
-  parts: LearnParts,
+  store: {
+    buckets(request: BucketRequest): Promise<readonly (readonly (Tally | undefined)[])[]>;
+  },
+  calendars: Calendars,
 ): Promise<LearnedDay> {
-  const zone = await zoneOf(undefined, device, parts.calendarOf, parts.openZone);
+  const zone = await calendars.zoneOf(undefined, device.workspaceId);
   const hour = Math.floor(at / hourMs) * hourMs;
   // A day more, because the day began before the moment.
   const first = hour - (weeksLearned * 7 + 1) * dayMs;
@@ -278,12 +278,10 @@ export async function learnDay(
   const to = first + before * hourMs;
   const interval = { from: formatInstant(from), to: formatInstant(to) };
   const asked = { topic, dataKey, interval, accumulator: 'AVG' };
-  const accumulation = readAccumulation(asked, parts.openZone);
+  const accumulation = readAccumulation(asked, calendars.openZone);
   const edges = Array.from({ length: (to - from) / hourMs + 1 }, (_, i) => from + i * hourMs);
   const plan = { source: 'hours', starts: [], edges, places: [] } as const;
-  const [tallies = []] = await parts.store.buckets(
-    bucketRequest([device], accumulation, 'AVG', plan),
-  );
+  const [tallies = []] = await store.buckets(bucketRequest([device], accumulation, 'AVG', plan));
   return new LearnedDay(day, zone, learn(hoursOf(tallies, from, zone), edges.length - 1));
 }
 

@@ -2,10 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dayMs, type EpochMs, formatInstant, hourMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import { type QueriedDevice, readAccumulation, readDuration, zoneOf } from './accumulation.ts';
+import { type QueriedDevice, readAccumulation, readDuration } from './accumulation.ts';
 import { bucketRequest } from './bucket-answers.ts';
 import { type Hours, hoursOf, medianOf } from './expected-range.ts';
-import type { QueryParts } from './kpi.ts';
+import type { DeviceQueries } from './device-queries.ts';
 
 const historyStandard = 'P30D';
 const historyDaysMax = 366;
@@ -49,7 +49,7 @@ export async function forecasts(
     readonly timeZone?: string | null;
   },
   now: EpochMs,
-  parts: QueryParts,
+  queries: DeviceQueries,
 ): Promise<(Forecast & { readonly deviceId: string })[]> {
   const historyMs = readDuration('history', body.history ?? historyStandard);
   if (historyMs > historyDaysMax * dayMs)
@@ -60,16 +60,19 @@ export async function forecasts(
   const to = Math.ceil(now / hourMs) * hourMs;
   const from = to - Math.ceil(historyMs / hourMs) * hourMs;
   const interval = { from: formatInstant(from), to: formatInstant(to) };
-  const accumulation = readAccumulation({ ...body, interval, accumulator: 'AVG' }, parts.openZone);
+  const accumulation = readAccumulation(
+    { ...body, interval, accumulator: 'AVG' },
+    queries.calendars.openZone,
+  );
   const edges = Array.from({ length: (to - from) / hourMs + 1 }, (_, i) => from + i * hourMs);
   const plan = { source: 'hours', starts: [], edges, places: [] } as const;
   const perCall = Math.max(1, Math.floor(talliesPerCall / edges.length));
   const found: (Forecast & { readonly deviceId: string })[] = [];
   for (let start = 0; start < devices.length; start += perCall) {
     const some = devices.slice(start, start + perCall);
-    const tallies = await parts.store.buckets(bucketRequest(some, accumulation, 'AVG', plan));
+    const tallies = await queries.store.buckets(bucketRequest(some, accumulation, 'AVG', plan));
     for (const [i, device] of some.entries()) {
-      const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
+      const zone = await queries.calendars.zoneOf(body.timeZone, device.workspaceId);
       const hours = hoursOf(tallies[i] ?? [], from, zone);
       found.push({ deviceId: device.id, ...forecastOf(hours, body.target, now, horizonMs) });
       // The slopes between the days of a year take some milliseconds.

@@ -7,11 +7,11 @@ import { Problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import type { QueriedDevice, WorkspaceCalendar } from './accumulation.ts';
-import { accumulatedKpi, deviceKpis, type QueryParts } from './kpi.ts';
+import { Calendars } from './calendars.ts';
+import { DeviceQueries } from './device-queries.ts';
 import { aggregationSeries } from './legacy-series.ts';
 import { openPublicHolidays } from './public-holidays.ts';
 import { seriesJson } from './unwritten-json.ts';
-import { deviceSeries } from './time-series.ts';
 
 const plain: WorkspaceCalendar = {
   timezone: null,
@@ -29,11 +29,11 @@ afterAll(async () => {
   for (const { close } of filled) await close();
 });
 
-async function partsOf(samples: readonly Sample[]): Promise<QueryParts> {
+async function queriesOf(samples: readonly Sample[]): Promise<DeviceQueries> {
   const made = await filledStore(samples);
   filled.push(made);
   const calendarOf = (workspaceId: string) => calendars.get(workspaceId) ?? plain;
-  return { store: made.store, openZone, publicHolidays, calendarOf };
+  return new DeviceQueries(made.store, new Calendars(calendarOf, openZone, publicHolidays));
 }
 
 const calendars = new Map<string, WorkspaceCalendar>();
@@ -93,10 +93,12 @@ describe('interface 4.4: kpi', () => {
     ['OCCUPANCY', 25],
   ])('%s of mixed values in [from, to) is %d', async (accumulator, kpi) => {
     const asked = body(accumulator, '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z');
-    const answer = await deviceKpis(
-      { devices: [device()], source: 'raw', body: asked, now: late },
-      await partsOf(samples),
-    );
+    const answer = await (await queriesOf(samples)).kpis({
+      devices: [device()],
+      source: 'raw',
+      body: asked,
+      now: late,
+    });
     expect(answer).toEqual([{ deviceId: 'd1', topic: 'default', dataKey: 'value', kpi }]);
   });
 
@@ -104,18 +106,16 @@ describe('interface 4.4: kpi', () => {
     const asked = body('SUM', '2026-03-01T10:45:00Z', '2026-03-01T10:46:00Z');
     expect(
       (
-        await deviceKpis(
-          { devices: [device()], source: 'hours', body: asked, now: late },
-          await partsOf(samples),
-        )
+        await (
+          await queriesOf(samples)
+        ).kpis({ devices: [device()], source: 'hours', body: asked, now: late })
       )[0]?.kpi,
     ).toBe(6);
     expect(
       (
-        await deviceKpis(
-          { devices: [device()], source: 'raw', body: asked, now: late },
-          await partsOf(samples),
-        )
+        await (
+          await queriesOf(samples)
+        ).kpis({ devices: [device()], source: 'raw', body: asked, now: late })
       )[0]?.kpi,
     ).toBeNull();
   });
@@ -124,10 +124,7 @@ describe('interface 4.4: kpi', () => {
     const asked = body('MAX', '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z');
     const devices = [device('d1'), device('d2'), device('d3')];
     expect(
-      await accumulatedKpi(
-        { devices, source: 'raw', body: asked, now: late },
-        await partsOf(samples),
-      ),
+      await (await queriesOf(samples)).total({ devices, source: 'raw', body: asked, now: late }),
     ).toEqual({
       kpi: 54,
       topic: 'default',
@@ -135,19 +132,17 @@ describe('interface 4.4: kpi', () => {
     });
     expect(
       (
-        await accumulatedKpi(
-          { devices: [device('d3')], source: 'raw', body: asked, now: late },
-          await partsOf(samples),
-        )
+        await (
+          await queriesOf(samples)
+        ).total({ devices: [device('d3')], source: 'raw', body: asked, now: late })
       ).kpi,
     ).toBeNull();
     const counted = { ...asked, accumulator: 'COUNT' };
     expect(
       (
-        await accumulatedKpi(
-          { devices: [device('d3')], source: 'raw', body: counted, now: late },
-          await partsOf(samples),
-        )
+        await (
+          await queriesOf(samples)
+        ).total({ devices: [device('d3')], source: 'raw', body: counted, now: late })
       ).kpi,
     ).toBe(0);
   });
@@ -169,7 +164,7 @@ describe('interface 4.4: kpi', () => {
   ])('%j is refused', async (change, code, text) => {
     const asked = { ...body('MIN', '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z'), ...change };
     const refused = await problemOf(
-      deviceKpis({ devices: [device()], source: 'raw', body: asked, now: late }, await partsOf([])),
+      (await queriesOf([])).kpis({ devices: [device()], source: 'raw', body: asked, now: late }),
     );
     expect([refused.status, refused.code, refused.message]).toEqual([
       400,
@@ -189,11 +184,11 @@ describe('interface 4.4: time series', () => {
       ...body('SUM', '2026-03-01T00:10:00Z', '2026-03-01T04:00:00Z'),
       bucketInterval: 'PT1H',
     };
-    const series = await deviceSeries(
-      device(),
-      { source: 'raw', body: asked, now: late },
-      await partsOf(samples),
-    );
+    const series = await (await queriesOf(samples)).seriesOf(device(), {
+      source: 'raw',
+      body: asked,
+      now: late,
+    });
     expect(JSON.parse(seriesJson(series))).toEqual({
       deviceId: 'd1',
       topic: 'default',
@@ -208,11 +203,11 @@ describe('interface 4.4: time series', () => {
       ...body('COUNT', '2026-03-01T00:00:00Z', '2026-03-01T04:00:00Z'),
       bucketInterval: null,
     };
-    const series = await deviceSeries(
-      device(),
-      { source: 'hours', body: asked, now: late },
-      await partsOf(samples),
-    );
+    const series = await (await queriesOf(samples)).seriesOf(device(), {
+      source: 'hours',
+      body: asked,
+      now: late,
+    });
     expect(series.dataPoints).toEqual([1, 2, null, 1]);
   });
 
@@ -224,11 +219,9 @@ describe('interface 4.4: time series', () => {
     const inNewYork = device('d1', { ...plain, timezone: 'America/New_York' });
     const stamps = async (of: QueriedDevice, timeZone: string | null) =>
       (
-        await deviceSeries(
-          of,
-          { source: 'raw', body: { ...asked, timeZone }, now: late },
-          await partsOf(samples),
-        )
+        await (
+          await queriesOf(samples)
+        ).seriesOf(of, { source: 'raw', body: { ...asked, timeZone }, now: late })
       ).starts.map((at) => formatInstant(at).slice(8, 13));
     expect(await stamps(device(), null)).toEqual(['28T00', '01T00']);
     expect(await stamps(inNewYork, null)).toEqual(['28T00', '28T05', '01T05']);
@@ -245,7 +238,7 @@ describe('interface 4.4: time series', () => {
       timestamp: { from: '2026-03-01T02:00:00Z', to: '2026-03-01T00:00:00Z' },
       bucket: { interval: 'PT1H', aggregation: 'AVG' },
     };
-    expect(await aggregationSeries(device(), older, late, await partsOf(samples))).toEqual({
+    expect(await aggregationSeries(device(), older, late, await queriesOf(samples))).toEqual({
       data: {
         dataPoints: [1, 2.5],
         timestamps: ['2026-03-01T00:00:00.000Z', '2026-03-01T01:00:00.000Z'],
@@ -265,15 +258,14 @@ describe('interface 4.6: occupancy', () => {
     now = late,
   ) =>
     (
-      await deviceKpis(
-        {
-          devices: [device('d1', calendar)],
-          source: 'raw',
-          body: body('OCCUPANCY', from, to),
-          now,
-        },
-        await partsOf(samples),
-      )
+      await (
+        await queriesOf(samples)
+      ).kpis({
+        devices: [device('d1', calendar)],
+        source: 'raw',
+        body: body('OCCUPANCY', from, to),
+        now,
+      })
     )[0]?.kpi;
   const monday = ['2026-03-02T00:00:00Z', '2026-03-03T00:00:00Z'] as const;
   const officeHours = {
@@ -360,10 +352,9 @@ describe('interface 4.6: occupancy', () => {
       ...body('OCCUPANCY', '2026-03-02T10:30:00Z', '2026-03-02T12:00:00Z'),
       bucketInterval: 'PT1H',
     };
-    const series = await deviceSeries(
+    const series = await (await queriesOf(occupied(['10:31', '11:00', '11:05']))).seriesOf(
       device(),
       { source: 'raw', body: asked, now: late },
-      await partsOf(occupied(['10:31', '11:00', '11:05'])),
     );
     expect(series.dataPoints[0]).toBeCloseTo((1 / 6) * 100, 12);
     expect(series.dataPoints[1]).toBeCloseTo((2 / 12) * 100, 12);

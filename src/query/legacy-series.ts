@@ -5,9 +5,8 @@ import { parseBound } from '../model/timestamp.ts';
 import { problem } from '../model/problem.ts';
 import { refuseUnreadable, type ReportedRange } from '../storage/samples/reported-reads.ts';
 import type { OrderBody, QueriedDevice, ReadingStore } from './accumulation.ts';
-import type { QueryParts } from './kpi.ts';
+import type { DeviceQueries } from './device-queries.ts';
 import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
-import { deviceSeries } from './time-series.ts';
 import type { Json } from '../model/json.ts';
 
 /** More points than these are thinned (contract 36). */
@@ -122,7 +121,7 @@ export async function aggregationSeries(
     readonly timeZone?: string | null;
   },
   now: EpochMs,
-  parts: QueryParts,
+  queries: DeviceQueries,
 ): Promise<{
   readonly data: { readonly dataPoints: (number | null)[]; readonly timestamps: string[] };
 }> {
@@ -142,7 +141,7 @@ export async function aggregationSeries(
     timeZone,
     ...order,
   };
-  const { dataPoints, starts } = await deviceSeries(device, { source: 'raw', body, now }, parts);
+  const { dataPoints, starts } = await queries.seriesOf(device, { source: 'raw', body, now });
   return { data: { dataPoints, timestamps: starts.map(formatInstant) } };
 }
 

@@ -14,7 +14,6 @@ import {
   type OrderBody,
   type QueriedDevice,
   readAccumulation,
-  zoneOf,
 } from './accumulation.ts';
 import {
   type BucketPlan,
@@ -31,8 +30,7 @@ import {
   talliesAtOnce,
 } from './bucket-answers.ts';
 import { offsetsOf, readExpression } from './expression-reads.ts';
-import { type QueryParts, slotsFor } from './kpi.ts';
-import { pointsOfPlaces } from './time-series.ts';
+import { type DeviceQueries, pointsOfPlaces } from './device-queries.ts';
 
 /** Points of one answer: buckets of each series times its accumulators. */
 const manyPointsMax = 100_000;
@@ -109,19 +107,22 @@ interface Buckets {
  * facet share one read. Refuses (400) what a time series refuses, more than `manyPointsMax` points, and more than
  * `combinedPointsMax` that are combined.
  */
-export async function manySeriesJson(query: ManySeriesQuery, parts: QueryParts): Promise<string> {
-  const planned = await plannedSeries(query, parts);
+export async function manySeriesJson(
+  query: ManySeriesQuery,
+  queries: DeviceQueries,
+): Promise<string> {
+  const planned = await plannedSeries(query, queries);
   const counted = { values: 0 };
   await fillAll(
     planned.filter(({ group }) => group === undefined),
     query.now,
     counted,
-    parts,
+    queries,
   );
   const withValue = new Map<Planned, number>();
   for (const one of planned)
     if (one.group !== undefined)
-      withValue.set(one, await fillCombined(one, one.group, query.now, counted, parts));
+      withValue.set(one, await fillCombined(one, one.group, query.now, counted, queries));
   const shown = planned.filter(({ wanted }) => wanted.hidden !== true);
   const texts = shown.map((one) => {
     const { wanted, device, group, buckets, dataPoints, coverage, approximate } = one;
@@ -139,7 +140,7 @@ export async function manySeriesJson(query: ManySeriesQuery, parts: QueryParts):
       ...(approximate.length > 0 && { approximate }),
     });
   });
-  const calculated = await calculatedItems(query, planned, parts);
+  const calculated = await calculatedItems(query, planned, queries);
   return `[${[...texts, ...calculated].join(',')}]`;
 }
 
@@ -147,18 +148,18 @@ async function fillAll(
   planned: readonly Planned[],
   now: number,
   counted: { values: number },
-  parts: QueryParts,
+  queries: DeviceQueries,
 ): Promise<void> {
   let tallies = 0;
   for (const group of groupsOf(planned)) {
-    await fillGroup(group, now, parts);
+    await fillGroup(group, now, queries);
     tallies += group.planned.length * group.buckets.plan.edges.length;
     // What is in memory is answered within the same turn of the event loop.
     if (tallies < talliesPerCall) continue;
     tallies = 0;
     await nextTurn();
   }
-  await fillInOrder(planned, now, counted, parts);
+  await fillInOrder(planned, now, counted, queries);
 }
 
 /** Combines the points of the devices, and answers how many of these have one. */
@@ -167,12 +168,12 @@ async function fillCombined(
   { devices }: DeviceGroup,
   now: number,
   counted: { values: number },
-  parts: QueryParts,
+  queries: DeviceQueries,
 ): Promise<number> {
   const members = devices.map(
     (device): Planned => ({ ...one, device, dataPoints: {}, coverage: {}, approximate: [] }),
   );
-  await fillAll(members, now, counted, parts);
+  await fillAll(members, now, counted, queries);
   const across = one.wanted.across ?? 'SUM';
   const withValue = new Set<Planned>();
   for (const { accumulator } of one.accumulations) {
@@ -219,12 +220,12 @@ export function expressionsOf({ series }: ManySeriesBody): Map<string, Expressio
 async function calculatedItems(
   { body }: ManySeriesQuery,
   planned: readonly Planned[],
-  parts: QueryParts,
+  queries: DeviceQueries,
 ): Promise<string[]> {
   const { device } = planned[0] ?? {};
   const calculations = body.calculations ?? [];
   if (calculations.length === 0 || device === undefined) return [];
-  const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
+  const zone = await queries.calendars.zoneOf(body.timeZone, device.workspaceId);
   refuseTwins(body.series);
   const accumulators = new Map(body.series.map((one) => [one.ref ?? '', one.accumulators]));
   const hasPoints = (ref: string, name: string | undefined) =>
@@ -334,7 +335,7 @@ function pointsOfRef(
 
 async function plannedSeries(
   { devices, groups, source, body }: ManySeriesQuery,
-  parts: QueryParts,
+  queries: DeviceQueries,
 ): Promise<Planned[]> {
   const { interval, timeZone, bucketInterval, series } = body;
   const byId = new Map(devices.map((device) => [device.id, device]));
@@ -351,7 +352,7 @@ async function plannedSeries(
       timeZone: timeZone ?? null,
     };
     const accumulations = names.map((accumulator) =>
-      readAccumulation({ ...common, accumulator }, parts.openZone),
+      readAccumulation({ ...common, accumulator }, queries.calendars.openZone),
     );
     const [first] = accumulations;
     const group = groups.get(i);
@@ -359,7 +360,7 @@ async function plannedSeries(
     if (device === undefined || first === undefined) continue;
     let buckets = byWorkspace.get(device.workspaceId);
     if (buckets === undefined) {
-      const zone = await zoneOf(timeZone, device, parts.calendarOf, parts.openZone);
+      const zone = await queries.calendars.zoneOf(timeZone, device.workspaceId);
       const wanted = bucketInterval ?? bucketIntervalDefault;
       const plan = seriesBuckets(source, first.interval, wanted, zone);
       buckets = { plan, timestamps: instantsJson(plan.starts) };
@@ -431,7 +432,7 @@ function facetsOf({ accumulator }: Accumulation): Facet<Tally>[] {
 async function fillGroup(
   { facet, buckets: { plan }, planned }: Group,
   now: number,
-  parts: QueryParts,
+  queries: DeviceQueries,
 ): Promise<void> {
   const devices = planned.map(({ device }) => device);
   const ofFacet = (one: Planned): AccumulatorName[] =>
@@ -443,8 +444,10 @@ async function fillGroup(
   const accumulation = first?.accumulations[0];
   if (accumulator === undefined || accumulation === undefined)
     throw new Error('A group has no accumulator of its facet');
-  const slotsOf = await slotsFor(devices, accumulator, { ...planEnds(plan), now }, parts);
-  const found = await parts.store.buckets(bucketRequest(devices, accumulation, accumulator, plan));
+  const slotsOf = await queries.calendars.slotsOf(devices, accumulator, { ...planEnds(plan), now });
+  const found = await queries.store.buckets(
+    bucketRequest(devices, accumulation, accumulator, plan),
+  );
   for (const [i, one] of planned.entries()) {
     const slots = (from: number, to: number) => slotsOf(one.device, from, to);
     for (const name of ofFacet(one))
@@ -457,7 +460,7 @@ async function fillInOrder(
   planned: readonly Planned[],
   now: number,
   counted: { values: number },
-  { store }: QueryParts,
+  { store }: DeviceQueries,
 ): Promise<void> {
   const calls = new Map<
     string,

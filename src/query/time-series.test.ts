@@ -4,28 +4,29 @@ import { expect, test } from 'vitest';
 import { formatInstant, instantsJson } from '../model/instant.ts';
 import { Problem } from '../model/problem.ts';
 import { openTimeZones } from '../model/time-zone.ts';
-import type { QueryParts } from './kpi.ts';
+import { Calendars } from './calendars.ts';
+import { DeviceQueries, seriesPointsMax } from './device-queries.ts';
 import { openPublicHolidays } from './public-holidays.ts';
 import { packedSeries, packedSeriesJson, seriesJson, seriesListJson } from './unwritten-json.ts';
-import { seriesOfDevices, seriesPointsMax } from './time-series.ts';
 
 const zones: Readonly<Record<string, string>> = { zurich: 'Europe/Zurich', tokyo: 'Asia/Tokyo' };
-const parts: QueryParts = {
-  // The port's answer for devices without samples.
-  store: {
-    buckets: async ({ deviceIds, edges }) =>
-      deviceIds.map(() => new Array(edges.length - 1).fill(undefined)),
-    async *values() {},
-  },
-  openZone: openTimeZones(),
-  publicHolidays: openPublicHolidays(),
-  calendarOf: (id) => ({
+// The port's answer for devices without samples.
+const empty: DeviceQueries['store'] = {
+  buckets: async ({ deviceIds, edges }) =>
+    deviceIds.map(() => new Array(edges.length - 1).fill(undefined)),
+  async *values() {},
+};
+const calendars = new Calendars(
+  (id) => ({
     timezone: zones[id] ?? null,
     workingHours: null,
     holidays: null,
     holidayRegion: null,
   }),
-};
+  openTimeZones(),
+  openPublicHolidays(),
+);
+const queries = new DeviceQueries(empty, calendars);
 const body = (from: string, to: string, bucketInterval: string) => ({
   topic: 'default',
   dataKey: 'value',
@@ -38,22 +39,24 @@ test('a year of medians by day of many devices is read a few devices at a time',
   const perCall: Record<string, number> = {};
   const devices = Array.from({ length: 100 }, (_, i) => ({ id: `d${i}`, workspaceId: 'utc' }));
   for (const accumulator of ['AVG', 'MEDIAN', 'MODE']) {
-    const buckets: typeof parts.store.buckets = async (request) => {
+    const buckets: typeof empty.buckets = async (request) => {
       perCall[accumulator] = Math.max(perCall[accumulator] ?? 0, request.deviceIds.length);
-      return parts.store.buckets(request);
+      return empty.buckets(request);
     };
     const asked = { ...body('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'P1D'), accumulator };
-    await seriesOfDevices(
-      { devices, source: 'raw', body: asked, now: 0 },
-      { ...parts, store: { ...parts.store, buckets } },
-    );
+    await new DeviceQueries({ ...empty, buckets }, calendars).series({
+      devices,
+      source: 'raw',
+      body: asked,
+      now: 0,
+    });
   }
   expect(perCall).toEqual({ AVG: 100, MEDIAN: 6, MODE: 6 });
 });
 
 test('contract 38: accumulators in the order of time refuse more than 10 million values', async () => {
   const store = {
-    ...parts.store,
+    ...empty,
     buckets: async () => [[{ count: 6_000_000 }]],
     values: () => {
       throw new Error('Nothing is read');
@@ -66,16 +69,13 @@ test('contract 38: accumulators in the order of time refuse more than 10 million
   };
   const one = devices.slice(0, 1);
   const query = { source: 'raw', body: asked, now: 0 } as const;
-  await expect(seriesOfDevices({ ...query, devices: one }, { ...parts, store })).rejects.toThrow(
-    'Nothing is read',
-  );
-  const refused = seriesOfDevices(
-    { ...query, devices: [devices[0]!, devices[0]!] },
-    {
-      ...parts,
-      store: { ...store, buckets: async () => [[{ count: 6e6 }], [{ count: 6e6 }]] },
-    },
-  );
+  await expect(
+    new DeviceQueries(store, calendars).series({ ...query, devices: one }),
+  ).rejects.toThrow('Nothing is read');
+  const refused = new DeviceQueries(
+    { ...store, buckets: async () => [[{ count: 6e6 }], [{ count: 6e6 }]] },
+    calendars,
+  ).series({ ...query, devices: [devices[0]!, devices[0]!] });
   await expect(refused).rejects.toMatchObject({
     code: '40084_TOO_MANY_VALUES',
     message: expect.stringContaining('12000000 values'),
@@ -86,15 +86,14 @@ test('review behaviour 3: above the limit of points a list is refused, one devic
   const asked = body('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 'PT10S');
   const devices = Array.from({ length: 29 }, (_, i) => ({ id: `d${i}`, workspaceId: 'utc' }));
   expect(29 * 8_640).toBeGreaterThan(seriesPointsMax);
-  const refused = await seriesOfDevices(
-    { devices, source: 'raw', body: asked, now: 0 },
-    parts,
-  ).catch((error: unknown) => error);
+  const refused = await queries
+    .series({ devices, source: 'raw', body: asked, now: 0 })
+    .catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(Problem);
   expect(refused).toMatchObject({ status: 400, code: '40036_TOO_MANY_POINTS' });
   expect((refused as Problem).message).toContain('250560 points');
   expect(
-    await seriesOfDevices({ devices: devices.slice(1), source: 'raw', body: asked, now: 0 }, parts),
+    await queries.series({ devices: devices.slice(1), source: 'raw', body: asked, now: 0 }),
   ).toHaveLength(28);
 });
 
@@ -104,7 +103,7 @@ test('contract 36: without a zone in the request, days are those of each device,
     id: `d${i}`,
     workspaceId,
   }));
-  const series = await seriesOfDevices({ devices, source: 'raw', body: asked, now: 0 }, parts);
+  const series = await queries.series({ devices, source: 'raw', body: asked, now: 0 });
   expect(
     series.map(({ deviceId, starts }) => [
       deviceId,

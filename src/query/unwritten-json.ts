@@ -1,6 +1,6 @@
 // Unwritten JSON: answers that the thread that sends them writes, from what the main thread packs for it.
 import type { Sample } from '../model/sample.ts';
-import type { TimeSeries } from './time-series.ts';
+import type { TimeSeries } from './device-queries.ts';
 import { type EpochMs, formatInstant, instantsJson } from '../model/instant.ts';
 
 // JSON of samples: written from the samples in one pass, because an answer holds up to ten thousand of them.

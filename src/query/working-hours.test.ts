@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { dayMs } from '../model/instant.ts';
 import { openTimeZone } from '../model/time-zone.ts';
 import { weekdays, type WorkingHours } from '../model/workspace.ts';
-import { countedSlots, occupancySlots, workingMasks } from './kpi.ts';
+import { Calendars, countedSlots, workingMasks } from './calendars.ts';
 
 const slotMs = 300_000;
 const zones = ['UTC', 'Europe/Zurich', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'];
@@ -80,12 +80,12 @@ test('review security 6: an interval that is too long is refused before any holi
   const publicHolidays = () =>
     Promise.reject(new Error('asked for ten thousand years of holidays'));
   const calendar = { timezone: null, workingHours: null, holidays: null, holidayRegion: 'CH-ZH' };
-  const parts = { openZone: openTimeZone, calendarOf: () => calendar, publicHolidays };
+  const calendars = new Calendars(() => calendar, openTimeZone, publicHolidays);
   const [from, to] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-01-01T00:00:00Z')];
-  const answered = occupancySlots(
-    [{ id: 'd', workspaceId: 'w' }],
-    { from, to, now: Date.UTC(2026, 0, 1) },
-    parts,
-  );
+  const answered = calendars.slotsOf([{ id: 'd', workspaceId: 'w' }], 'OCCUPANCY', {
+    from,
+    to,
+    now: Date.UTC(2026, 0, 1),
+  });
   await expect(answered).rejects.toMatchObject({ problem: 'badInterval' });
 });

@@ -5,6 +5,8 @@ import { roomReadings, rooms } from '../../clients/demo/devices/room-climate.ts'
 import { weatherAt } from '../../clients/demo/physics/weather.ts';
 import { dayMs, type EpochMs, hourMs } from '../../src/model/instant.ts';
 import { openTimeZones } from '../../src/model/time-zone.ts';
+import { Calendars } from '../../src/query/calendars.ts';
+import { openPublicHolidays } from '../../src/query/public-holidays.ts';
 import { learnDay } from '../../src/query/expected-range.ts';
 import { accumulatorOf, addValue } from '../../src/query/summaries/accumulators.ts';
 import type { Tally } from '../../src/query/summaries/facet.ts';
@@ -16,14 +18,17 @@ export const learnedDays = 58;
 export const testedDays = 14;
 const faultsPerSeries = 12;
 export const sensitivities = ['LOW', 'MEDIUM', 'HIGH'] as const;
-const openZone = openTimeZones();
 const device = { id: 'd', workspaceId: 'w' };
-const calendarOf = () => ({
-  timezone: 'Europe/Zurich',
-  workingHours: null,
-  holidays: [],
-  holidayRegion: null,
-});
+const calendars = new Calendars(
+  () => ({
+    timezone: 'Europe/Zurich',
+    workingHours: null,
+    holidays: [],
+    holidayRegion: null,
+  }),
+  openTimeZones(),
+  openPublicHolidays(),
+);
 
 const meters = circuits.map((circuit) => [circuit, metersOf(circuit)] as const);
 /** Each kind with its series. */
@@ -106,12 +111,12 @@ export const learnMs: number[] = [];
 async function outside(values: Float64Array, start: EpochMs): Promise<Uint8Array[]> {
   const testedFrom = start + learnedDays * dayMs;
   const found = sensitivities.map(() => new Uint8Array(values.length));
-  const parts = { store: storeOf(values, start), calendarOf, openZone };
+  const store = storeOf(values, start);
   let learned: Awaited<ReturnType<typeof learnDay>> | undefined;
   for (let at = testedFrom; at < testedFrom + testedDays * dayMs; at += stepMs) {
     if (learned?.dayOf(at) !== learned?.day || learned === undefined) {
       const startedAt = performance.now();
-      learned = await learnDay(device, { topic: 'default', dataKey: 'v' }, at, parts);
+      learned = await learnDay(device, { topic: 'default', dataKey: 'v' }, at, store, calendars);
       learnMs.push(performance.now() - startedAt);
       if (learned.method !== 'HOUR_OF_WEEK') throw new Error(`learned by ${learned.method}`);
     }

@@ -1,9 +1,9 @@
 // Oracle run: queries of the product and of the SQL oracle; returns the first difference.
 import type { QueriedDevice } from '../../src/query/accumulation.ts';
-import { accumulatedKpi, deviceKpis } from '../../src/query/kpi.ts';
+import { Calendars } from '../../src/query/calendars.ts';
+import { DeviceQueries } from '../../src/query/device-queries.ts';
 import { openPublicHolidays } from '../../src/query/public-holidays.ts';
 import { seriesJson } from '../../src/query/unwritten-json.ts';
-import { deviceSeries } from '../../src/query/time-series.ts';
 import { openTimeZones } from '../../src/model/time-zone.ts';
 import { type FillStore, filledStore } from './filled-store.ts';
 import type { Samples } from '../../src/storage/samples/samples.ts';
@@ -60,7 +60,7 @@ export async function oracleRun(
   return run;
 }
 
-const zones = { openZone: openTimeZones(), publicHolidays: openPublicHolidays() };
+const calendars = new Calendars(() => calendar, openTimeZones(), openPublicHolidays());
 
 /** Asks a random query of both; throws when the answers differ. */
 export async function askBoth({
@@ -78,17 +78,14 @@ export async function askBoth({
 }): Promise<Pick<OracleRun, 'points' | 'nonNull'>> {
   const query = randomQuery(random, scope);
   const expected = oracle.answer(query);
-  const actual = await productAnswer(query, { store, ...zones, calendarOf: () => calendar });
+  const actual = await productAnswer(query, new DeviceQueries(store, calendars));
   const difference = differenceOf(actual, expected);
   if (difference !== undefined) throw new Error(`${what}: ${difference}\n${JSON.stringify(query)}`);
   const all = expected.points.flat();
   return { points: all.length, nonNull: all.filter((point) => point !== null).length };
 }
 
-async function productAnswer(
-  query: OracleQuery,
-  parts: Parameters<typeof deviceSeries>[2],
-): Promise<OracleAnswer> {
+async function productAnswer(query: OracleQuery, queries: DeviceQueries): Promise<OracleAnswer> {
   const { source, topic, dataKey, accumulator, timeZone, now } = query;
   const interval = {
     from: new Date(query.from).toISOString(),
@@ -97,19 +94,19 @@ async function productAnswer(
   const body = { topic, dataKey, accumulator, timeZone, interval };
   const devices = query.deviceIds.map((id): QueriedDevice => ({ id, workspaceId: 'w1' }));
   if (query.bucketInterval !== undefined) {
-    const series = await deviceSeries(
-      devices[0]!,
-      { source, body: { ...body, bucketInterval: query.bucketInterval }, now },
-      parts,
-    );
+    const series = await queries.seriesOf(devices[0]!, {
+      source,
+      body: { ...body, bucketInterval: query.bucketInterval },
+      now,
+    });
     const shown = JSON.parse(seriesJson(series)) as {
       readonly timestamps: readonly string[];
       readonly dataPoints: (number | null)[];
     };
     return { starts: shown.timestamps.map(Date.parse), points: [shown.dataPoints] };
   }
-  const kpis = (await deviceKpis({ devices, source, body, now }, parts)).map(({ kpi }) => kpi);
-  const { kpi: total } = await accumulatedKpi({ devices, source, body, now }, parts);
+  const kpis = (await queries.kpis({ devices, source, body, now })).map(({ kpi }) => kpi);
+  const { kpi: total } = await queries.total({ devices, source, body, now });
   const known = kpis.filter((kpi) => kpi !== null);
   const sum = known.length === 0 ? null : known.reduce((a, b) => a + b, 0);
   if (!isSame(total, sum))

@@ -177,8 +177,8 @@ export class DashboardReader {
     workspaceId: string,
   ): Promise<DashboardRange> {
     const named =
-      timeZone ?? saved ?? (await this.#parts.calendarOf(workspaceId)).timezone ?? 'UTC';
-    const zone = this.#parts.openZone(named)?.id;
+      timeZone ?? saved ?? (await this.#parts.calendars.calendarOf(workspaceId)).timezone ?? 'UTC';
+    const zone = this.#parts.calendars.openZone(named)?.id;
     if (zone === undefined) throw problem('unknownTimeZone', { timeZone: named.slice(0, 100) });
     const refused = (reason: string) => problem('invalidRequest', { reason });
     if ((from === undefined) !== (to === undefined))
@@ -306,7 +306,7 @@ export class DashboardReader {
     for (const { group, bucket, isOwn } of requests)
       buckets.set(group, { seconds: bucket.seconds, isOwn });
     const found = await answers(requests, interval);
-    const opened = this.#parts.openZone(zone);
+    const opened = this.#parts.calendars.openZone(zone);
     const clock = (seconds: number) =>
       opened === undefined ? seconds : seconds + offsetAt(opened, seconds * 1_000) / 1_000;
     const earlierMs = earlierByMs(compare, interval, clock);

@@ -7,7 +7,7 @@ import type { Principal, Scope, Verb } from '../../model/principal.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
 import type { QueriedDevice, ReadingStore } from '../../query/accumulation.ts';
-import type { QueryParts } from '../../query/kpi.ts';
+import type { Calendars } from '../../query/calendars.ts';
 import type { Inventory } from '../../inventory/record-crud.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -49,7 +49,8 @@ export interface DeviceAccess {
 }
 
 /** What routes of queries read with. */
-export interface Queries extends QueryParts, DeviceAccess {
+export interface Queries extends DeviceAccess {
+  readonly calendars: Calendars;
   readonly records: Inventory;
   readonly store: ReadingStore;
   readonly now: () => EpochMs;

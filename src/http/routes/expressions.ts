@@ -9,9 +9,9 @@ import {
 import type { JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { type QueriedDevice, zoneOf } from '../../query/accumulation.ts';
+import type { QueriedDevice } from '../../query/accumulation.ts';
 import { ExpressionReads, offsetsOf, readExpression } from '../../query/expression-reads.ts';
-import type { QueryParts } from '../../query/kpi.ts';
+import { DeviceQueries } from '../../query/device-queries.ts';
 import { type Route, route } from '../edge/route.ts';
 import type { DeviceAccess, Queries } from './device-access.ts';
 
@@ -45,8 +45,8 @@ interface AskedValues {
 }
 
 /**
- * The body with the data key that it names, or that stands for its expression, and a store that
- * computes it. Throws Problem 400 `invalidExpression`, and 403 or 404 for another device that the
+ * The body with the data key that it names, or that stands for its expression, and queries that
+ * compute it. Throws Problem 400 `invalidExpression`, and 403 or 404 for another device that the
  * caller may not read.
  */
 export async function askedValues<B extends AskedValues & { readonly timeZone?: string | null }>(
@@ -54,14 +54,15 @@ export async function askedValues<B extends AskedValues & { readonly timeZone?: 
   devices: readonly QueriedDevice[],
   principal: Principal,
   parts: Queries,
-): Promise<{ readonly body: B & { readonly dataKey: string }; readonly parts: QueryParts }> {
+): Promise<{ readonly body: B & { readonly dataKey: string }; readonly queries: DeviceQueries }> {
   const { expression, dataKey } = body;
   const wanted = askedKey(body, 'body');
+  const { store, calendars } = parts;
   if (expression === undefined || expression === null || dataKey !== undefined)
-    return { body: { ...body, dataKey: wanted }, parts };
+    return { body: { ...body, dataKey: wanted }, queries: new DeviceQueries(store, calendars) };
   const texts = new Map([[wanted, readExpression(expression, 'expression')]]);
   const reads = await expressionReads(texts, body.timeZone, devices, principal, parts);
-  return { body: { ...body, dataKey: wanted }, parts: { ...parts, store: reads } };
+  return { body: { ...body, dataKey: wanted }, queries: new DeviceQueries(reads, calendars) };
 }
 
 /** The data key or the text of the expression; exactly one must be there. */
@@ -91,7 +92,7 @@ export async function expressionReads(
   for (const device of devices) {
     if (usesFields) fields.set(device.id, await parts.fieldsOfDevice(device.id));
     if (!isLocal || zones.has(device.workspaceId)) continue;
-    const zone = await zoneOf(timeZone, device, parts.calendarOf, parts.openZone);
+    const zone = await parts.calendars.zoneOf(timeZone, device.workspaceId);
     zones.set(device.workspaceId, offsetsOf(zone));
   }
   const workspaces = new Map(devices.map(({ id, workspaceId }) => [id, workspaceId]));

@@ -16,7 +16,7 @@ import { problem } from '../../model/problem.ts';
 import { type QueriedDevice, readAccumulation } from '../../query/accumulation.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { combined } from '../../query/summaries/across.ts';
-import { accumulatedKpi, type DeviceKpi, deviceKpis } from '../../query/kpi.ts';
+import { type DeviceKpi, DeviceQueries } from '../../query/device-queries.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, route, type Route } from '../edge/route.ts';
 import {
@@ -63,12 +63,9 @@ function placeValuesRoute(parts: Queries): Route {
     const ids = [...new Set([...groups.values()].flat())];
     const devices = ids.map((id) => ({ id, workspaceId }));
     const asked = await askedValues(wanted, devices, principal, parts);
-    const { from, to } = readAccumulation(asked.body, parts.openZone).interval;
+    const { from, to } = readAccumulation(asked.body, parts.calendars.openZone).interval;
     const source = to - from > rawMax ? 'hours' : 'raw';
-    const kpis = await deviceKpis(
-      { devices, source, body: asked.body, now: parts.now() },
-      asked.parts,
-    );
+    const kpis = await asked.queries.kpis({ devices, source, body: asked.body, now: parts.now() });
     const numbers = new Map(kpis.map(({ deviceId, kpi }) => [deviceId, kpi]));
     return [...groups].map(([placeId, grouped]) => {
       const values = grouped.flatMap((id) => numbers.get(id) ?? []);
@@ -141,7 +138,7 @@ async function kpisOf(
   parts: Queries,
 ): Promise<DeviceKpi[]> {
   const asked = await askedValues(body, devices, principal, parts);
-  return deviceKpis({ devices, source, body: asked.body, now: parts.now() }, asked.parts);
+  return asked.queries.kpis({ devices, source, body: asked.body, now: parts.now() });
 }
 
 async function totalOf(
@@ -150,9 +147,9 @@ async function totalOf(
   body: Static<typeof kpiBody>,
   principal: Principal,
   parts: Queries,
-): ReturnType<typeof accumulatedKpi> {
+): ReturnType<DeviceQueries['total']> {
   const asked = await askedValues(body, devices, principal, parts);
-  return accumulatedKpi({ devices, source, body: asked.body, now: parts.now() }, asked.parts);
+  return asked.queries.total({ devices, source, body: asked.body, now: parts.now() });
 }
 
 /** One item per device, computed for the devices of the page only. */
@@ -170,17 +167,18 @@ export async function devicePage<T>(
 // Routes of expected ranges and forecasts (contract 38).
 
 function expectationRoutes(parts: Queries): Route[] {
+  const queries = new DeviceQueries(parts.store, parts.calendars);
   return [
     resourceRoute(
       expectations.expected,
       deviceInPath(parts),
       async ({ params: { deviceId }, body }) =>
-        expectedRange(await queriedDevice(deviceId, parts), body, parts),
+        expectedRange(await queriedDevice(deviceId, parts), body, queries),
     ),
     route(expectations.forecast, async ({ query, body }, principal) => {
       const { deviceIds, tagId, ...asked } = body;
       const devices = await devicesOf(deviceIds ?? undefined, tagId ?? undefined, principal, parts);
-      return devicePage(devices, query, (shown) => forecasts(shown, asked, parts.now(), parts));
+      return devicePage(devices, query, (shown) => forecasts(shown, asked, parts.now(), queries));
     }),
   ];
 }

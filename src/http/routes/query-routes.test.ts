@@ -8,6 +8,7 @@ import { problem } from '../../model/problem.ts';
 import type { Place } from '../../model/record.ts';
 import type { Sample } from '../../model/sample.ts';
 import { openTimeZones } from '../../model/time-zone.ts';
+import { Calendars } from '../../query/calendars.ts';
 import { openPublicHolidays } from '../../query/public-holidays.ts';
 import { createServer } from '../edge/server.ts';
 import { kpiQueryRoutes } from './kpi-queries.ts';
@@ -62,12 +63,10 @@ beforeAll(async () => {
     // No request here reads records.
     records: undefined as never,
     store,
-    openZone: openTimeZones(),
-    publicHolidays: openPublicHolidays(),
+    calendars: new Calendars(() => calendar, openTimeZones(), openPublicHolidays()),
     now: () => noon + 86_400_000,
     placeOfDevice,
     fieldsOfDevice: () => ({}),
-    calendarOf: () => calendar,
     placeOfTag: (id: string): Place => {
       if (id !== 'office') throw problem('notFound', { what: 'tag', id });
       return { organizationId: 'o1', workspaceId: 'w1', what: 'tag', id };

@@ -10,7 +10,6 @@ import type { RecordRoutes } from './record-routes.ts';
 import { ask, type AskedKey, type AskParts } from '../../inventory/search/ask.ts';
 import type { DeviceType } from '../../model/device-type.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { zoneOf } from '../../query/accumulation.ts';
 import {
   declaredSchemas,
   inferSchema,
@@ -48,7 +47,7 @@ const typesMax = 200;
 const typesKept = 1_000;
 
 export function askRoute(
-  { records, store, now, typeOfDevice, calendarOf, openZone }: Queries,
+  { records, store, now, typeOfDevice, calendars }: Queries,
   /** The device types that devices of the workspace have. */
   typesOfWorkspace: (workspaceId: string, max: number) => Promise<readonly DeviceType[]>,
 ): Route {
@@ -77,7 +76,7 @@ export function askRoute(
     },
   };
   return route(asking.ask, ({ query: { q, workspaceId, timeZone } }, principal) => {
-    const zone = () => zoneOf(timeZone, { id: '', workspaceId }, calendarOf, openZone);
+    const zone = () => calendars.zoneOf(timeZone, workspaceId);
     return ask(askParts, principal, { q, workspaceId, zone });
   });
 }

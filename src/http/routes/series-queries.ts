@@ -19,7 +19,7 @@ import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-ser
 import { type DeviceGroup, expressionsOf, manySeriesJson } from '../../query/many-series.ts';
 import type { QueriedDevice } from '../../query/accumulation.ts';
 import { SeriesAnswer, seriesListJson } from '../../query/unwritten-json.ts';
-import { seriesOfDevices, type TimeSeries } from '../../query/time-series.ts';
+import { DeviceQueries, type TimeSeries } from '../../query/device-queries.ts';
 import {
   Answer,
   resourceRoute,
@@ -45,6 +45,7 @@ const jsonAnswer = { 'content-type': 'application/json; charset=utf-8' };
 /** Raw and hourly series, and the older forms. */
 export function seriesQueryRoutes(parts: Queries): Route[] {
   const inPath = deviceInPath(parts);
+  const queries = new DeviceQueries(parts.store, parts.calendars);
   return [
     ...sourceRoutes(sampleSeries, 'raw', parts),
     ...sourceRoutes(hourlySeries, 'hours', parts),
@@ -58,7 +59,7 @@ export function seriesQueryRoutes(parts: Queries): Route[] {
       return new Answer<never>(200, text, { ...jsonAnswer, ...thinned });
     }),
     resourceRoute(olderSeries.aggregation, inPath, async ({ params: { deviceId }, body }) =>
-      aggregationSeries(await queriedDevice(deviceId, parts), body, parts.now(), parts),
+      aggregationSeries(await queriedDevice(deviceId, parts), body, parts.now(), queries),
     ),
   ];
 }
@@ -91,7 +92,7 @@ export async function manySeries(
     principal,
     parts,
   );
-  return manySeriesJson(query, { ...parts, store: reads });
+  return manySeriesJson(query, new DeviceQueries(reads, parts.calendars));
 }
 
 // Groups: devices that a series combines, by a tag, a place, or their ids.
@@ -226,5 +227,5 @@ async function seriesOf(
   parts: Queries,
 ): Promise<TimeSeries[]> {
   const asked = await askedValues(body, devices, principal, parts);
-  return seriesOfDevices({ devices, source, body: asked.body, now: parts.now() }, asked.parts);
+  return asked.queries.series({ devices, source, body: asked.body, now: parts.now() });
 }

@@ -9,6 +9,7 @@ import {
   type PutResults,
 } from '../../model/calculation.ts';
 import type { EpochMs } from '../../model/instant.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import type { RecordsDb } from '../../storage/records/records.ts';
 import { type FoundMark, calculationRows } from '../../storage/records/rows/calculations.ts';
@@ -17,7 +18,7 @@ import { findPlace } from '../../storage/records/rows/search.ts';
 import { createSerialQueue } from '../../structures/work-queues.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 import type { KnownCalculation, Period } from './calculation-registry.ts';
-import { groupResults, type Member, type ResultParts } from './group-results.ts';
+import type { CalculationResults, Member } from './group-results.ts';
 
 const passEveryMs = 1_000;
 /** What was sent in a period is stored so long behind its end, and other nodes know of changes. */
@@ -44,8 +45,10 @@ interface Remembered {
   ranAt: number;
 }
 
-interface CalculationClockParts extends Omit<ResultParts, 'stopped'> {
+interface CalculationClockParts {
   readonly db: RecordsDb;
+  readonly results: CalculationResults;
+  readonly now: () => EpochMs;
   /** A monotonic clock in milliseconds, for waits. */
   readonly clock: () => number;
   readonly calculations: () => Promise<ReadonlyMap<string, readonly KnownCalculation[]>>;
@@ -99,8 +102,7 @@ export class CalculationClock {
       start = before;
     }
     const members = await this.#membersOf(record);
-    const found: { timestamp: EpochMs; data: Awaited<ReturnType<typeof groupResults>>[number] }[] =
-      [];
+    const found: { timestamp: EpochMs; data: JsonObject | null }[] = [];
     const atOnce = periodsAtOnce(record, members);
     while (wanted.length > 0 && clock() - startedAt < previewMsMax) {
       const some = wanted.splice(-atOnce);
@@ -310,8 +312,7 @@ export class CalculationClock {
   }
 
   #results(record: Calculation, members: readonly Member[], periods: readonly Period[]) {
-    const parts = { ...this.#parts, stopped: this.#closed.signal };
-    return groupResults(record, members, periods, parts);
+    return this.#parts.results.of(record, members, periods, this.#closed.signal);
   }
 
   async #save(remembered: Remembered, changed: Partial<CalculationProgress>): Promise<void> {
