@@ -1,7 +1,9 @@
 // Edge threads: captures and queries through them are answered, decoded and kept as without them, also when a thread ends.
-import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 let plain: World;
@@ -209,7 +211,8 @@ const queries: Record<string, (device: TestDevice) => string> = {
     ),
   'an entity tag': ({ id }) =>
     head(`GET /v3/devices/${id}/query/topics HTTP/1.1`, key, 'If-None-Match: *'),
-  'a head': ({ id }) => head(`HEAD /v3/devices/${id}/query/topics HTTP/1.1`, key),
+  'a head': ({ id }) =>
+    head(`HEAD /v3/devices/${id}/query/topics HTTP/1.1`, key, 'Connection: close'),
   'no host': ({ id }) => ask(`devices/${id}/query`, {}).replace('Host: x\r\n', ''),
   chunks: ({ id }) =>
     `${head(`POST /v3/devices/${id}/query HTTP/1.1`, key, json, 'Transfer-Encoding: chunked')}b\r\n{"limit":1}\r\n0\r\n\r\n`,
@@ -427,6 +430,67 @@ describe('decoders in edges', () => {
       undefined,
     );
     expect(JSON.stringify(log)).toContain('exceeded its time limit');
+  });
+});
+
+describe('live streams through edges', () => {
+  /** Subscribed to the device. */
+  async function subscribed(device: TestDevice) {
+    const webSocket = new WebSocket(
+      `${edged.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${edged.apiKey}`,
+    );
+    const received: { type: string; sample?: { data: object } }[] = [];
+    webSocket.on('message', (data: Buffer) => received.push(JSON.parse(String(data))));
+    await once(webSocket, 'open');
+    webSocket.send(JSON.stringify({ type: 'subscribe', subscriptions: [{ assetId: device.id }] }));
+    await expect.poll(() => received.some(({ type }) => type === 'subscribed')).toBe(true);
+    const samples = () => received.flatMap(({ sample }) => (sample ? [sample.data] : []));
+    return { webSocket, samples };
+  }
+
+  test('every stream gets every sample once and in order, and a pong', async () => {
+    const device = await edged.device();
+    const streams = await Promise.all(Array.from({ length: 20 }, () => subscribed(device)));
+    const sent = Array.from({ length: 50 }, (_, n) => ({ n, text: 'ä'.repeat(n * 20) }));
+    for (const body of sent) expect(await send(device, body)).toBe(201);
+    for (const { samples } of streams) await expect.poll(() => samples().length).toBe(sent.length);
+    for (const { samples } of streams) expect(samples()).toEqual(sent);
+    const [first] = streams;
+    const pong = once(first!.webSocket, 'pong');
+    first!.webSocket.ping('alive');
+    expect(String((await pong)[0])).toBe('alive');
+    for (const { webSocket } of streams) webSocket.terminate();
+  });
+
+  test('a reader that takes nothing does not hold up another one', async () => {
+    const device = await edged.device();
+    const [frozen, reader] = [await subscribed(device), await subscribed(device)];
+    frozen.webSocket.pause();
+    const text = 'x'.repeat(10_000);
+    for (let n = 0; n < 300; n++) expect(await send(device, { n, text })).toBe(201);
+    await expect.poll(() => reader.samples().length).toBe(300);
+    frozen.webSocket.resume();
+    await expect.poll(() => frozen.samples().length).toBe(300);
+    for (const { webSocket } of [frozen, reader]) webSocket.terminate();
+  });
+
+  test('a stream is told that the platform stops', async () => {
+    const world = await startWorld({ environment: { EDGES: '2' } });
+    const webSocket = new WebSocket(
+      `${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${world.apiKey}`,
+    );
+    await once(webSocket, 'open');
+    const closed = once(webSocket, 'close');
+    await world.close();
+    expect((await closed)[0]).toBe(1001);
+  });
+
+  test('a handshake without a credential is refused', async () => {
+    const webSocket = new WebSocket(`${edged.base.replace('http', 'ws')}/v3/data-streams`);
+    const [, answer] = (await once(webSocket, 'unexpected-response')) as [unknown, IncomingMessage];
+    expect(answer.statusCode).toBe(401);
+    expect(answer.headers['content-type']).toContain('json');
+    webSocket.on('error', () => undefined).terminate();
   });
 });
 

@@ -230,7 +230,8 @@ async function upgrade(
   const { webSockets: quota } = streams.options.counts;
   const destroy = () => socket.destroy();
   socket.on('error', destroy);
-  socket.setTimeout(dataStreamLimits.handshakeMs, destroy);
+  const late = setTimeout(destroy, dataStreamLimits.handshakeMs);
+  socket.once('close', () => clearTimeout(late));
   try {
     const admitted = await admit(streams, request);
     if (socket.destroyed) return;
@@ -243,7 +244,7 @@ async function upgrade(
       streams.shares.release(socket);
     });
     if (!streams.shares.hold(organizationId, socket, 1)) throw problem('intakeFull');
-    socket.setTimeout(0);
+    clearTimeout(late);
     socket.off('error', destroy);
     webSockets.handleUpgrade(request, socket, head, (webSocket) =>
       addStream(streams, admitted, webSocket, socket),

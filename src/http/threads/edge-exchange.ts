@@ -7,6 +7,7 @@ import {
   ServerResponse,
 } from 'node:http';
 import { createConnection, type Server as NetServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { plainBodyBytes } from '../edge/direct-exchange.ts';
 import { hostsOf } from '../edge/admission.ts';
 import type { EdgeWork } from '../edge/route.ts';
@@ -157,11 +158,13 @@ const firstBytesMs = 1_000;
 
 /**
  * Replaces what the server does with a new connection. `event` is 'secureConnection' with TLS.
+ * WebSockets, which stay open and of which one sample goes to many, have links to the main thread.
  */
 export function divideConnections(
   server: NetServer,
   event: 'connection' | 'secureConnection',
   mainSocket: string,
+  openLink: () => Duplex,
 ): void {
   const serve = takeListener(server, event);
   server.on(event, (socket: Socket) => {
@@ -172,7 +175,8 @@ export function divideConnections(
       if (socket.destroyed) return;
       if (first !== null) socket.unshift(first);
       if (first !== null && isServed(first)) serve.call(server, socket);
-      else passOn(socket, mainSocket);
+      else if (first !== null && isUpgrade(first)) passOn(socket, openLink());
+      else passOn(socket, connectMain(mainSocket));
     };
     const look = () => {
       const first = socket.read() as Buffer | null;
@@ -202,22 +206,31 @@ function isServed(first: Buffer): boolean {
 
 function ignored(): void {}
 
-/** The first line that the main thread reads: the address of the client. */
-function connectMain(mainSocket: string, address: string): Socket {
-  const upstream = createConnection({ path: mainSocket, allowHalfOpen: true });
-  upstream.write(`${address}\n`);
+/** A whole request for a WebSocket; the main thread limits the time of one that comes in parts. */
+function isUpgrade(first: Buffer): boolean {
+  const end = first.indexOf('\r\n\r\n');
+  return end !== -1 && /\r\nupgrade: *websocket/i.test(first.toString('latin1', 0, end));
+}
+
+function connectMain(mainSocket: string): Socket {
+  return createConnection({ path: mainSocket, allowHalfOpen: true });
+}
+
+/** The first line that the main thread reads. */
+function tellAddress<D extends Duplex>(upstream: D, { remoteAddress = '' }: Socket): D {
+  upstream.write(`${remoteAddress}\n`);
   return upstream;
 }
 
-function passOn(socket: Socket, mainSocket: string): void {
-  const upstream = connectMain(mainSocket, socket.remoteAddress ?? '');
+function passOn(socket: Socket, upstream: Duplex): void {
+  tellAddress(upstream, socket);
   socket.setNoDelay(true);
   carry(socket, upstream);
   carry(upstream, socket);
 }
 
 /** What one side sent before it closed still reaches the other one. */
-function carry(from: Socket, to: Socket): void {
+function carry(from: Duplex, to: Duplex): void {
   from.once('error', ignored);
   from.once('close', () => {
     if (!from.readableEnded) to.destroy();
@@ -270,9 +283,8 @@ export class RequestsElsewhere {
   #agentOf(socket: Socket): Agent {
     const known = this.#agents.get(socket);
     if (known !== undefined) return known;
-    const address = socket.remoteAddress ?? '';
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    agent.createConnection = () => connectMain(this.#mainSocket, address);
+    agent.createConnection = () => tellAddress(connectMain(this.#mainSocket), socket);
     socket.once('close', () => agent.destroy());
     this.#agents.set(socket, agent);
     return agent;

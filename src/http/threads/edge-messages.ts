@@ -5,6 +5,7 @@ import type { LocalScriptsStart } from '../../scripting/local-scripts.ts';
 import type { ScriptRegistration } from '../../scripting/worker-messages.ts';
 import type { LeftJson } from '../../query/unwritten-json.ts';
 import type { Certificate } from '../../structures/certificate-watch.ts';
+import type { LinkMessage } from './edge-links.ts';
 
 /** Given to an edge when it starts. */
 export interface EdgeStart {
@@ -53,6 +54,7 @@ export type ToEdge =
     }
   | { readonly kind: 'forget'; readonly script: number }
   | { readonly kind: 'certificate'; readonly certificate: Certificate }
+  | LinkMessage
   | { readonly kind: 'stop' };
 
 export type FromEdge =
@@ -64,6 +66,7 @@ export type FromEdge =
       readonly words: readonly (number | string)[];
       readonly bytes: Uint8Array<ArrayBuffer>;
     }
+  | LinkMessage
   /** After `stop`: every request that the edge read is answered. */
   | { readonly kind: 'stopped' }
   /** Scripts that the edge no longer runs; `isSlow` when a run took too long or left a state. */

@@ -23,6 +23,7 @@ import {
   wholeCaptureBytes,
   wholeQueryBytes,
 } from './edge-exchange.ts';
+import { Links } from './edge-links.ts';
 import {
   type AnswerWord,
   answerWords,
@@ -43,6 +44,10 @@ let scripts: LocalScripts | undefined;
 /** Messages are handled in their order, also while the engine starts. */
 let handled = Promise.resolve();
 const elsewhere = new RequestsElsewhere(start.mainSocket);
+const links = new Links(
+  (message, transfer) => port.postMessage(message, transfer),
+  (link) => link.destroy(),
+);
 
 /** Requests that have no answer yet. */
 const waiting = new Map<number, ServerResponse>();
@@ -207,6 +212,7 @@ function onMessage(message: ToEdge): void {
   if (message.kind === 'answers') answerAll(message.words);
   else if (message.kind === 'ticket') handled = handled.then(() => keep(message));
   else if (message.kind === 'forget') handled = handled.then(() => scripts?.forget(message.script));
+  else if (message.kind === 'links') links.receive(message);
   else if (message.kind === 'certificate')
     (server as TlsServer).setSecureContext({ ...tlsOptions, ...message.certificate });
   else stop();
@@ -236,6 +242,7 @@ divideConnections(
   server,
   certificate === undefined ? 'connection' : 'secureConnection',
   start.mainSocket,
+  () => links.open(),
 );
 
 /** Connections that were passed on end with the server of the main thread. */

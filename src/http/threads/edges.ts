@@ -25,6 +25,7 @@ import { atTurnEnd } from '../../structures/turns.ts';
 import { BusyTime } from '../../telemetry/metric-makers.ts';
 import { type EarlyCapture, scriptOf, uplinkDeviceOf } from '../../uplinks/capture/capture.ts';
 import { EdgeMessage, EdgeResponse, takePassedOn } from './edge-exchange.ts';
+import { Links } from './edge-links.ts';
 import {
   type AnswerWord,
   type DecoderRunHere,
@@ -231,6 +232,7 @@ class Edge {
   /** By their numbers: the scripts that the thread has. */
   readonly #scripts = new Map<number, UplinkScript>();
   readonly #busy: BusyTime;
+  readonly #links: Links;
   #stopWatching: (() => void) | undefined;
   #answers: AnswerWord[] = [];
   #isEnded = false;
@@ -247,6 +249,10 @@ class Edge {
       env: {},
       execArgv: [],
     });
+    this.#links = new Links(
+      (message, transfer) => this.#worker.postMessage(message, transfer),
+      (link) => parts.server.emit('connection', link),
+    );
     this.#busy = new BusyTime(this.#worker.performance.eventLoopUtilization);
     this.#worker.on('message', (message: FromEdge) => this.#receive(message));
     this.#worker.on('error', (error: Error) => this.#leave(error));
@@ -271,11 +277,13 @@ class Edge {
   async end(): Promise<void> {
     this.#isEnded = true;
     this.#stopWatching?.();
+    this.#links.cutAll();
     await this.#worker.terminate();
   }
 
   #receive(message: FromEdge): void {
     if (message.kind === 'requests') this.#serveAll(message);
+    else if (message.kind === 'links') this.#links.receive(message);
     else if (message.kind === 'listening') this.#listens.resolve();
     else if (message.kind === 'stopped') this.#stopped.resolve();
     else if (message.kind === 'refused') this.#leave(listenError(message.error));
@@ -288,6 +296,7 @@ class Edge {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#stopWatching?.();
+    this.#links.cutAll();
     this.#events.ended(error);
   }
 
