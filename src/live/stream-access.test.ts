@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Workspaces } from '../inventory/workspaces/workspaces.ts';
 import { Devices } from '../inventory/devices/devices.ts';
 import { Tags } from '../inventory/devices/tags.ts';
-import { createDataFlow } from '../inventory/data-flows/data-flows.ts';
-import { createDeviceConnector } from '../inventory/data-flows/device-connectors.ts';
+import { DataFlows } from '../inventory/data-flows/data-flows.ts';
+import { DeviceConnectors } from '../inventory/data-flows/device-connectors.ts';
 import type { Principal } from '../model/principal.ts';
 import { StreamAccess } from './stream-access.ts';
 import { openTestRecords, type TestRecords } from '../storage/records/testing-records.ts';
@@ -38,10 +38,11 @@ beforeAll(async () => {
   const placed = { name: 'n', workspaceId };
   tagId = (await new Tags({ ...records, now: () => 1 }).create(placed)).id;
   const http = { ...placed, connectivity: 'HTTP' } as const;
-  const deviceConnector = await createDeviceConnector(records, owner, http);
+  const deviceConnector = await new DeviceConnectors(records).create(owner, http);
   const viewOptions = { vendorNames: false, connectorSecrets: false };
   const flow = { ...placed, deviceConnector, outputConnectors: [] };
-  const dataFlowId = (await createDataFlow(records, { principal: owner, viewOptions }, flow)).id;
+  const dataFlowId = (await new DataFlows(records).create({ principal: owner, viewOptions }, flow))
+    .id;
   const device = { ...placed, deviceId: 'd1', dataFlowId, tags: [{ id: tagId }] };
   deviceId = (await new Devices({ ...records, now: () => 1 }).create(owner, device)).id;
 });

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { change } from '../../src/inventory/record-crud.ts';
 import { CustomFields } from '../../src/inventory/devices/device-field-values.ts';
-import { createDataFlow } from '../../src/inventory/data-flows/data-flows.ts';
-import { createDeviceConnector } from '../../src/inventory/data-flows/device-connectors.ts';
-import { createDeviceType } from '../../src/inventory/data-flows/device-types.ts';
+import { DataFlows } from '../../src/inventory/data-flows/data-flows.ts';
+import { DeviceConnectors } from '../../src/inventory/data-flows/device-connectors.ts';
+import { DeviceTypes } from '../../src/inventory/data-flows/device-types.ts';
 import { Devices } from '../../src/inventory/devices/devices.ts';
 import { changeDevice } from '../../src/inventory/devices/device-batch.ts';
 import { Places } from '../../src/inventory/devices/places.ts';
@@ -128,9 +128,14 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
   const connectors = [];
   for (const connectivity of ['HTTP', 'MQTT'] as const) {
     const draft = { workspaceId: id, name: 'c', connectivity };
-    connectors.push(await createDeviceConnector({ ...records, now: () => 1 }, principal, draft));
+    connectors.push(
+      await new DeviceConnectors({ ...records, now: () => 1 }).create(principal, draft),
+    );
   }
-  const type = await createDeviceType(records, { organizationId: 'o', name: `Type ÄÖ ${name}` }, 1);
+  const type = await new DeviceTypes(records).create(
+    { organizationId: 'o', name: `Type ÄÖ ${name}` },
+    1,
+  );
   const viewer = { principal, viewOptions: { vendorNames: false, connectorSecrets: false } };
   const flows = [];
   for (const deviceType of [null, { id: type.id }]) {
@@ -142,7 +147,7 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
         deviceType,
       };
       flows.push({
-        ...(await createDataFlow({ ...records, now: () => 1 }, viewer, flow)),
+        ...(await new DataFlows({ ...records, now: () => 1 }).create(viewer, flow)),
         connectivity,
       });
     }

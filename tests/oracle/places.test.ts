@@ -1,8 +1,8 @@
 // Places: random trees, moves and deletions against a naive model, asked through the filter `places.id`; and the limits.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDataFlow } from '../../src/inventory/data-flows/data-flows.ts';
-import { createDeviceConnector } from '../../src/inventory/data-flows/device-connectors.ts';
+import { DataFlows } from '../../src/inventory/data-flows/data-flows.ts';
+import { DeviceConnectors } from '../../src/inventory/data-flows/device-connectors.ts';
 import { Assets } from '../../src/inventory/devices/assets.ts';
 import { Devices } from '../../src/inventory/devices/devices.ts';
 import { Places } from '../../src/inventory/devices/places.ts';
@@ -26,12 +26,12 @@ beforeAll(async () => {
   const { records } = opened;
   workspaceId = (await new Workspaces(records).create({ organizationId: 'o', name: 'W' })).id;
   const viewer = { principal, viewOptions: { vendorNames: false, connectorSecrets: false } };
-  const connector = await createDeviceConnector(records, principal, {
+  const connector = await new DeviceConnectors(records).create(principal, {
     workspaceId,
     name: 'c',
     connectivity: 'HTTP',
   });
-  const flow = await createDataFlow(records, viewer, {
+  const flow = await new DataFlows(records).create(viewer, {
     workspaceId,
     name: 'f',
     deviceConnector: { id: connector.id },

@@ -2,12 +2,7 @@
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  bulkCreate,
-  bulkDelete,
-  bulkTag,
-  bulkUpdate,
-} from '../../src/inventory/operations/bulk.ts';
+import { BulkRequests } from '../../src/inventory/operations/bulk.ts';
 import { runOperationChunk } from '../../src/inventory/operations/operations.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
 import { type Body, makeDevice, type RecordsWorld, startRecordsWorld } from './records-world.ts';
@@ -165,18 +160,24 @@ test('a batch of an operation has fewer items when they, or their devices, are l
   };
   const large = { text: 'x'.repeat(100_000) };
   const drafts = Array.from({ length: 70 }, (_, n) => draft(`size-${n}`));
-  expect(await firstBatch(bulkCreate(records, owner, { workspaceId, devices: drafts }))).toBe(64);
+  expect(
+    await firstBatch(new BulkRequests(records).create(owner, { workspaceId, devices: drafts })),
+  ).toBe(64);
   const heavy = Array.from({ length: 5 }, (_, n) => draft(`large-${n}`, { properties: large }));
-  expect(await firstBatch(bulkCreate(records, owner, { workspaceId, devices: heavy }))).toBe(2);
+  expect(
+    await firstBatch(new BulkRequests(records).create(owner, { workspaceId, devices: heavy })),
+  ).toBe(2);
   const { content } = (
     await world.admin('GET', `/v3/assets?workspaceId=${workspaceId}&search=large-&size=10`)
   ).body;
   const deviceIds = content.map((device: Body) => device.id);
   const of = { workspaceId, deviceIds };
-  expect(await firstBatch(bulkTag(records, owner, { ...of, addTagIds: [tag.id] }))).toBe(2);
+  expect(
+    await firstBatch(new BulkRequests(records).tag(owner, { ...of, addTagIds: [tag.id] })),
+  ).toBe(2);
   const changes = { properties: {}, description: 'small now' };
-  expect(await firstBatch(bulkUpdate(records, owner, { ...of, changes }))).toBe(2);
-  expect(await firstBatch(bulkDelete(records, owner, of))).toBe(5);
+  expect(await firstBatch(new BulkRequests(records).update(owner, { ...of, changes }))).toBe(2);
+  expect(await firstBatch(new BulkRequests(records).remove(owner, of))).toBe(5);
 });
 
 test('update: each device its own changes, or the same for all that a filter finds', async () => {

@@ -1,6 +1,6 @@
 // Contract 36: a device is in a data flow whose device connector can carry it, however it came there.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createIntegration } from '../../src/inventory/data-flows/integrations.ts';
+import { Integrations } from '../../src/inventory/data-flows/integrations.ts';
 import { connectivities } from '../../src/model/connector.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
 import { type Body, type RecordsWorld, startRecordsWorld } from './records-world.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
     flows[connectivity] = await makeFlow(workspaceId, connectivity, id);
   }
   const draft = { name: 'Network', type: 'TTN', workspaceId } as const;
-  const made = await createIntegration(records, ownerIn(organizationId), () => {}, draft);
+  const made = await new Integrations(records).create(ownerIn(organizationId), () => {}, draft);
   flows['LORA'] = await makeFlow(workspaceId, 'LORA', made.deviceConnector.id);
   const other = { name: 'c', workspaceId: secondWorkspace, connectivity: 'HTTP' };
   elsewhere = await makeFlow(

@@ -1,12 +1,6 @@
 // Routes of annotations (contract 39.1).
 import { annotations } from '../../contract/annotations.ts';
-import {
-  createAnnotation,
-  deleteAnnotation,
-  listAnnotations,
-  readAnnotation,
-  updateAnnotation,
-} from '../../inventory/workspaces/annotations.ts';
+import { Annotations } from '../../inventory/workspaces/annotations.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { alsoNeeds, type Route } from '../edge/route.ts';
@@ -14,12 +8,12 @@ import type { RecordRoutes } from './record-routes.ts';
 
 export function annotationRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new Annotations(records);
   const findAnnotation = common.byId('annotation');
   return common.crud(annotations, {
     kind: 'annotation',
     list: ({ query }, principal) =>
-      listAnnotations(
-        records,
+      service.list(
         principal,
         {
           ...query,
@@ -31,13 +25,13 @@ export function annotationRoutes(common: RecordRoutes): Route[] {
       ),
     checkCreate: ({ body }, principal) => checkNaming(principal, body, body.workspaceId),
     create: (step, { body }, { kind, id, name }) =>
-      createAnnotation(step, { type: kind, id, name }, body),
-    read: (id) => readAnnotation(records, id),
+      new Annotations(step).create({ type: kind, id, name }, body),
+    read: (id) => service.read(id),
     update: async (id, { body }, principal) => {
       checkNaming(principal, body, (await findAnnotation({ id })).workspaceId);
-      return updateAnnotation(records, id, body);
+      return service.update(id, body);
     },
-    remove: (id) => deleteAnnotation(records, id),
+    remove: (id) => service.remove(id),
   });
 }
 

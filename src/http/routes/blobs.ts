@@ -1,14 +1,7 @@
 // Routes of blobs (contract 31).
 import { Readable } from 'node:stream';
 import { blobs } from '../../contract/blobs.ts';
-import {
-  createBlob,
-  deleteBlob,
-  listBlobs,
-  readBlob,
-  readBlobContent,
-  sha256Of,
-} from '../../inventory/workspaces/blobs.ts';
+import { sha256Of, Blobs } from '../../inventory/workspaces/blobs.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { bytesOf, uploadedFile } from '../edge/request-body.ts';
 import { Answer, resourceRoute, route, type Route } from '../edge/route.ts';
@@ -16,11 +9,11 @@ import type { RecordRoutes } from './record-routes.ts';
 
 export function blobRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new Blobs(records);
   const place = common.byId('blob');
   return [
     route(blobs.list, ({ query }, principal) =>
-      listBlobs(
-        records,
+      service.list(
         principal,
         { ...listScopeOf(query), search: query.search },
         pageRequestOf(query),
@@ -33,16 +26,16 @@ export function blobRoutes(common: RecordRoutes): Route[] {
       return common.createdOnce(
         { ...input, body },
         principal,
-        (step) => createBlob(step, principal, query, file),
-        (id) => readBlob(records, id),
+        (step) => new Blobs(step).create(principal, query, file),
+        (id) => service.read(id),
       );
     }),
-    resourceRoute(blobs.read, place, ({ params }) => readBlob(records, params.id)),
+    resourceRoute(blobs.read, place, ({ params }) => service.read(params.id)),
     resourceRoute(blobs.content, place, async ({ params }) => {
-      const { content, headers } = await readBlobContent(records, params.id);
+      const { content, headers } = await service.readContent(params.id);
       const length = { 'content-length': String(content.length) };
       return new Answer(200, Readable.from([Buffer.from(content)]), { ...headers, ...length });
     }),
-    resourceRoute(blobs.remove, place, ({ params }) => deleteBlob(records, params.id)),
+    resourceRoute(blobs.remove, place, ({ params }) => service.remove(params.id)),
   ];
 }

@@ -1,14 +1,7 @@
 // Routes of group calculations (contract 38.2).
 import type { Static } from 'typebox';
 import { calculations, type CalculationUpdate } from '../../contract/calculations.ts';
-import {
-  createCalculation,
-  deleteCalculation,
-  draftedCalculation,
-  listCalculations,
-  readCalculation,
-  updateCalculation,
-} from '../../inventory/rules/calculations.ts';
+import { draftedCalculation, Calculations } from '../../inventory/rules/calculations.ts';
 import type { Calculation } from '../../model/calculation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
@@ -24,25 +17,21 @@ export type PreviewCalculation = (
 
 export function calculationRoutes(common: RecordRoutes, preview: PreviewCalculation): Route[] {
   const { records } = common;
+  const service = new Calculations(records);
   const findCalculation = common.byId('calculation');
   return [
     ...common.crud(calculations, {
       kind: 'calculation',
       list: ({ query }, principal) =>
-        listCalculations(
-          records,
-          principal,
-          { ...query, ...listScopeOf(query) },
-          pageRequestOf(query),
-        ),
-      create: (step, { body }) => createCalculation(step, body),
-      read: (id) => readCalculation(records, id),
+        service.list(principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+      create: (step, { body }) => new Calculations(step).create(body),
+      read: (id) => service.read(id),
       update: async (id, { body }, principal) => {
         const { workspaceId } = await findCalculation({ id });
         checkReading(principal, body, workspaceId);
-        return updateCalculation(records, id, body);
+        return service.update(id, body);
       },
-      remove: (id) => deleteCalculation(records, id),
+      remove: (id) => service.remove(id),
     }),
     resourceRoute(
       calculations.preview,

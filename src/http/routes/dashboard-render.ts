@@ -37,7 +37,7 @@ import { heatmapOf, histogramOf } from '../../dashboards/distribution.ts';
 import { chartPlot, colorIn, type PlotMark } from '../../dashboards/plot.ts';
 import { stretchesOf } from '../../dashboards/states.ts';
 import { type AlarmView, Alarms } from '../../inventory/alarms/alarm-lists.ts';
-import { listAnnotations } from '../../inventory/workspaces/annotations.ts';
+import { Annotations } from '../../inventory/workspaces/annotations.ts';
 import { annotationLimits } from '../../model/annotation.ts';
 import type { Json } from '../../model/json.ts';
 import { offsetAt, type TimeZone } from '../../model/time-zone.ts';
@@ -468,8 +468,7 @@ async function notesOfCharts(
     const concerns = devicesOf([tile], new Map()).slice(0, annotationLimits.concernedMax);
     const within = { from: formatInstant(range.from), to: formatInstant(range.to) };
     const notes = wantsNotes
-      ? await listAnnotations(
-          records,
+      ? await new Annotations(records).list(
           principal,
           { workspaceIds: [workspaceId], ...within, concerns },
           page,

@@ -1,7 +1,7 @@
 // Routes of dashboards, their versions and shares, and their groups (contract 32, 39).
 import { dashboardGroups, dashboards } from '../../contract/dashboards.ts';
 import { importGrafana } from '../../dashboards/grafana.ts';
-import { findDeviceType } from '../../inventory/data-flows/device-types.ts';
+import { DeviceTypes } from '../../inventory/data-flows/device-types.ts';
 import { Assets } from '../../inventory/devices/assets.ts';
 import { Places } from '../../inventory/devices/places.ts';
 import { listReach } from '../../inventory/list-scope.ts';
@@ -67,7 +67,7 @@ export function typeDashboardRoutes(common: RecordRoutes, queries: Queries): Rou
       const reach = { workspaceIds: [workspaceId] };
       const { organizationId } = await listReach(records, principal, reach, ['dashboard', 'read']);
       await listReach(records, principal, reach, ['asset', 'read']);
-      const type = await findDeviceType(records, id, organizationId);
+      const type = await new DeviceTypes(records).find(id, organizationId);
       return shownDashboard(records, type, workspaceId);
     }),
     placeDashboardRoute(common, queries),

@@ -1,13 +1,7 @@
 // Routes of data flows (contract 10).
 import type { IncomingHttpHeaders } from 'node:http';
 import { dataFlows } from '../../contract/data-flows.ts';
-import {
-  createDataFlow,
-  deleteDataFlow,
-  listDataFlows,
-  readDataFlow,
-  updateDataFlow,
-} from '../../inventory/data-flows/data-flows.ts';
+import { DataFlows } from '../../inventory/data-flows/data-flows.ts';
 import { type FlowHealthParts, healthOfFlows } from '../../inventory/health/health.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
@@ -15,22 +9,8 @@ import type { Route } from '../edge/route.ts';
 import { withVendorEncodings } from './connector-view-options.ts';
 import { type RecordRoutes, withHealth } from './record-routes.ts';
 import { deviceConnectors, integrations } from '../../contract/device-connectors.ts';
-import {
-  createDeviceConnector,
-  deleteDeviceConnector,
-  listDeviceConnectors,
-  readDeviceConnector,
-  updateDeviceConnector,
-} from '../../inventory/data-flows/device-connectors.ts';
-import {
-  type CheckHost,
-  createIntegration,
-  deleteIntegration,
-  listIntegrations,
-  placeOfNewIntegration,
-  readIntegration,
-  updateIntegration,
-} from '../../inventory/data-flows/integrations.ts';
+import { DeviceConnectors } from '../../inventory/data-flows/device-connectors.ts';
+import { type CheckHost, Integrations } from '../../inventory/data-flows/integrations.ts';
 
 /** Of data flows and of device connectors. */
 export function dataFlowRoutes(common: RecordRoutes, health: FlowHealthParts): Route[] {
@@ -42,6 +22,7 @@ export function dataFlowRoutes(common: RecordRoutes, health: FlowHealthParts): R
 
 function flowRoutes(common: RecordRoutes, health: FlowHealthParts): Route[] {
   const { records } = common;
+  const service = new DataFlows(records);
   const viewer = (headers: IncomingHttpHeaders, principal: Principal) => ({
     principal,
     viewOptions: common.viewOptions(headers),
@@ -51,15 +32,15 @@ function flowRoutes(common: RecordRoutes, health: FlowHealthParts): Route[] {
     list: async ({ query, headers }, principal) => {
       const filter = { ...listScopeOf(query), search: query.search };
       const shown = viewer(headers, principal);
-      const page = await listDataFlows(records, shown, filter, pageRequestOf(query));
+      const page = await service.list(shown, filter, pageRequestOf(query));
       return withHealth(query, page, (ids) => healthOfFlows(records, principal, ids, health));
     },
     create: (step, { body, headers }, principal) =>
-      createDataFlow(step, viewer(headers, principal), body),
-    read: (id, { headers }, principal) => readDataFlow(records, viewer(headers, principal), id),
+      new DataFlows(step).create(viewer(headers, principal), body),
+    read: (id, { headers }, principal) => service.read(viewer(headers, principal), id),
     update: (id, { body, headers }, principal) =>
-      updateDataFlow(records, viewer(headers, principal), id, body),
-    remove: (id) => deleteDataFlow(records, id),
+      service.update(viewer(headers, principal), id, body),
+    remove: (id) => service.remove(id),
   });
 }
 
@@ -67,20 +48,20 @@ function flowRoutes(common: RecordRoutes, health: FlowHealthParts): Route[] {
 
 function deviceConnectorRoutes(common: RecordRoutes): Route[] {
   const { records, aliased } = common;
+  const service = new DeviceConnectors(records);
   return common.crud(deviceConnectors, {
     kind: 'deviceConnector',
     list: ({ query }, principal) =>
-      listDeviceConnectors(
-        records,
+      service.list(
         principal,
         { ...listScopeOf(query), search: query.search },
         pageRequestOf(query),
       ),
-    create: (step, { body }, principal) => createDeviceConnector(step, principal, body),
-    read: (id, _input, principal) => readDeviceConnector(records, principal, id),
+    create: (step, { body }, principal) => new DeviceConnectors(step).create(principal, body),
+    read: (id, _input, principal) => service.read(principal, id),
     update: (id, { body, headers }, principal) =>
-      updateDeviceConnector(records, principal, id, body, aliased(headers)),
-    remove: (id) => deleteDeviceConnector(records, id),
+      service.update(principal, id, body, aliased(headers)),
+    remove: (id) => service.remove(id),
   });
 }
 
@@ -88,19 +69,20 @@ function deviceConnectorRoutes(common: RecordRoutes): Route[] {
 
 export function integrationRoutes(common: RecordRoutes, checkHost: CheckHost): Route[] {
   const { records } = common;
+  const service = new Integrations(records);
   return common.crud(integrations, {
     kind: 'integration',
-    createIn: (body, principal) => placeOfNewIntegration(records, principal, body),
+    createIn: (body, principal) => service.placeOfNew(principal, body),
     list: ({ query }, principal) =>
-      listIntegrations(
-        records,
+      service.list(
         principal,
         { ...listScopeOf(query), search: query.search },
         pageRequestOf(query),
       ),
-    create: (step, { body }, principal) => createIntegration(step, principal, checkHost, body),
-    read: (id, _input, principal) => readIntegration(records, principal, id),
-    update: (id, { body }, principal) => updateIntegration(records, principal, checkHost, id, body),
-    remove: (id) => deleteIntegration(records, id),
+    create: (step, { body }, principal) =>
+      new Integrations(step).create(principal, checkHost, body),
+    read: (id, _input, principal) => service.read(principal, id),
+    update: (id, { body }, principal) => service.update(principal, checkHost, id, body),
+    remove: (id) => service.remove(id),
   });
 }

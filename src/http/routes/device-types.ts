@@ -6,13 +6,7 @@ import {
   type scriptPayload,
   scripts,
 } from '../../contract/device-types.ts';
-import {
-  createDeviceType,
-  deleteDeviceType,
-  listDeviceTypes,
-  readDeviceType,
-  updateDeviceType,
-} from '../../inventory/data-flows/device-types.ts';
+import { DeviceTypes } from '../../inventory/data-flows/device-types.ts';
 import { type FlowHealthParts, healthOfDeviceTypes } from '../../inventory/health/health.ts';
 import { importLibrary } from '../../inventory/imports/library-import.ts';
 import { type DeviceTypeKind, deviceTypeKinds } from '../../model/device-type.ts';
@@ -27,18 +21,19 @@ import { readPayload } from '../../transports/payload-reader.ts';
 
 export function deviceTypeRoutes(common: RecordRoutes, health: FlowHealthParts): Route[] {
   const { records, now, aliased } = common;
+  const service = new DeviceTypes(records);
   const crud = common.crud(deviceTypes, {
     kind: 'deviceType',
     createIn: byOrganization,
     list: async ({ query }, principal) => {
       const filter = { ...query, types: kindsOf(query), details: query.details === true };
-      const page = await listDeviceTypes(records, principal, filter, pageRequestOf(query));
+      const page = await service.list(principal, filter, pageRequestOf(query));
       return withHealth(query, page, (ids) => healthOfDeviceTypes(records, principal, ids, health));
     },
-    create: (step, { body }) => createDeviceType(step, body, now()),
-    read: (id) => readDeviceType(records, id),
-    update: (id, { body, headers }) => updateDeviceType(records, id, body, now(), aliased(headers)),
-    remove: (id) => deleteDeviceType(records, id),
+    create: (step, { body }) => new DeviceTypes(step).create(body, now()),
+    read: (id) => service.read(id),
+    update: (id, { body, headers }) => service.update(id, body, now(), aliased(headers)),
+    remove: (id) => service.remove(id),
   });
   return [...withVendorEncodings(aliased, crud), libraryRoute(common)];
 }

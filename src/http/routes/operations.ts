@@ -1,14 +1,7 @@
 // Routes of operations and of the bulk work that begins them (contract 4, 19).
 import { Readable } from 'node:stream';
 import { bulkWork, operations } from '../../contract/operations.ts';
-import {
-  bulkCreate,
-  bulkDelete,
-  bulkMove,
-  bulkNetworkWork,
-  bulkTag,
-  bulkUpdate,
-} from '../../inventory/operations/bulk.ts';
+import { BulkRequests } from '../../inventory/operations/bulk.ts';
 import {
   cancelOperation,
   listOperations,
@@ -63,30 +56,30 @@ export function operationRoutes(common: RecordRoutes, start: (id: string) => voi
 function bulkRoutes(common: RecordRoutes, start: (id: string) => void): Route[] {
   return [
     bulkRoute(common, start, bulkWork.create, (step, principal, body) =>
-      bulkCreate(step, principal, body),
+      new BulkRequests(step).create(principal, body),
     ),
     bulkRoute(common, start, bulkWork.update, (step, principal, body) =>
-      bulkUpdate(step, principal, body),
+      new BulkRequests(step).update(principal, body),
     ),
     bulkRoute(common, start, bulkWork.delete, (step, principal, body) =>
-      bulkDelete(step, principal, body),
+      new BulkRequests(step).remove(principal, body),
     ),
     bulkRoute(common, start, bulkWork.move, (step, principal, body) =>
-      bulkMove(step, principal, body),
+      new BulkRequests(step).move(principal, body),
     ),
     bulkRoute(common, start, bulkWork.tag, (step, principal, body) =>
-      bulkTag(step, principal, body),
+      new BulkRequests(step).tag(principal, body),
     ),
     ...networkWorks.map((work) =>
       bulkRoute(common, start, bulkWork[work], (step, principal, body) =>
-        bulkNetworkWork(step, principal, work, body),
+        new BulkRequests(step).networkWork(principal, work, body),
       ),
     ),
   ];
 }
 
 type BulkEndpoint = (typeof bulkWork)[keyof typeof bulkWork];
-type Accepted = Awaited<ReturnType<typeof bulkCreate>>;
+type Accepted = Awaited<ReturnType<BulkRequests['create']>>;
 
 function bulkRoute<E extends BulkEndpoint>(
   common: RecordRoutes,

@@ -1,13 +1,7 @@
 // Routes of output connectors (contract 9).
 import type { IncomingHttpHeaders } from 'node:http';
 import { outputConnectors } from '../../contract/output-connectors.ts';
-import {
-  createOutputConnector,
-  deleteOutputConnector,
-  listOutputConnectors,
-  readOutputConnector,
-  updateOutputConnector,
-} from '../../inventory/data-flows/output-connectors.ts';
+import { OutputConnectors } from '../../inventory/data-flows/output-connectors.ts';
 import { healthOfOutputs, type OutputHealthParts } from '../../inventory/health/health.ts';
 import type { AvailableOutputs } from '../../outputs/connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
@@ -21,6 +15,7 @@ export function outputConnectorRoutes(
   health: OutputHealthParts,
 ): Route[] {
   const { records } = common;
+  const service = new OutputConnectors(records);
   const { missingSetting } = available;
   const viewed = (headers: IncomingHttpHeaders) => ({
     ...common.viewOptions(headers),
@@ -33,14 +28,13 @@ export function outputConnectorRoutes(
       const types = listOf(query, 'type');
       const filter = { ...listScopeOf(query), search, scope, global, types };
       const viewer = { principal, viewOptions: viewed(headers) };
-      const page = await listOutputConnectors(records, viewer, filter, pageRequestOf(query));
+      const page = await service.list(viewer, filter, pageRequestOf(query));
       return withHealth(query, page, (ids) => healthOfOutputs(records, principal, ids, health));
     },
     create: (step, { body, headers }) =>
-      createOutputConnector(step, viewed(headers), available, body),
-    read: (id, { headers }) => readOutputConnector(records, viewed(headers), id),
-    update: (id, { body, headers }) =>
-      updateOutputConnector(records, viewed(headers), available, id, body),
-    remove: (id) => deleteOutputConnector(records, id),
+      new OutputConnectors(step).create(viewed(headers), available, body),
+    read: (id, { headers }) => service.read(viewed(headers), id),
+    update: (id, { body, headers }) => service.update(viewed(headers), available, id, body),
+    remove: (id) => service.remove(id),
   });
 }

@@ -1,7 +1,7 @@
 // Routes of raw uplinks, of their trace, and of the dry run of a decoder (contract 35, 39.3).
 import type { Static } from 'typebox';
 import { deviceTrace, rawUplinks, type replayRequest } from '../../contract/raw-uplinks.ts';
-import { devicesOfType, readDeviceType } from '../../inventory/data-flows/device-types.ts';
+import { DeviceTypes } from '../../inventory/data-flows/device-types.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../../storage/raw-uplinks/raw-uplink-store.ts';
 import { replayLimits, type ReplayReport, type ReplayRequest } from '../../uplinks/decoder-test.ts';
@@ -55,7 +55,7 @@ async function codeOf(
 ): Promise<string | null> {
   if (typeof uplinkScript === 'string') return uplinkScript;
   if (uplinkScript !== undefined && uplinkScript !== null) return uplinkScript.code;
-  return (await readDeviceType(records, typeId)).uplinkScript?.code ?? null;
+  return (await new DeviceTypes(records).read(typeId)).uplinkScript?.code ?? null;
 }
 
 /** Named devices need `asset` `update` (403). Without names, the devices with that permission. */
@@ -69,7 +69,7 @@ async function devicesOf(
   const named = [deviceId ?? [], deviceIds].flat();
   for (const id of named) authorize(principal, 'asset', 'update', await placeOfDevice(id));
   if (named.length > 0) return named;
-  return devicesOfType(records, principal, typeId, replayLimits.devicesMax);
+  return new DeviceTypes(records).devicesOf(principal, typeId, replayLimits.devicesMax);
 }
 
 // Route of the trace of an uplink (contract 39.3).

@@ -1,16 +1,7 @@
 // Routes of reports, and the pages of links to unsubscribe (contract 39.1).
 import { Readable } from 'node:stream';
 import { reports } from '../../contract/reports.ts';
-import {
-  createReport,
-  deleteReport,
-  findSubscription,
-  listReports,
-  readReport,
-  type Subscription,
-  unsubscribe,
-  updateReport,
-} from '../../inventory/workspaces/reports.ts';
+import { type Subscription, Reports } from '../../inventory/workspaces/reports.ts';
 import { change, type Step } from '../../inventory/record-crud.ts';
 import { problem, Problem } from '../../model/problem.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
@@ -51,6 +42,7 @@ export function reportRoutes(
   prepare: (id: string, signal: AbortSignal) => Promise<(step: Step) => Promise<readonly string[]>>,
 ): Route[] {
   const { records } = common;
+  const service = new Reports(records);
   const findReport = common.byId('report');
   const needMail = () => {
     if (missingSetting !== undefined) throw problem('reportsNeedMail', { setting: missingSetting });
@@ -59,16 +51,16 @@ export function reportRoutes(
     ...common.crud(reports, {
       kind: 'report',
       list: ({ query }, principal) =>
-        listReports(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+        service.list(principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
       checkCreate: needMail,
-      create: (step, { body }, { kind, id }) => createReport(step, { type: kind, id }, body),
-      read: (id) => readReport(records, id),
+      create: (step, { body }, { kind, id }) => new Reports(step).create({ type: kind, id }, body),
+      read: (id) => service.read(id),
       update: async (id, { body }, principal) => {
         alsoNeeds(principal, 'asset', 'read', (await findReport({ id })).workspaceId);
         needMail();
-        return updateReport(records, { type: principal.kind, id: principal.id }, id, body);
+        return service.update({ type: principal.kind, id: principal.id }, id, body);
       },
-      remove: (id) => deleteReport(records, id),
+      remove: (id) => service.remove(id),
     }),
     resourceRoute(reports.send, findReport, async (input, principal) => {
       const queue = await prepare(input.params.id, input.signal);
@@ -78,7 +70,7 @@ export function reportRoutes(
     }),
     route(reports.unsubscribePage, ({ params }) =>
       answered(async () => {
-        const found = await findSubscription(records, params.token);
+        const found = await service.findSubscription(params.token);
         return found.isGone ? gonePage(found) : askingPage(found);
       }),
     ),
@@ -86,7 +78,7 @@ export function reportRoutes(
       answered(async () => {
         // Mail readers send a form; what it says is known from the address.
         for await (const _ of body) continue;
-        return gonePage(await unsubscribe(records, params.token));
+        return gonePage(await service.unsubscribe(params.token));
       }),
     ),
   ];

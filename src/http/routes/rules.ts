@@ -11,13 +11,7 @@ import {
   type simulationSchema,
 } from '../../contract/rules.ts';
 import { healthOfRules, type RuleHealthParts } from '../../inventory/health/health.ts';
-import {
-  createCustomLogic,
-  deleteCustomLogic,
-  listCustomLogic,
-  readCustomLogic,
-  updateCustomLogic,
-} from '../../inventory/rules/custom-logic.ts';
+import { CustomLogicBlocks } from '../../inventory/rules/custom-logic.ts';
 import { change } from '../../inventory/record-crud.ts';
 import {
   createRule,
@@ -104,15 +98,15 @@ function checkActions(
 
 function customLogicRoutes(common: RecordRoutes): Route[] {
   const { records } = common;
+  const service = new CustomLogicBlocks(records);
   return common.crud(customLogic, {
     kind: 'customLogic',
     createIn: byOrganization,
-    list: ({ query }, principal) =>
-      listCustomLogic(records, principal, query, pageRequestOf(query)),
-    create: (step, { body }, principal) => createCustomLogic(step, principal, body),
-    read: (id, _input, principal) => readCustomLogic(records, principal, id),
-    update: (id, { body }, principal) => updateCustomLogic(records, principal, id, body),
-    remove: (id) => deleteCustomLogic(records, id),
+    list: ({ query }, principal) => service.list(principal, query, pageRequestOf(query)),
+    create: (step, { body }, principal) => new CustomLogicBlocks(step).create(principal, body),
+    read: (id, _input, principal) => service.read(principal, id),
+    update: (id, { body }, principal) => service.update(principal, id, body),
+    remove: (id) => service.remove(id),
   });
 }
 

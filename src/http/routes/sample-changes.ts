@@ -27,11 +27,7 @@ import type { RawUplinks } from '../../uplinks/followers/followers.ts';
 import { Answer, resourceRoute, type Route } from '../edge/route.ts';
 import type { RecordRoutes } from './record-routes.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
-import {
-  calculatedKeysFrom,
-  devicesOfType,
-  readDeviceType,
-} from '../../inventory/data-flows/device-types.ts';
+import { calculatedKeysFrom, DeviceTypes } from '../../inventory/data-flows/device-types.ts';
 import { replayLimits } from '../../uplinks/decoder-test.ts';
 import type { RecalculationReport, RecalculationRequest } from '../../uplinks/recalculation.ts';
 
@@ -250,7 +246,7 @@ export function recalculationRoute(
         throw problem('invalidRequest', {
           reason: 'body: calculatedKeys are for a dry run. Save them in the device type first.',
         });
-      await readDeviceType(records, params.id);
+      await new DeviceTypes(records).read(params.id);
       const recalculated = await devicesToRecalculate(records, principal, params.id, {
         deviceIds,
         workspaceId: body.workspaceId ?? undefined,
@@ -288,7 +284,7 @@ async function previewed(
 ): Promise<RecalculationRequest> {
   const { source, calculatedKeys, from, to } = body;
   const deviceIds = body.deviceIds ?? [];
-  const type = await readDeviceType(records, typeId);
+  const type = await new DeviceTypes(records).read(typeId);
   const { devicesMax } = replayLimits;
   if (deviceIds.length > devicesMax)
     throw problem('invalidRequest', {
@@ -297,7 +293,12 @@ async function previewed(
   const found =
     deviceIds.length > 0
       ? deviceIds
-      : await devicesOfType(records, principal, typeId, devicesMax, body.workspaceId ?? undefined);
+      : await new DeviceTypes(records).devicesOf(
+          principal,
+          typeId,
+          devicesMax,
+          body.workspaceId ?? undefined,
+        );
   for (const id of found) await authorizeDevice(id, principal, devices);
   return {
     source,

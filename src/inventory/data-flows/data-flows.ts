@@ -98,13 +98,96 @@ function unknown(field: string, what: string, id: string, place: 'workspace' | '
   return problem('unknownReference', { field: `body ${field}`, what, id, place });
 }
 
-export async function createDataFlow(
-  records: Records,
-  viewer: ConnectorViewer,
-  draft: DataFlowDraft,
-) {
-  const record = await change(records, (step) => insertDataFlow(step, draft));
-  return dataFlowView(records, viewer, record);
+/** Data flows as callers make and read them. */
+export class DataFlows {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  async create(viewer: ConnectorViewer, draft: DataFlowDraft) {
+    const record = await change(this.#records, (step) => insertDataFlow(step, draft));
+    return dataFlowView(this.#records, viewer, record);
+  }
+
+  async read(viewer: ConnectorViewer, id: string) {
+    return dataFlowView(
+      this.#records,
+      viewer,
+      found(await dataFlowRows.find(this.#records.db, id), 'data flow', id),
+    );
+  }
+
+  /** Items name device type and outputs only; the single record shows them whole. */
+  async list(
+    { principal, viewOptions }: ConnectorViewer,
+    filter: ListScope & { readonly search?: string | undefined },
+    page: PageRequest,
+  ) {
+    const reach = await listReach(this.#records, principal, filter);
+    const { rows, total } = await dataFlowRows.list(
+      this.#records.db,
+      { ...reach, search: filter.search },
+      page,
+    );
+    const connectorIds = rows.map((row) => row.deviceConnectorId);
+    const typeIds = rows.flatMap((row) => row.deviceTypeId ?? []);
+    const connectors = await deviceConnectorRows.byId(this.#records, connectorIds);
+    const types = await deviceTypeRows.namesOf(this.#records.db, typeIds);
+    const hidden = await unknownOutputs(this.#records, viewOptions, rows);
+    const items = rows.map((row) => ({
+      ...dataFlowHead(row, connectors.get(row.deviceConnectorId), principal),
+      deviceType: types.get(row.deviceTypeId ?? '') ?? null,
+      outputConnectors: row.outputs.flatMap(({ outputConnectorId: id, topic }) =>
+        hidden.has(id) ? [] : [{ id, topic }],
+      ),
+    }));
+    return pageOf(items, total, page) satisfies Page<unknown>;
+  }
+
+  /** The device connector cannot be changed. */
+  async update(viewer: ConnectorViewer, id: string, sent: DataFlowUpdate) {
+    const saved = await change(this.#records, async (step) => {
+      const current = found(await dataFlowRows.find(step.db, id), 'data flow', id);
+      const deviceTypeId =
+        sent.deviceType === undefined ? current.deviceTypeId : (sent.deviceType?.id ?? null);
+      const passThrough =
+        sent.passThrough ??
+        sent.isPassThrough ??
+        (current.deviceTypeId !== null && current.passThrough);
+      const record: DataFlow = {
+        ...current,
+        name: orCurrent(sent.name, current.name),
+        description: orCurrent(sent.description, current.description),
+        deviceTypeId,
+        outputs:
+          sent.outputConnectors === undefined
+            ? current.outputs
+            : [
+                ...outputsFrom(sent.outputConnectors ?? []),
+                ...(await hiddenOutputs(step, viewer.viewOptions, current, sent)),
+              ],
+        passThrough: deviceTypeId === null || passThrough,
+        retentionDays: orCurrent(sent.retentionDays, current.retentionDays),
+        ...nextVersion(current, sent.version, step.now()),
+      };
+      await checkReferences(step, record);
+      await dataFlowRows.save(step.db, record);
+      step.announce({ kind: 'dataFlow', id, action: 'updated' });
+      return record;
+    });
+    return dataFlowView(this.#records, viewer, saved);
+  }
+
+  async remove(id: string): Promise<void> {
+    await change(this.#records, async (step) => {
+      found(await dataFlowRows.find(step.db, id), 'data flow', id);
+      refuseWhenUsed('data flow', await deviceRows.usingDataFlow(step.db, id, usersNamedMax));
+      await dataFlowRows.remove(step.db, id);
+      step.announce({ kind: 'dataFlow', id, action: 'deleted' });
+    });
+  }
 }
 
 /** The same in the open transaction. */
@@ -134,42 +217,6 @@ export async function insertDataFlow(step: Step, draft: DataFlowDraft): Promise<
   return flow;
 }
 
-export async function readDataFlow(records: Records, viewer: ConnectorViewer, id: string) {
-  return dataFlowView(
-    records,
-    viewer,
-    found(await dataFlowRows.find(records.db, id), 'data flow', id),
-  );
-}
-
-/** Items name device type and outputs only; the single record shows them whole. */
-export async function listDataFlows(
-  records: Records,
-  { principal, viewOptions }: ConnectorViewer,
-  filter: ListScope & { readonly search?: string | undefined },
-  page: PageRequest,
-) {
-  const reach = await listReach(records, principal, filter);
-  const { rows, total } = await dataFlowRows.list(
-    records.db,
-    { ...reach, search: filter.search },
-    page,
-  );
-  const connectorIds = rows.map((row) => row.deviceConnectorId);
-  const typeIds = rows.flatMap((row) => row.deviceTypeId ?? []);
-  const connectors = await deviceConnectorRows.byId(records, connectorIds);
-  const types = await deviceTypeRows.namesOf(records.db, typeIds);
-  const hidden = await unknownOutputs(records, viewOptions, rows);
-  const items = rows.map((row) => ({
-    ...dataFlowHead(row, connectors.get(row.deviceConnectorId), principal),
-    deviceType: types.get(row.deviceTypeId ?? '') ?? null,
-    outputConnectors: row.outputs.flatMap(({ outputConnectorId: id, topic }) =>
-      hidden.has(id) ? [] : [{ id, topic }],
-    ),
-  }));
-  return pageOf(items, total, page) satisfies Page<unknown>;
-}
-
 /** Hidden outputs stay when a client sends back the list that it received. */
 async function hiddenOutputs(
   step: Step,
@@ -181,54 +228,6 @@ async function hiddenOutputs(
   const unsent = outputs.filter(({ outputConnectorId }) => !sent.has(outputConnectorId));
   const hidden = await unknownOutputs(step, viewOptions, [{ outputs: unsent }]);
   return unsent.filter(({ outputConnectorId }) => hidden.has(outputConnectorId));
-}
-
-/** The device connector cannot be changed. */
-export async function updateDataFlow(
-  records: Records,
-  viewer: ConnectorViewer,
-  id: string,
-  sent: DataFlowUpdate,
-) {
-  const saved = await change(records, async (step) => {
-    const current = found(await dataFlowRows.find(step.db, id), 'data flow', id);
-    const deviceTypeId =
-      sent.deviceType === undefined ? current.deviceTypeId : (sent.deviceType?.id ?? null);
-    const passThrough =
-      sent.passThrough ??
-      sent.isPassThrough ??
-      (current.deviceTypeId !== null && current.passThrough);
-    const record: DataFlow = {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      description: orCurrent(sent.description, current.description),
-      deviceTypeId,
-      outputs:
-        sent.outputConnectors === undefined
-          ? current.outputs
-          : [
-              ...outputsFrom(sent.outputConnectors ?? []),
-              ...(await hiddenOutputs(step, viewer.viewOptions, current, sent)),
-            ],
-      passThrough: deviceTypeId === null || passThrough,
-      retentionDays: orCurrent(sent.retentionDays, current.retentionDays),
-      ...nextVersion(current, sent.version, step.now()),
-    };
-    await checkReferences(step, record);
-    await dataFlowRows.save(step.db, record);
-    step.announce({ kind: 'dataFlow', id, action: 'updated' });
-    return record;
-  });
-  return dataFlowView(records, viewer, saved);
-}
-
-export async function deleteDataFlow(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await dataFlowRows.find(step.db, id), 'data flow', id);
-    refuseWhenUsed('data flow', await deviceRows.usingDataFlow(step.db, id, usersNamedMax));
-    await dataFlowRows.remove(step.db, id);
-    step.announce({ kind: 'dataFlow', id, action: 'deleted' });
-  });
 }
 
 // Data flows in answers: the single record contains whole records, a list contains names (contract 10).

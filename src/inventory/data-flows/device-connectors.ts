@@ -1,4 +1,4 @@
-// Device connectors: create, read, list, update, delete (contract 8).
+// Device connectors: create, read, list, update, delete.
 import { randomBytes } from 'node:crypto';
 import type {
   DeviceConnectorDraft,
@@ -52,100 +52,102 @@ export function deviceConnectorView(record: DeviceConnector, principal: Principa
   };
 }
 
-export async function createDeviceConnector(
-  records: Records,
-  principal: Principal,
-  draft: DeviceConnectorDraft,
-) {
-  if (draft.connectivity === 'LORA') {
-    throw problem('invalidRequest', {
-      reason: 'body connectivity: LORA connectors are created by integrations',
+/** Device connectors as callers make and read them. */
+export class DeviceConnectors {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  async create(principal: Principal, draft: DeviceConnectorDraft) {
+    if (draft.connectivity === 'LORA') {
+      throw problem('invalidRequest', {
+        reason: 'body connectivity: LORA connectors are created by integrations',
+      });
+    }
+    const authType = draft.authType ?? 'BASIC';
+    if (authType === 'DEVICE_CREDENTIALS' && draft.connectivity === 'HTTP') {
+      throw problem('invalidRequest', {
+        reason: 'body authType: DEVICE_CREDENTIALS requires MQTT; use BASIC for HTTP',
+      });
+    }
+    const { connectivity, workspaceId } = draft;
+    const decodingType = draft.decodingType ?? 'NONE';
+    const receiver = { connectivity, decodingType, workspaceId, authType };
+    const record = await crud.create(this.#records, async (step, fields) => ({
+      ...fields,
+      ...(await placeIn(step, workspaceId)),
+      name: draft.name,
+      description: draft.description ?? null,
+      connectivity,
+      authType,
+      uplinkSecret: authType === 'BASIC' ? newUplinkSecret() : null,
+      decodingType,
+      encoding: draft.encoding ?? null,
+      lineProtocol: lineProtocolFrom(draft.lineProtocol ?? null, receiver, principal),
+      sparkplug: sparkplugFrom(draft.sparkplug ?? null, receiver, principal),
+      pushConfigurationAutomatically: draft.pushConfigurationAutomatically ?? false,
+      integrationId: null,
+      carrier: null,
+      provider: null,
+    }));
+    return deviceConnectorView(record, principal);
+  }
+
+  async read(principal: Principal, id: string) {
+    return deviceConnectorView(await crud.read(this.#records, id), principal);
+  }
+
+  async list(
+    principal: Principal,
+    filter: ListScope & { readonly search?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<ReturnType<typeof deviceConnectorView>>> {
+    const reach = await listReach(this.#records, principal, filter);
+    const { rows, total } = await deviceConnectorRows.list(
+      this.#records,
+      { ...reach, search: filter.search },
+      page,
+    );
+    return pageOf(
+      rows.map((row) => deviceConnectorView(row, principal)),
+      total,
+      page,
+    );
+  }
+
+  /** Connectivity, authentication and decoding cannot be changed. */
+  async update(principal: Principal, id: string, sent: DeviceConnectorUpdate, isVendor = false) {
+    const saved = await crud.update(this.#records, id, sent, (current) => ({
+      pushConfigurationAutomatically:
+        sent.pushConfigurationAutomatically ?? current.pushConfigurationAutomatically,
+      encoding: sentEncoding(
+        orCurrent(sent.encoding, current.encoding),
+        current.encoding,
+        isVendor,
+      ),
+      ...(sent.lineProtocol !== undefined && {
+        lineProtocol: lineProtocolFrom(sent.lineProtocol, current, principal),
+      }),
+      ...(sent.sparkplug !== undefined && {
+        sparkplug: sparkplugFrom(sent.sparkplug, current, principal),
+      }),
+    }));
+    return deviceConnectorView(saved, principal);
+  }
+
+  /**
+   * The connector of an integration is deleted with the integration, which receives webhooks through
+   * it.
+   */
+  async remove(id: string): Promise<void> {
+    await crud.remove(this.#records, id, async (step) => {
+      const { integrationId } = await crud.read(step, id);
+      if (integrationId !== null) return [`integration ${integrationId}`];
+      return dataFlowRows.using(step.db, { deviceConnectorId: id }, usersNamedMax);
     });
   }
-  const authType = draft.authType ?? 'BASIC';
-  if (authType === 'DEVICE_CREDENTIALS' && draft.connectivity === 'HTTP') {
-    throw problem('invalidRequest', {
-      reason: 'body authType: DEVICE_CREDENTIALS requires MQTT; use BASIC for HTTP',
-    });
-  }
-  const { connectivity, workspaceId } = draft;
-  const decodingType = draft.decodingType ?? 'NONE';
-  const receiver = { connectivity, decodingType, workspaceId, authType };
-  const record = await crud.create(records, async (step, fields) => ({
-    ...fields,
-    ...(await placeIn(step, workspaceId)),
-    name: draft.name,
-    description: draft.description ?? null,
-    connectivity,
-    authType,
-    uplinkSecret: authType === 'BASIC' ? newUplinkSecret() : null,
-    decodingType,
-    encoding: draft.encoding ?? null,
-    lineProtocol: lineProtocolFrom(draft.lineProtocol ?? null, receiver, principal),
-    sparkplug: sparkplugFrom(draft.sparkplug ?? null, receiver, principal),
-    pushConfigurationAutomatically: draft.pushConfigurationAutomatically ?? false,
-    integrationId: null,
-    carrier: null,
-    provider: null,
-  }));
-  return deviceConnectorView(record, principal);
-}
-
-export async function readDeviceConnector(records: Records, principal: Principal, id: string) {
-  return deviceConnectorView(await crud.read(records, id), principal);
-}
-
-export async function listDeviceConnectors(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & { readonly search?: string | undefined },
-  page: PageRequest,
-): Promise<Page<ReturnType<typeof deviceConnectorView>>> {
-  const reach = await listReach(records, principal, filter);
-  const { rows, total } = await deviceConnectorRows.list(
-    records,
-    { ...reach, search: filter.search },
-    page,
-  );
-  return pageOf(
-    rows.map((row) => deviceConnectorView(row, principal)),
-    total,
-    page,
-  );
-}
-
-/** Connectivity, authentication and decoding cannot be changed. */
-export async function updateDeviceConnector(
-  records: Records,
-  principal: Principal,
-  id: string,
-  sent: DeviceConnectorUpdate,
-  isVendor = false,
-) {
-  const saved = await crud.update(records, id, sent, (current) => ({
-    pushConfigurationAutomatically:
-      sent.pushConfigurationAutomatically ?? current.pushConfigurationAutomatically,
-    encoding: sentEncoding(orCurrent(sent.encoding, current.encoding), current.encoding, isVendor),
-    ...(sent.lineProtocol !== undefined && {
-      lineProtocol: lineProtocolFrom(sent.lineProtocol, current, principal),
-    }),
-    ...(sent.sparkplug !== undefined && {
-      sparkplug: sparkplugFrom(sent.sparkplug, current, principal),
-    }),
-  }));
-  return deviceConnectorView(saved, principal);
-}
-
-/**
- * The connector of an integration is deleted with the integration, which receives webhooks through
- * it.
- */
-export async function deleteDeviceConnector(records: Records, id: string): Promise<void> {
-  await crud.remove(records, id, async (step) => {
-    const { integrationId } = await crud.read(step, id);
-    if (integrationId !== null) return [`integration ${integrationId}`];
-    return dataFlowRows.using(step.db, { deviceConnectorId: id }, usersNamedMax);
-  });
 }
 
 // Connector mappings: what a device connector makes of points and of edge nodes, checked and with its defaults.

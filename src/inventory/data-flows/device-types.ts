@@ -154,139 +154,142 @@ export function deviceTypeView(record: DeviceType) {
   };
 }
 
-export async function createDeviceType(records: Records, draft: DeviceTypeDraft, now: number) {
-  if (draft.type !== undefined && draft.type !== 'manual') {
-    throw problem('invalidRequest', {
-      reason: `body type: must be manual; ${draft.type} device types cannot be created`,
+/** Device types as callers make and read them. */
+export class DeviceTypes {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  async create(draft: DeviceTypeDraft, now: number) {
+    if (draft.type !== undefined && draft.type !== 'manual') {
+      throw problem('invalidRequest', {
+        reason: `body type: must be manual; ${draft.type} device types cannot be created`,
+      });
+    }
+    const record: DeviceType = {
+      id: newId('deviceType'),
+      organizationId: draft.organizationId,
+      name: draft.name,
+      description: draft.description ?? null,
+      type: 'manual',
+      meta: metaFrom(emptyMeta, draft.meta),
+      schemas: schemasFrom(draft.schemas ?? null),
+      sampleData: draft.sampleData ?? null,
+      uplinkScript: scriptFrom(null, draft.uplinkScript, 'uplinkScript'),
+      downlinkScript: scriptFrom(null, draft.downlinkScript, 'downlinkScript'),
+      calculatedKeys: calculatedKeysFrom(draft.calculatedKeys),
+      libraryPath: null,
+      pictureUrl: draft.pictureUrl ?? null,
+      ...firstVersion(now),
+    };
+    await change(this.#records, async (step) => {
+      await deviceTypeRows.insert(step.db, record);
+      step.announce({ kind: 'deviceType', id: record.id, action: 'created' });
+    });
+    return deviceTypeView(record);
+  }
+
+  async read(id: string) {
+    return deviceTypeView(
+      found(await deviceTypeRows.find(this.#records.db, id), 'device type', id),
+    );
+  }
+
+  /** A type of the organization or of the library. Throws 404. */
+  async find(id: string, organizationId: string) {
+    const type = await deviceTypeRows.find(this.#records.db, id);
+    const isVisible = (type?.organizationId ?? organizationId) === organizationId;
+    return found(isVisible ? type : undefined, 'device type', id);
+  }
+
+  /** The organization's own and the library's; without `details`, schemas and scripts are omitted. */
+  async list(
+    principal: Principal,
+    filter: {
+      readonly organizationId?: string | undefined;
+      readonly types?: readonly DeviceTypeKind[] | undefined;
+      readonly search?: string | undefined;
+      readonly details?: boolean | undefined;
+    },
+    page: PageRequest,
+  ): Promise<Page<ReturnType<typeof summary> | ReturnType<typeof deviceTypeView>>> {
+    const organizationId = ownOrganization(principal, filter.organizationId);
+    const { rows, total } = await deviceTypeRows.list(
+      this.#records.db,
+      { ...filter, organizationId },
+      page,
+    );
+    return pageOf(rows.map(filter.details ? deviceTypeView : summary), total, page);
+  }
+
+  async update(id: string, sent: DeviceTypeUpdate, now: number, isVendor = false) {
+    const saved = await change(this.#records, async (step) => {
+      const current = found(await deviceTypeRows.find(step.db, id), 'device type', id);
+      const record: DeviceType = {
+        ...current,
+        name: orCurrent(sent.name, current.name),
+        description: orCurrent(sent.description, current.description),
+        meta: metaFrom(current.meta, sent.meta, isVendor),
+        schemas: sent.schemas === undefined ? current.schemas : schemasFrom(sent.schemas),
+        sampleData: sent.sampleData === undefined ? current.sampleData : sent.sampleData,
+        uplinkScript: scriptFrom(current.uplinkScript, sent.uplinkScript, 'uplinkScript'),
+        downlinkScript: scriptFrom(current.downlinkScript, sent.downlinkScript, 'downlinkScript'),
+        calculatedKeys:
+          sent.calculatedKeys === undefined
+            ? current.calculatedKeys
+            : calculatedKeysFrom(sent.calculatedKeys),
+        pictureUrl: orCurrent(sent.pictureUrl, current.pictureUrl),
+        ...nextVersion(current, sent.version, now),
+      };
+      await deviceTypeRows.save(step.db, record);
+      step.announce({ kind: 'deviceType', id, action: 'updated' });
+      return record;
+    });
+    return deviceTypeView(saved);
+  }
+
+  async remove(id: string): Promise<void> {
+    await change(this.#records, async (step) => {
+      found(await deviceTypeRows.find(step.db, id), 'device type', id);
+      refuseWhenUsed('device type', [
+        ...(await dataFlowRows.using(step.db, { deviceTypeId: id }, usersNamedMax)),
+        ...(await dashboardRows.ofType(step.db, id, usersNamedMax)),
+      ]);
+      await deviceTypeRows.remove(step.db, id);
+      step.announce({ kind: 'deviceType', id, action: 'deleted' });
     });
   }
-  const record: DeviceType = {
-    id: newId('deviceType'),
-    organizationId: draft.organizationId,
-    name: draft.name,
-    description: draft.description ?? null,
-    type: 'manual',
-    meta: metaFrom(emptyMeta, draft.meta),
-    schemas: schemasFrom(draft.schemas ?? null),
-    sampleData: draft.sampleData ?? null,
-    uplinkScript: scriptFrom(null, draft.uplinkScript, 'uplinkScript'),
-    downlinkScript: scriptFrom(null, draft.downlinkScript, 'downlinkScript'),
-    calculatedKeys: calculatedKeysFrom(draft.calculatedKeys),
-    libraryPath: null,
-    pictureUrl: draft.pictureUrl ?? null,
-    ...firstVersion(now),
-  };
-  await change(records, async (step) => {
-    await deviceTypeRows.insert(step.db, record);
-    step.announce({ kind: 'deviceType', id: record.id, action: 'created' });
-  });
-  return deviceTypeView(record);
-}
 
-export async function readDeviceType(records: Records, id: string) {
-  return deviceTypeView(found(await deviceTypeRows.find(records.db, id), 'device type', id));
-}
-
-/** A type of the organization or of the library. Throws 404. */
-export async function findDeviceType(records: Records, id: string, organizationId: string) {
-  const type = await deviceTypeRows.find(records.db, id);
-  const isVisible = (type?.organizationId ?? organizationId) === organizationId;
-  return found(isVisible ? type : undefined, 'device type', id);
-}
-
-/** The organization's own and the library's; without `details`, schemas and scripts are omitted. */
-export async function listDeviceTypes(
-  records: Records,
-  principal: Principal,
-  filter: {
-    readonly organizationId?: string | undefined;
-    readonly types?: readonly DeviceTypeKind[] | undefined;
-    readonly search?: string | undefined;
-    readonly details?: boolean | undefined;
-  },
-  page: PageRequest,
-): Promise<Page<ReturnType<typeof summary> | ReturnType<typeof deviceTypeView>>> {
-  const organizationId = ownOrganization(principal, filter.organizationId);
-  const { rows, total } = await deviceTypeRows.list(
-    records.db,
-    { ...filter, organizationId },
-    page,
-  );
-  return pageOf(rows.map(filter.details ? deviceTypeView : summary), total, page);
-}
-
-export async function updateDeviceType(
-  records: Records,
-  id: string,
-  sent: DeviceTypeUpdate,
-  now: number,
-  isVendor = false,
-) {
-  const saved = await change(records, async (step) => {
-    const current = found(await deviceTypeRows.find(step.db, id), 'device type', id);
-    const record: DeviceType = {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      description: orCurrent(sent.description, current.description),
-      meta: metaFrom(current.meta, sent.meta, isVendor),
-      schemas: sent.schemas === undefined ? current.schemas : schemasFrom(sent.schemas),
-      sampleData: sent.sampleData === undefined ? current.sampleData : sent.sampleData,
-      uplinkScript: scriptFrom(current.uplinkScript, sent.uplinkScript, 'uplinkScript'),
-      downlinkScript: scriptFrom(current.downlinkScript, sent.downlinkScript, 'downlinkScript'),
-      calculatedKeys:
-        sent.calculatedKeys === undefined
-          ? current.calculatedKeys
-          : calculatedKeysFrom(sent.calculatedKeys),
-      pictureUrl: orCurrent(sent.pictureUrl, current.pictureUrl),
-      ...nextVersion(current, sent.version, now),
-    };
-    await deviceTypeRows.save(step.db, record);
-    step.announce({ kind: 'deviceType', id, action: 'updated' });
-    return record;
-  });
-  return deviceTypeView(saved);
-}
-
-export async function deleteDeviceType(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await deviceTypeRows.find(step.db, id), 'device type', id);
-    refuseWhenUsed('device type', [
-      ...(await dataFlowRows.using(step.db, { deviceTypeId: id }, usersNamedMax)),
-      ...(await dashboardRows.ofType(step.db, id, usersNamedMax)),
-    ]);
-    await deviceTypeRows.remove(step.db, id);
-    step.announce({ kind: 'deviceType', id, action: 'deleted' });
-  });
+  /**
+   * Service ids, at most `max`, of devices whose data flow has the type and that are in reach for
+   * `asset` `update`.
+   */
+  async devicesOf(
+    principal: Principal,
+    deviceTypeId: string,
+    max: number,
+    workspaceId?: string,
+  ): Promise<string[]> {
+    const { organizationId, workspaces } = principal;
+    const candidates = await deviceRows.ofType(
+      this.#records.db,
+      organizationId,
+      deviceTypeId,
+      candidatesMax,
+      workspaceId,
+    );
+    const inReach = candidates.filter(
+      ({ workspaceId }) =>
+        (workspaces === 'all' || workspaces.has(workspaceId)) &&
+        holds(principal, 'asset', 'update', workspaceId),
+    );
+    return inReach.slice(0, max).map(({ id }) => id);
+  }
 }
 
 // Devices of a device type that a principal may change, for tests of a decoder on all of them.
 
 /** Of a type with more devices, the first by id are checked. */
 const candidatesMax = 1_000;
-
-/**
- * Service ids, at most `max`, of devices whose data flow has the type and that are in reach for
- * `asset` `update`.
- */
-export async function devicesOfType(
-  records: Records,
-  principal: Principal,
-  deviceTypeId: string,
-  max: number,
-  workspaceId?: string,
-): Promise<string[]> {
-  const { organizationId, workspaces } = principal;
-  const candidates = await deviceRows.ofType(
-    records.db,
-    organizationId,
-    deviceTypeId,
-    candidatesMax,
-    workspaceId,
-  );
-  const inReach = candidates.filter(
-    ({ workspaceId }) =>
-      (workspaces === 'all' || workspaces.has(workspaceId)) &&
-      holds(principal, 'asset', 'update', workspaceId),
-  );
-  return inReach.slice(0, max).map(({ id }) => id);
-}

@@ -57,25 +57,115 @@ type SentProperties = Readonly<Record<string, unknown>> | null | undefined;
 /** Throws Problem 400 for a forbidden address of a network server. */
 export type CheckHost = (host: string) => void;
 
-/**
- * Without a workspace an integration belongs to the oldest one of its organization. Throws 404 or
- * 400.
- */
-export async function placeOfNewIntegration(
-  records: Records,
-  principal: Principal,
-  draft: IntegrationDraft,
-): Promise<Place & { readonly workspaceId: string }> {
-  const organizationId = draft.organizationId ?? principal.organizationId;
-  const workspaceId =
-    draft.workspaceId ?? (await workspaceRows.oldestOf(records.db, organizationId));
-  if (workspaceId === undefined)
-    throw problem('notFound', { what: 'workspace of organization', id: organizationId });
-  const place = await placeInWorkspace(records, workspaceId);
-  if (draft.organizationId && place.organizationId !== draft.organizationId) {
-    throw problem('notFound', { what: 'workspace', id: workspaceId });
+/** Integrations with network servers as callers make and read them. */
+export class Integrations {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
   }
-  return { ...place, workspaceId };
+
+  /**
+   * Without a workspace an integration belongs to the oldest one of its organization. Throws 404 or
+   * 400.
+   */
+  async placeOfNew(
+    principal: Principal,
+    draft: IntegrationDraft,
+  ): Promise<Place & { readonly workspaceId: string }> {
+    const organizationId = draft.organizationId ?? principal.organizationId;
+    const workspaceId =
+      draft.workspaceId ?? (await workspaceRows.oldestOf(this.#records.db, organizationId));
+    if (workspaceId === undefined)
+      throw problem('notFound', { what: 'workspace of organization', id: organizationId });
+    const place = await placeInWorkspace(this.#records, workspaceId);
+    if (draft.organizationId && place.organizationId !== draft.organizationId) {
+      throw problem('notFound', { what: 'workspace', id: workspaceId });
+    }
+    return { ...place, workspaceId };
+  }
+
+  /** Creates the integration and the LORA device connector of its devices. */
+  async create(principal: Principal, checkHost: CheckHost, draft: IntegrationDraft) {
+    const { workspaceId } = await this.placeOfNew(principal, draft);
+    return change(this.#records, async (step) => {
+      const { organizationId } = await placeIn(step, workspaceId);
+      const integration: Integration = {
+        id: newId('integration'),
+        organizationId,
+        workspaceId,
+        name: draft.name,
+        description: draft.description ?? null,
+        type: draft.type,
+        provider: draft.provider ?? providerOf(draft.type),
+        properties: propertiesFrom(draft.properties, {}, checkHost),
+        ...firstVersion(step.now()),
+      };
+      const connector = connectorOf(integration);
+      await integrationRows.insert(step, integration);
+      await deviceConnectorRows.insert(step, connector);
+      step.announce({ kind: 'integration', id: integration.id, action: 'created' });
+      step.announce({ kind: 'deviceConnector', id: connector.id, action: 'created' });
+      return view(step, principal, integration, connector);
+    });
+  }
+
+  async read(principal: Principal, id: string) {
+    return view(
+      this.#records,
+      principal,
+      found(await integrationRows.find(this.#records, id), 'integration', id),
+    );
+  }
+
+  async list(
+    principal: Principal,
+    filter: ListScope & { readonly search?: string | undefined },
+    page: PageRequest,
+  ) {
+    const reach = await listReach(this.#records, principal, filter);
+    const { rows, total } = await integrationRows.list(
+      this.#records,
+      { ...reach, search: filter.search },
+      page,
+    );
+    const items: Awaited<ReturnType<typeof view>>[] = [];
+    for (const row of rows) items.push(await view(this.#records, principal, row));
+    return pageOf(items, total, page);
+  }
+
+  /** The type cannot be changed; settings are replaced as a whole when they are sent. */
+  async update(principal: Principal, checkHost: CheckHost, id: string, sent: IntegrationUpdate) {
+    return change(this.#records, async (step) => {
+      const current = found(await integrationRows.find(step, id), 'integration', id);
+      const record: Integration = {
+        ...current,
+        name: orCurrent(sent.name, current.name),
+        description: orCurrent(sent.description, current.description),
+        provider: orCurrent(sent.provider, current.provider),
+        properties: propertiesFrom(sent.properties, current.properties, checkHost),
+        ...nextVersion(current, sent.version, step.now()),
+      };
+      await integrationRows.save(step, record);
+      step.announce({ kind: 'integration', id, action: 'updated' });
+      return view(step, principal, record);
+    });
+  }
+
+  /** Deletes its device connector too. Throws 409 naming the users of either. */
+  async remove(id: string): Promise<void> {
+    await change(this.#records, async (step) => {
+      found(await integrationRows.find(step, id), 'integration', id);
+      const connector = await deviceConnectorRows.ofIntegration(step, id);
+      refuseWhenUsed('integration', await usersOf(step, id, connector));
+      if (connector !== undefined) {
+        await deviceConnectorRows.remove(step, connector.id);
+        step.announce({ kind: 'deviceConnector', id: connector.id, action: 'deleted' });
+      }
+      await integrationRows.remove(step, id);
+      step.announce({ kind: 'integration', id, action: 'deleted' });
+    });
+  }
 }
 
 function refuse(name: string, reason: string): never {
@@ -179,100 +269,6 @@ function connectorOf(integration: Integration): DeviceConnector {
     provider,
     ...firstVersion(created),
   };
-}
-
-/** Creates the integration and the LORA device connector of its devices. */
-export async function createIntegration(
-  records: Records,
-  principal: Principal,
-  checkHost: CheckHost,
-  draft: IntegrationDraft,
-) {
-  const { workspaceId } = await placeOfNewIntegration(records, principal, draft);
-  return change(records, async (step) => {
-    const { organizationId } = await placeIn(step, workspaceId);
-    const integration: Integration = {
-      id: newId('integration'),
-      organizationId,
-      workspaceId,
-      name: draft.name,
-      description: draft.description ?? null,
-      type: draft.type,
-      provider: draft.provider ?? providerOf(draft.type),
-      properties: propertiesFrom(draft.properties, {}, checkHost),
-      ...firstVersion(step.now()),
-    };
-    const connector = connectorOf(integration);
-    await integrationRows.insert(step, integration);
-    await deviceConnectorRows.insert(step, connector);
-    step.announce({ kind: 'integration', id: integration.id, action: 'created' });
-    step.announce({ kind: 'deviceConnector', id: connector.id, action: 'created' });
-    return view(step, principal, integration, connector);
-  });
-}
-
-export async function readIntegration(records: Records, principal: Principal, id: string) {
-  return view(
-    records,
-    principal,
-    found(await integrationRows.find(records, id), 'integration', id),
-  );
-}
-
-export async function listIntegrations(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & { readonly search?: string | undefined },
-  page: PageRequest,
-) {
-  const reach = await listReach(records, principal, filter);
-  const { rows, total } = await integrationRows.list(
-    records,
-    { ...reach, search: filter.search },
-    page,
-  );
-  const items: Awaited<ReturnType<typeof view>>[] = [];
-  for (const row of rows) items.push(await view(records, principal, row));
-  return pageOf(items, total, page);
-}
-
-/** The type cannot be changed; settings are replaced as a whole when they are sent. */
-export async function updateIntegration(
-  records: Records,
-  principal: Principal,
-  checkHost: CheckHost,
-  id: string,
-  sent: IntegrationUpdate,
-) {
-  return change(records, async (step) => {
-    const current = found(await integrationRows.find(step, id), 'integration', id);
-    const record: Integration = {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      description: orCurrent(sent.description, current.description),
-      provider: orCurrent(sent.provider, current.provider),
-      properties: propertiesFrom(sent.properties, current.properties, checkHost),
-      ...nextVersion(current, sent.version, step.now()),
-    };
-    await integrationRows.save(step, record);
-    step.announce({ kind: 'integration', id, action: 'updated' });
-    return view(step, principal, record);
-  });
-}
-
-/** Deletes its device connector too. Throws 409 naming the users of either. */
-export async function deleteIntegration(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await integrationRows.find(step, id), 'integration', id);
-    const connector = await deviceConnectorRows.ofIntegration(step, id);
-    refuseWhenUsed('integration', await usersOf(step, id, connector));
-    if (connector !== undefined) {
-      await deviceConnectorRows.remove(step, connector.id);
-      step.announce({ kind: 'deviceConnector', id: connector.id, action: 'deleted' });
-    }
-    await integrationRows.remove(step, id);
-    step.announce({ kind: 'integration', id, action: 'deleted' });
-  });
 }
 
 async function usersOf(

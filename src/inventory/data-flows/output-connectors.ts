@@ -85,99 +85,148 @@ function creatableType({ type: name }: OutputConnectorDraft, available: Availabl
   return { type, row };
 }
 
-/**
- * Creates a connector of a type that this installation delivers to. Throws for any other type,
- * because a connector that does nothing would lose data silently.
- */
-export async function createOutputConnector(
-  records: Records,
-  viewOptions: ConnectorViewOptions,
-  available: AvailableOutputs,
-  draft: OutputConnectorDraft,
-) {
-  const record = await change(records, async (step) => {
-    const connector = await draftedOutputConnector(step, available, draft);
-    await insertOutputConnector(step, connector);
+/** Output connectors as callers make and read them. */
+export class OutputConnectors {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  /**
+   * Creates a connector of a type that this installation delivers to. Throws for any other type,
+   * because a connector that does nothing would lose data silently.
+   */
+  async create(
+    viewOptions: ConnectorViewOptions,
+    available: AvailableOutputs,
+    draft: OutputConnectorDraft,
+  ) {
+    const record = await change(this.#records, async (step) => {
+      const connector = await new OutputConnectors(step).drafted(available, draft);
+      await new OutputConnectors(step).insert(connector);
+      return connector;
+    });
+    return outputConnectorView(record, viewOptions);
+  }
+
+  /** The connector of a draft, checked and not stored. Throws as `createOutputConnector`. */
+  async drafted(
+    available: AvailableOutputs,
+    draft: OutputConnectorDraft,
+  ): Promise<OutputConnector> {
+    const { type, row } = creatableType(draft, available);
+    const { organizationId } = found(
+      await workspaceRows.find(this.#records.db, draft.workspaceId),
+      'workspace',
+      draft.workspaceId,
+    );
+    const connector: OutputConnector = {
+      id: newId('outputConnector'),
+      organizationId,
+      workspaceId: draft.workspaceId,
+      name: draft.name,
+      scope: draft.scope ?? row.defaultScope,
+      type,
+      sendConsecutiveAlerts: draft.sendConsecutiveAlerts ?? row.defaultSendConsecutiveAlerts,
+      invokeRuleEngine: draft.invokeRuleEngine ?? false,
+      useCustomPayload: draft.useCustomPayload ?? false,
+      customPayload: draft.customPayload ?? null,
+      properties: propertiesIn(draft, type, row, null),
+      ...firstVersion(this.#records.now()),
+    };
+    available.check(connector);
+    await checkTargetDevices(this.#records, connector);
+    await checkNamedConnectors(this.#records, connector);
+    await checkNamedOnCalls(this.#records, connector);
     return connector;
-  });
-  return outputConnectorView(record, viewOptions);
-}
+  }
 
-/** The connector of a draft, checked and not stored. Throws as `createOutputConnector`. */
-export async function draftedOutputConnector(
-  records: Records,
-  available: AvailableOutputs,
-  draft: OutputConnectorDraft,
-): Promise<OutputConnector> {
-  const { type, row } = creatableType(draft, available);
-  const { organizationId } = found(
-    await workspaceRows.find(records.db, draft.workspaceId),
-    'workspace',
-    draft.workspaceId,
-  );
-  const connector: OutputConnector = {
-    id: newId('outputConnector'),
-    organizationId,
-    workspaceId: draft.workspaceId,
-    name: draft.name,
-    scope: draft.scope ?? row.defaultScope,
-    type,
-    sendConsecutiveAlerts: draft.sendConsecutiveAlerts ?? row.defaultSendConsecutiveAlerts,
-    invokeRuleEngine: draft.invokeRuleEngine ?? false,
-    useCustomPayload: draft.useCustomPayload ?? false,
-    customPayload: draft.customPayload ?? null,
-    properties: propertiesIn(draft, type, row, null),
-    ...firstVersion(records.now()),
-  };
-  available.check(connector);
-  await checkTargetDevices(records, connector);
-  await checkNamedConnectors(records, connector);
-  await checkNamedOnCalls(records, connector);
-  return connector;
-}
+  /** Stores a drafted connector in the open transaction. */
+  async insert(connector: OutputConnector): Promise<void> {
+    await outputConnectorRows.insert(this.#records, connector);
+    this.#records.announce({ kind: 'outputConnector', id: connector.id, action: 'created' });
+  }
 
-/** Stores a drafted connector in the open transaction. */
-export async function insertOutputConnector(step: Step, connector: OutputConnector): Promise<void> {
-  await outputConnectorRows.insert(step, connector);
-  step.announce({ kind: 'outputConnector', id: connector.id, action: 'created' });
-}
+  async read(viewOptions: ConnectorViewOptions, id: string) {
+    return outputConnectorView(
+      found(await outputConnectorRows.find(this.#records, id), 'output connector', id),
+      viewOptions,
+    );
+  }
 
-export async function readOutputConnector(
-  records: Records,
-  viewOptions: ConnectorViewOptions,
-  id: string,
-) {
-  return outputConnectorView(
-    found(await outputConnectorRows.find(records, id), 'output connector', id),
-    viewOptions,
-  );
-}
+  /** Those of the workspaces and the global ones, without mail where the operator has set up none. */
+  async list(
+    { principal, viewOptions }: ConnectorViewer,
+    filter: ListScope & {
+      readonly search?: string | undefined;
+      readonly scope?: OutputScope | undefined;
+      readonly types?: readonly string[] | undefined;
+      readonly global?: boolean | undefined;
+    },
+    page: PageRequest,
+  ): Promise<Page<ReturnType<typeof outputConnectorView>>> {
+    const reach = await listReach(this.#records, principal, filter);
+    const { scope, search, global } = filter;
+    const types = listedTypes(viewOptions, filter.types?.map(typeNamed));
+    const hasMail = viewOptions.missingSetting?.('INSTALLATION_MAIL') === undefined;
+    const withoutId = hasMail ? undefined : mailConnectorId;
+    const { rows, total } = await outputConnectorRows
+      .with(this.#records.sealer)
+      .list(this.#records.db, { ...reach, scope, search, global, types, withoutId }, page);
+    return pageOf(
+      rows.map((row) => outputConnectorView(row, viewOptions)),
+      total,
+      page,
+    );
+  }
 
-/** Those of the workspaces and the global ones, without mail where the operator has set up none. */
-export async function listOutputConnectors(
-  records: Records,
-  { principal, viewOptions }: ConnectorViewer,
-  filter: ListScope & {
-    readonly search?: string | undefined;
-    readonly scope?: OutputScope | undefined;
-    readonly types?: readonly string[] | undefined;
-    readonly global?: boolean | undefined;
-  },
-  page: PageRequest,
-): Promise<Page<ReturnType<typeof outputConnectorView>>> {
-  const reach = await listReach(records, principal, filter);
-  const { scope, search, global } = filter;
-  const types = listedTypes(viewOptions, filter.types?.map(typeNamed));
-  const hasMail = viewOptions.missingSetting?.('INSTALLATION_MAIL') === undefined;
-  const withoutId = hasMail ? undefined : mailConnectorId;
-  const { rows, total } = await outputConnectorRows
-    .with(records.sealer)
-    .list(records.db, { ...reach, scope, search, global, types, withoutId }, page);
-  return pageOf(
-    rows.map((row) => outputConnectorView(row, viewOptions)),
-    total,
-    page,
-  );
+  /** Type and scope cannot be changed. */
+  async update(
+    viewOptions: ConnectorViewOptions,
+    available: AvailableOutputs,
+    id: string,
+    sent: OutputConnectorUpdate,
+  ) {
+    const saved = await change(this.#records, async (step) => {
+      const current = found(await outputConnectorRows.find(step, id), 'output connector', id);
+      const record: OutputConnector = {
+        ...current,
+        name: orCurrent(sent.name, current.name),
+        sendConsecutiveAlerts: sent.sendConsecutiveAlerts ?? current.sendConsecutiveAlerts,
+        invokeRuleEngine: sent.invokeRuleEngine ?? current.invokeRuleEngine,
+        useCustomPayload: sent.useCustomPayload ?? current.useCustomPayload,
+        customPayload: orCurrent(sent.customPayload, current.customPayload),
+        properties: updatedProperties(sent, current),
+        ...nextVersion(current, sent.version, step.now()),
+      };
+      available.check(record, current);
+      await checkTargetDevices(step, record, current);
+      await checkNamedConnectors(step, record, current);
+      await checkNamedOnCalls(step, record, current);
+      await outputConnectorRows.save(step, record);
+      step.announce({ kind: 'outputConnector', id, action: 'updated' });
+      return record;
+    });
+    return outputConnectorView(saved, viewOptions);
+  }
+
+  async remove(id: string): Promise<void> {
+    await change(this.#records, async (step) => {
+      const connector = found(await outputConnectorRows.find(step, id), 'output connector', id);
+      refuseWhenUsed('output connector', await connectorsNaming(step, connector, usersNamedMax));
+      refuseWhenUsed(
+        'output connector',
+        await dataFlowRows.using(step.db, { outputConnectorId: id }, usersNamedMax),
+      );
+      refuseWhenUsed(
+        'output connector',
+        await ruleRows.namesOfUsing(step.db, 'outputConnector', id, usersNamedMax),
+      );
+      await outputConnectorRows.remove(step, id);
+      step.announce({ kind: 'outputConnector', id, action: 'deleted' });
+    });
+  }
 }
 
 /**
@@ -187,54 +236,6 @@ export async function listOutputConnectors(
 function listedTypes(viewOptions: ConnectorViewOptions, wanted: readonly string[] | undefined) {
   if (!viewOptions.vendorNames) return wanted;
   return (wanted ?? connectorTypeNames).filter((type) => isKnownTo(viewOptions, type));
-}
-
-/** Type and scope cannot be changed. */
-export async function updateOutputConnector(
-  records: Records,
-  viewOptions: ConnectorViewOptions,
-  available: AvailableOutputs,
-  id: string,
-  sent: OutputConnectorUpdate,
-) {
-  const saved = await change(records, async (step) => {
-    const current = found(await outputConnectorRows.find(step, id), 'output connector', id);
-    const record: OutputConnector = {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      sendConsecutiveAlerts: sent.sendConsecutiveAlerts ?? current.sendConsecutiveAlerts,
-      invokeRuleEngine: sent.invokeRuleEngine ?? current.invokeRuleEngine,
-      useCustomPayload: sent.useCustomPayload ?? current.useCustomPayload,
-      customPayload: orCurrent(sent.customPayload, current.customPayload),
-      properties: updatedProperties(sent, current),
-      ...nextVersion(current, sent.version, step.now()),
-    };
-    available.check(record, current);
-    await checkTargetDevices(step, record, current);
-    await checkNamedConnectors(step, record, current);
-    await checkNamedOnCalls(step, record, current);
-    await outputConnectorRows.save(step, record);
-    step.announce({ kind: 'outputConnector', id, action: 'updated' });
-    return record;
-  });
-  return outputConnectorView(saved, viewOptions);
-}
-
-export async function deleteOutputConnector(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    const connector = found(await outputConnectorRows.find(step, id), 'output connector', id);
-    refuseWhenUsed('output connector', await connectorsNaming(step, connector, usersNamedMax));
-    refuseWhenUsed(
-      'output connector',
-      await dataFlowRows.using(step.db, { outputConnectorId: id }, usersNamedMax),
-    );
-    refuseWhenUsed(
-      'output connector',
-      await ruleRows.namesOfUsing(step.db, 'outputConnector', id, usersNamedMax),
-    );
-    await outputConnectorRows.remove(step, id);
-    step.announce({ kind: 'outputConnector', id, action: 'deleted' });
-  });
 }
 
 // References of output connectors: devices and outputs that properties name belong to the workspace (contract 9, 36).

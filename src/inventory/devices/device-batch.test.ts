@@ -10,8 +10,8 @@ import type { Records } from '../../storage/records/records.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { openTestRecords, type TestRecords } from '../../storage/records/testing-records.ts';
-import { createDataFlow } from '../data-flows/data-flows.ts';
-import { createDeviceConnector } from '../data-flows/device-connectors.ts';
+import { DataFlows } from '../data-flows/data-flows.ts';
+import { DeviceConnectors } from '../data-flows/device-connectors.ts';
 import { change } from '../record-crud.ts';
 import { Workspaces } from '../workspaces/workspaces.ts';
 import { CustomFields } from './device-field-values.ts';
@@ -63,10 +63,10 @@ class Inventory {
       ids.set(place, workspaceId);
       for (const connectivity of ['HTTP', 'MQTT'] as const) {
         const draft = { workspaceId, name: connectivity, connectivity };
-        const connector = await createDeviceConnector(records, principal, draft);
+        const connector = await new DeviceConnectors(records).create(principal, draft);
         ids.set(`${place} connector ${connectivity}`, connector.id);
         const flow = { workspaceId, name: connectivity, deviceConnector: { id: connector.id } };
-        ids.set(`${place} ${connectivity}`, (await createDataFlow(records, viewer, flow)).id);
+        ids.set(`${place} ${connectivity}`, (await new DataFlows(records).create(viewer, flow)).id);
       }
       for (const name of place === 'A' ? ['red', 'green', 'blue'] : ['green', 'blue'])
         ids.set(`${place} ${name}`, (await new Tags(records).create({ workspaceId, name })).id);

@@ -12,9 +12,9 @@ import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { organizationRows } from '../../storage/records/rows/workspaces.ts';
 import { outputConnectorRows } from '../../storage/records/rows/data-flows.ts';
 import { userRows } from '../../storage/records/rows/users.ts';
-import { createDataFlow, updateDataFlow } from '../data-flows/data-flows.ts';
-import { createDeviceConnector } from '../data-flows/device-connectors.ts';
-import { createDeviceType, updateDeviceType } from '../data-flows/device-types.ts';
+import { DataFlows } from '../data-flows/data-flows.ts';
+import { DeviceConnectors } from '../data-flows/device-connectors.ts';
+import { DeviceTypes } from '../data-flows/device-types.ts';
 import { CustomFields } from './device-field-values.ts';
 import { Devices } from './devices.ts';
 import { Tags } from './tags.ts';
@@ -121,12 +121,12 @@ beforeAll(async () => {
   });
   workspaceId = (await new Workspaces(records).create({ organizationId: 'o', name: 'w' })).id;
   const connector = { name: 'c', workspaceId, connectivity: 'HTTP' } as const;
-  const used = await createDeviceConnector(records, principal, connector);
+  const used = await new DeviceConnectors(records).create(principal, connector);
   secret = used.uplinkSecret!;
-  otherSecret = (await createDeviceConnector(records, principal, connector)).uplinkSecret!;
+  otherSecret = (await new DeviceConnectors(records).create(principal, connector)).uplinkSecret!;
   const outputConnectors = [{ id: databaseConnectorId, topic: 'alarm' }];
   const flow = { name: 'f', workspaceId, deviceConnector: { id: used.id }, outputConnectors };
-  flowId = (await createDataFlow(records, { principal, viewOptions }, flow)).id;
+  flowId = (await new DataFlows(records).create({ principal, viewOptions }, flow)).id;
 });
 afterAll(async () => {
   await records.close();
@@ -191,7 +191,7 @@ test('the outputs of a device in memory are known without its route, and unknown
   await uplinks.byDevice(id);
   const ofFlow = () => uplinks.cachedFlowOutputs(flowId)?.map(({ topic }) => topic);
   expect([topics(), ofFlow()]).toEqual([['alarm'], ['alarm']]);
-  await updateDataFlow(records, { principal, viewOptions }, flowId, { name: 'renamed' });
+  await new DataFlows(records).update({ principal, viewOptions }, flowId, { name: 'renamed' });
   expect([topics(), ofFlow()]).toEqual([undefined, undefined]);
   await uplinks.byDevice(id);
   expect(topics()).toEqual(['alarm']);
@@ -202,16 +202,15 @@ test('the outputs of a device in memory are known without its route, and unknown
 test('every change is seen by the next look', async () => {
   const { id } = await make('d3');
   await uplinks.bySecret(secret, 'd3');
-  const type = await createDeviceType(
-    records,
+  const type = await new DeviceTypes(records).create(
     { organizationId: 'o', name: 't', uplinkScript: { code: 'one' } },
     now,
   );
-  await updateDataFlow(records, { principal, viewOptions }, flowId, {
+  await new DataFlows(records).update({ principal, viewOptions }, flowId, {
     deviceType: { id: type.id },
   });
   expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('one');
-  await updateDeviceType(records, type.id, { uplinkScript: { code: 'two' } }, now);
+  await new DeviceTypes(records).update(type.id, { uplinkScript: { code: 'two' } }, now);
   expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('two');
   await new Devices(records).update(principal, id, { deviceId: 'd3-new' });
   expect((await uplinks.byDevice(id)).device.deviceId).toBe('d3-new');
@@ -251,8 +250,8 @@ test('review bug B4: a change costs reads for what it concerns, and none for any
   const made: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['tag', () => new Tags(records).create({ workspaceId: theirs, name: 'Theirs' })],
     ['tag here', () => new Tags(records).create({ workspaceId, name: 'New' })],
-    ['connector', () => createDeviceConnector(records, principal, connector)],
-    ['type', () => createDeviceType(records, { organizationId: 'o', name: 'b4' }, now)],
+    ['connector', () => new DeviceConnectors(records).create(principal, connector)],
+    ['type', () => new DeviceTypes(records).create({ organizationId: 'o', name: 'b4' }, now)],
     ['device', () => make('b4-new')],
   ];
   for (const [what, work] of made) {
@@ -266,7 +265,7 @@ test('review bug B4: a change costs reads for what it concerns, and none for any
   // The tag, for all devices that share its set of tags.
   expect(await readsFor(ids)).toBe(1);
   expect((await uplinks.byDevice(ids[0]!)).tags[0]!.name).toBe('Renamed');
-  await updateDataFlow(records, { principal, viewOptions }, flowId, { name: 'renamed' });
+  await new DataFlows(records).update({ principal, viewOptions }, flowId, { name: 'renamed' });
   // The flow is read once for all its devices.
   expect(await readsFor(ids)).toBeLessThan(10);
   expect((await uplinks.byDevice(ids[9]!)).flow.name).toBe('renamed');

@@ -9,20 +9,16 @@ import type { AvailableOutputs } from '../../outputs/connectors/available-output
 import type { Records } from '../../storage/records/records.ts';
 import { Mutes } from '../alarms/mutes.ts';
 import { OnCallOrders } from '../alarms/on-call.ts';
-import { createDataFlow, updateDataFlow } from '../data-flows/data-flows.ts';
-import { createDeviceConnector, updateDeviceConnector } from '../data-flows/device-connectors.ts';
-import { createDeviceType, updateDeviceType } from '../data-flows/device-types.ts';
-import {
-  type ConnectorViewer,
-  createOutputConnector,
-  updateOutputConnector,
-} from '../data-flows/output-connectors.ts';
+import { DataFlows } from '../data-flows/data-flows.ts';
+import { DeviceConnectors } from '../data-flows/device-connectors.ts';
+import { DeviceTypes } from '../data-flows/device-types.ts';
+import { type ConnectorViewer, OutputConnectors } from '../data-flows/output-connectors.ts';
 import { CustomFields } from '../devices/device-field-values.ts';
 import { Places } from '../devices/places.ts';
 import { Tags } from '../devices/tags.ts';
 import { change, type Step } from '../record-crud.ts';
-import { createCalculation, updateCalculation } from '../rules/calculations.ts';
-import { createCustomLogic, updateCustomLogic } from '../rules/custom-logic.ts';
+import { Calculations } from '../rules/calculations.ts';
+import { CustomLogicBlocks } from '../rules/custom-logic.ts';
 import { createRule, updateRule } from '../rules/rules.ts';
 import type { ConfiguredMute } from '../../contract/alarms.ts';
 import type { DashboardDraft } from '../../contract/dashboards.ts';
@@ -361,13 +357,15 @@ const writers: Readonly<
   },
   deviceTypes: {
     create: ({ step, organizationId, now }, { library: _, ...item }) =>
-      createDeviceType(step, { ...item, organizationId }, now),
-    update: ({ step, now }, { library: _, ...item }, id) => updateDeviceType(step, id, item, now),
+      new DeviceTypes(step).create({ ...item, organizationId }, now),
+    update: ({ step, now }, { library: _, ...item }, id) =>
+      new DeviceTypes(step).update(id, item, now),
   },
   deviceConnectors: {
     create: ({ step, principal, workspaceId }, item) =>
-      createDeviceConnector(step, principal, { ...item, workspaceId } as never),
-    update: ({ step, principal }, item, id) => updateDeviceConnector(step, principal, id, item),
+      new DeviceConnectors(step).create(principal, { ...item, workspaceId } as never),
+    update: ({ step, principal }, item, id) =>
+      new DeviceConnectors(step).update(principal, id, item),
   },
   onCallOrders: {
     create: ({ step, workspaceId }, item) =>
@@ -378,7 +376,7 @@ const writers: Readonly<
     create: async (context, configured) => {
       const { step, workspaceId, available } = context;
       const item = await outputFromConfigured(context, configured);
-      return createOutputConnector(step, configurationViewOptions, available, {
+      return new OutputConnectors(step).create(configurationViewOptions, available, {
         ...item,
         workspaceId,
       } as never);
@@ -386,22 +384,27 @@ const writers: Readonly<
     update: async (context, configured, id) => {
       const { step, available } = context;
       const item = await outputFromConfigured(context, configured);
-      return updateOutputConnector(step, configurationViewOptions, available, id, item);
+      return new OutputConnectors(step).update(configurationViewOptions, available, id, item);
     },
   },
   dataFlows: {
     create: (context, item) => {
       const draft = { ...flowFromConfigured(context, item), workspaceId: context.workspaceId };
-      return createDataFlow(context.step, viewerOf(context), draft);
+      return new DataFlows(context.step).create(viewerOf(context), draft);
     },
     update: (context, item, id) => {
-      return updateDataFlow(context.step, viewerOf(context), id, flowFromConfigured(context, item));
+      return new DataFlows(context.step).update(
+        viewerOf(context),
+        id,
+        flowFromConfigured(context, item),
+      );
     },
   },
   customLogic: {
     create: ({ step, principal, organizationId }, item) =>
-      createCustomLogic(step, principal, { ...item, organizationId } as never),
-    update: ({ step, principal }, item, id) => updateCustomLogic(step, principal, id, item),
+      new CustomLogicBlocks(step).create(principal, { ...item, organizationId } as never),
+    update: ({ step, principal }, item, id) =>
+      new CustomLogicBlocks(step).update(principal, id, item),
   },
   rules: {
     create: async (context, item) => {
@@ -442,12 +445,14 @@ const writers: Readonly<
   calculations: {
     create: async (context, item) => {
       const { step, workspaceId } = context;
-      return createCalculation(step, { ...(await calculationOf(context, item)), workspaceId });
+      return new Calculations(step).create({
+        ...(await calculationOf(context, item)),
+        workspaceId,
+      });
     },
     update: async (context, item, id) => {
       const current = context.known.calculations.get(item.name)?.item;
-      return updateCalculation(
-        context.step,
+      return new Calculations(context.step).update(
         id,
         await calculationOf(context, { ...current, ...item }),
       );

@@ -12,7 +12,7 @@ import type { ConfiguredMute, MuteDraft } from '../../contract/alarms.ts';
 import type { RuleDraft } from '../../contract/rules.ts';
 import type { MutedWhat } from '../../model/mute.ts';
 import type { Mutes } from '../alarms/mutes.ts';
-import type { readCalculation } from '../rules/calculations.ts';
+import type { Calculations } from '../rules/calculations.ts';
 import type { RuleView } from '../rules/rules.ts';
 import { dashboardSchemaName } from '../../contract/dashboard-configuration.ts';
 
@@ -173,7 +173,7 @@ export async function ruleFromConfigured(
 
 // Calculations: the tag by name, devices by physical id. `from` is not contained: one begins when it is imported.
 
-type CalculationView = Awaited<ReturnType<typeof readCalculation>>;
+type CalculationView = Awaited<ReturnType<Calculations['read']>>;
 
 interface ConfiguredCalculation
   extends Omit<CalculationDraft, 'workspaceId' | 'tagId' | 'deviceIds' | 'from'> {

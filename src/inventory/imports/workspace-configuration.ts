@@ -9,15 +9,15 @@ import { propertiesAliases } from '../../outputs/connectors/connector-table.ts';
 import type { Records } from '../../storage/records/records.ts';
 import { Mutes } from '../alarms/mutes.ts';
 import { OnCallOrders } from '../alarms/on-call.ts';
-import { listDataFlows } from '../data-flows/data-flows.ts';
-import { listDeviceConnectors } from '../data-flows/device-connectors.ts';
-import { listDeviceTypes } from '../data-flows/device-types.ts';
-import { listOutputConnectors } from '../data-flows/output-connectors.ts';
+import { DataFlows } from '../data-flows/data-flows.ts';
+import { DeviceConnectors } from '../data-flows/device-connectors.ts';
+import { DeviceTypes } from '../data-flows/device-types.ts';
+import { OutputConnectors } from '../data-flows/output-connectors.ts';
 import { CustomFields } from '../devices/device-field-values.ts';
 import { Places } from '../devices/places.ts';
 import { Tags } from '../devices/tags.ts';
-import { listCalculations } from '../rules/calculations.ts';
-import { listCustomLogic } from '../rules/custom-logic.ts';
+import { Calculations } from '../rules/calculations.ts';
+import { CustomLogicBlocks } from '../rules/custom-logic.ts';
 import { listRules } from '../rules/rules.ts';
 import { deviceRows } from '../../storage/records/rows/devices.ts';
 import { listDashboardGroups, listDashboards } from '../workspaces/dashboards.ts';
@@ -141,7 +141,7 @@ const script = (sent: { readonly code: string } | null) => sent && { code: sent.
 type Listed<F extends (...of: never[]) => Promise<Page<unknown>>> =
   Awaited<ReturnType<F>> extends Page<infer T> ? T : never;
 
-function deviceTypeItem(type: Listed<typeof listDeviceTypes>): object {
+function deviceTypeItem(type: Listed<DeviceTypes['list']>): object {
   return {
     library: type.type === 'library',
     description: type.description,
@@ -188,10 +188,14 @@ export async function knownSections(
       name: formatPath(place.path.map((step) => step.name)),
     }),
   );
-  const types = await all((page) => listDeviceTypes(records, principal, { details: true }, page));
-  const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
-  const outputs = await all((page) => listOutputConnectors(records, viewer, scope, page));
-  const flows = await all((page) => listDataFlows(records, viewer, scope, page));
+  const types = await all((page) =>
+    new DeviceTypes(records).list(principal, { details: true }, page),
+  );
+  const connectors = await all((page) =>
+    new DeviceConnectors(records).list(principal, scope, page),
+  );
+  const outputs = await all((page) => new OutputConnectors(records).list(viewer, scope, page));
+  const flows = await all((page) => new DataFlows(records).list(viewer, scope, page));
   const orders = await all((page) => new OnCallOrders(records).list(principal, scope, page));
   const outputName = naming(outputs);
   const ofRules = await ruleSections(records, principal, workspaceId, {
@@ -337,11 +341,11 @@ async function ruleSections(
   names: Pick<Parameters<typeof configuredRules>[3], 'tag' | 'place' | 'action'>,
 ): Promise<Pick<KnownSections, 'customLogic' | 'rules' | 'calculations'>> {
   const scope = { workspaceIds: [workspaceId] };
-  const blocks = await all((page) => listCustomLogic(records, principal, {}, page));
+  const blocks = await all((page) => new CustomLogicBlocks(records).list(principal, {}, page));
   const rules = await all((page) =>
     listRules(records, { principal, viewOptions: configurationViewOptions }, scope, page),
   );
-  const calculations = await all((page) => listCalculations(records, principal, scope, page));
+  const calculations = await all((page) => new Calculations(records).list(principal, scope, page));
   const computed = await configuredCalculations(records, workspaceId, calculations, names.tag);
   const configured = await configuredRules(records, workspaceId, rules, {
     ...names,

@@ -56,49 +56,144 @@ async function selectedIds(
 
 const asInput = (value: object) => value as JsonObject;
 
-export function bulkCreate(
-  records: Records,
-  principal: Principal,
-  sent: {
-    readonly workspaceId: string;
-    readonly devices: readonly Omit<DeviceDraft, 'workspaceId'>[];
-  },
-) {
-  const items = sent.devices.map(
-    (device): OperationItem => ({ type: 'CREATE', name: device.name, input: asInput(device) }),
-  );
-  const draft = {
-    workspaceId: sent.workspaceId,
-    type: 'BULK_CREATE',
-    plan: { work: 'create' },
-  } as const;
-  return acceptOperation(records, principal, draft, items);
-}
+/** Work on many devices, accepted as an operation that runs in the background. */
+export class BulkRequests {
+  readonly #records: Records;
 
-/** Each device has its own changes (`devices`), or all selected ones get the same `changes`. */
-export async function bulkUpdate(
-  records: Records,
-  principal: Principal,
-  sent: BulkSelection & {
-    readonly devices?: readonly (DeviceUpdate & { readonly id: string })[] | null | undefined;
-    readonly changes?: DeviceUpdate | null | undefined;
-  },
-) {
-  const items = sent.devices?.map(
-    (device): OperationItem => ({
-      type: 'UPDATE',
-      name: device.name ?? device.id,
-      input: asInput(device),
-    }),
-  );
-  const draft = {
-    workspaceId: sent.workspaceId,
-    type: 'BULK_UPDATE',
-    plan: { work: 'update' },
-  } as const;
-  if (items !== undefined) return acceptOperation(records, principal, draft, items);
-  const ids = await selectedIds(records, principal, sent);
-  return acceptOperation(records, principal, draft, itemsOf(ids, 'UPDATE', sent.changes ?? {}));
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  create(
+    principal: Principal,
+    sent: {
+      readonly workspaceId: string;
+      readonly devices: readonly Omit<DeviceDraft, 'workspaceId'>[];
+    },
+  ) {
+    const items = sent.devices.map(
+      (device): OperationItem => ({ type: 'CREATE', name: device.name, input: asInput(device) }),
+    );
+    const draft = {
+      workspaceId: sent.workspaceId,
+      type: 'BULK_CREATE',
+      plan: { work: 'create' },
+    } as const;
+    return acceptOperation(this.#records, principal, draft, items);
+  }
+
+  /** Each device has its own changes (`devices`), or all selected ones get the same `changes`. */
+  async update(
+    principal: Principal,
+    sent: BulkSelection & {
+      readonly devices?: readonly (DeviceUpdate & { readonly id: string })[] | null | undefined;
+      readonly changes?: DeviceUpdate | null | undefined;
+    },
+  ) {
+    const items = sent.devices?.map(
+      (device): OperationItem => ({
+        type: 'UPDATE',
+        name: device.name ?? device.id,
+        input: asInput(device),
+      }),
+    );
+    const draft = {
+      workspaceId: sent.workspaceId,
+      type: 'BULK_UPDATE',
+      plan: { work: 'update' },
+    } as const;
+    if (items !== undefined) return acceptOperation(this.#records, principal, draft, items);
+    const ids = await selectedIds(this.#records, principal, sent);
+    return acceptOperation(
+      this.#records,
+      principal,
+      draft,
+      itemsOf(ids, 'UPDATE', sent.changes ?? {}),
+    );
+  }
+
+  async remove(principal: Principal, sent: BulkSelection) {
+    const items = itemsOf(await selectedIds(this.#records, principal, sent), 'DELETE');
+    const draft = {
+      workspaceId: sent.workspaceId,
+      type: 'BULK_DELETE',
+      plan: { work: 'delete' },
+    } as const;
+    return acceptOperation(this.#records, principal, draft, items);
+  }
+
+  /** Registers LoRa devices with network servers, or the reverse; other devices fail one by one. */
+  async networkWork(principal: Principal, work: NetworkWork, sent: BulkSelection) {
+    const type = work.toUpperCase() as Uppercase<NetworkWork>;
+    const items = itemsOf(await selectedIds(this.#records, principal, sent), type);
+    const draft = { workspaceId: sent.workspaceId, type: `BULK_${type}`, plan: { work } } as const;
+    return acceptOperation(this.#records, principal, draft, items);
+  }
+
+  /** Moves to a data flow of another workspace, in which the principal can update devices. */
+  async move(
+    principal: Principal,
+    sent: BulkSelection & { readonly targetWorkspaceId: string; readonly dataFlowId: string },
+  ) {
+    const { targetWorkspaceId, dataFlowId, workspaceId } = sent;
+    await listReach(this.#records, principal, { workspaceIds: [targetWorkspaceId] }, [
+      'asset',
+      'update',
+    ]);
+    const flow = await dataFlowRows.find(this.#records.db, dataFlowId);
+    if (flow?.workspaceId !== targetWorkspaceId) {
+      const field = 'body dataFlowId';
+      throw problem('unknownReference', {
+        field,
+        what: 'data flow',
+        id: dataFlowId,
+        place: 'workspace',
+      });
+    }
+    const items = itemsOf(await selectedIds(this.#records, principal, sent), 'UPDATE');
+    const plan = { work: 'move', workspaceId: targetWorkspaceId, dataFlowId } as const;
+    return acceptOperation(
+      this.#records,
+      principal,
+      { workspaceId, type: 'BULK_UPDATE', plan },
+      items,
+    );
+  }
+
+  async tag(
+    principal: Principal,
+    sent: BulkSelection & {
+      readonly addTagIds?: readonly string[] | null | undefined;
+      readonly removeTagIds?: readonly string[] | null | undefined;
+    },
+  ) {
+    const { workspaceId } = sent;
+    const add = [...new Set(sent.addTagIds ?? [])];
+    const remove = [...new Set(sent.removeTagIds ?? [])];
+    if (add.length + remove.length === 0) {
+      throw problem('invalidRequest', { reason: 'body: set addTagIds or removeTagIds' });
+    }
+    const own = (await tagRows.findAll(this.#records.db, [...add, ...remove])).filter(
+      (tag) => tag.workspaceId === workspaceId,
+    );
+    const missing = [...add, ...remove].find((id) => !own.some((tag) => tag.id === id));
+    if (missing !== undefined) {
+      throw problem('unknownReference', {
+        field: 'body tags',
+        what: 'tag',
+        id: missing,
+        place: 'workspace',
+      });
+    }
+    const items = itemsOf(await selectedIds(this.#records, principal, sent), 'UPDATE');
+    const plan = { work: 'tag', add, remove } as const;
+    return acceptOperation(
+      this.#records,
+      principal,
+      { workspaceId, type: 'BULK_UPDATE', plan },
+      items,
+    );
+  }
 }
 
 function itemsOf(
@@ -107,81 +202,4 @@ function itemsOf(
   input: object = {},
 ): OperationItem[] {
   return ids.map((id) => ({ type, name: id, input: asInput({ ...input, id }) }));
-}
-
-export async function bulkDelete(records: Records, principal: Principal, sent: BulkSelection) {
-  const items = itemsOf(await selectedIds(records, principal, sent), 'DELETE');
-  const draft = {
-    workspaceId: sent.workspaceId,
-    type: 'BULK_DELETE',
-    plan: { work: 'delete' },
-  } as const;
-  return acceptOperation(records, principal, draft, items);
-}
-
-/** Registers LoRa devices with network servers, or the reverse; other devices fail one by one. */
-export async function bulkNetworkWork(
-  records: Records,
-  principal: Principal,
-  work: NetworkWork,
-  sent: BulkSelection,
-) {
-  const type = work.toUpperCase() as Uppercase<NetworkWork>;
-  const items = itemsOf(await selectedIds(records, principal, sent), type);
-  const draft = { workspaceId: sent.workspaceId, type: `BULK_${type}`, plan: { work } } as const;
-  return acceptOperation(records, principal, draft, items);
-}
-
-/** Moves to a data flow of another workspace, in which the principal can update devices. */
-export async function bulkMove(
-  records: Records,
-  principal: Principal,
-  sent: BulkSelection & { readonly targetWorkspaceId: string; readonly dataFlowId: string },
-) {
-  const { targetWorkspaceId, dataFlowId, workspaceId } = sent;
-  await listReach(records, principal, { workspaceIds: [targetWorkspaceId] }, ['asset', 'update']);
-  const flow = await dataFlowRows.find(records.db, dataFlowId);
-  if (flow?.workspaceId !== targetWorkspaceId) {
-    const field = 'body dataFlowId';
-    throw problem('unknownReference', {
-      field,
-      what: 'data flow',
-      id: dataFlowId,
-      place: 'workspace',
-    });
-  }
-  const items = itemsOf(await selectedIds(records, principal, sent), 'UPDATE');
-  const plan = { work: 'move', workspaceId: targetWorkspaceId, dataFlowId } as const;
-  return acceptOperation(records, principal, { workspaceId, type: 'BULK_UPDATE', plan }, items);
-}
-
-export async function bulkTag(
-  records: Records,
-  principal: Principal,
-  sent: BulkSelection & {
-    readonly addTagIds?: readonly string[] | null | undefined;
-    readonly removeTagIds?: readonly string[] | null | undefined;
-  },
-) {
-  const { workspaceId } = sent;
-  const add = [...new Set(sent.addTagIds ?? [])];
-  const remove = [...new Set(sent.removeTagIds ?? [])];
-  if (add.length + remove.length === 0) {
-    throw problem('invalidRequest', { reason: 'body: set addTagIds or removeTagIds' });
-  }
-  const own = (await tagRows.findAll(records.db, [...add, ...remove])).filter(
-    (tag) => tag.workspaceId === workspaceId,
-  );
-  const missing = [...add, ...remove].find((id) => !own.some((tag) => tag.id === id));
-  if (missing !== undefined) {
-    throw problem('unknownReference', {
-      field: 'body tags',
-      what: 'tag',
-      id: missing,
-      place: 'workspace',
-    });
-  }
-  const items = itemsOf(await selectedIds(records, principal, sent), 'UPDATE');
-  const plan = { work: 'tag', add, remove } as const;
-  return acceptOperation(records, principal, { workspaceId, type: 'BULK_UPDATE', plan }, items);
 }

@@ -92,12 +92,79 @@ async function viewOf(records: Records, record: Calculation) {
   return shown;
 }
 
-export async function createCalculation(records: Records, draft: CalculationDraft) {
-  const record = await crud.create(records, async (step, fields) => {
-    const place = await placeIn(step, draft.workspaceId);
-    return { ...fields, ...place, ...drafted(draft, step.now()), activation: 0 };
-  });
-  return viewOf(records, record);
+/** Calculations as callers make and read them. */
+export class Calculations {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  async create(draft: CalculationDraft) {
+    const record = await crud.create(this.#records, async (step, fields) => {
+      const place = await placeIn(step, draft.workspaceId);
+      return { ...fields, ...place, ...drafted(draft, step.now()), activation: 0 };
+    });
+    return viewOf(this.#records, record);
+  }
+
+  async read(id: string) {
+    return viewOf(this.#records, await crud.read(this.#records, id));
+  }
+
+  async list(
+    principal: Principal,
+    filter: ListScope & {
+      readonly search?: string | undefined;
+      readonly tagId?: string | undefined;
+    },
+    page: PageRequest,
+  ) {
+    const reach = await listReach(this.#records, principal, filter);
+    const { search, tagId } = filter;
+    const { rows, total } = await calculationRows.list(
+      this.#records.db,
+      { ...reach, search, tagId },
+      page,
+    );
+    return pageOf(await viewsOf(this.#records, rows), total, page);
+  }
+
+  /** When what is computed changes, all periods since `from` are computed again. */
+  async update(id: string, sent: CalculationUpdate) {
+    const record = await crud.update(this.#records, id, sent, (current) => {
+      const { name: _, description: __, active, version: ___, id: ____, ...changed } = sent;
+      const { activation, ...kept } = current;
+      const devices = sent.tagId || sent.deviceIds ? { tagId: null, deviceIds: null } : {};
+      const given = Object.entries(changed).filter(([, value]) => value !== undefined);
+      const merged = { ...kept, from: formatInstant(kept.from), ...devices };
+      const draft = { ...merged, ...Object.fromEntries(given) } as CalculationDraft;
+      const next = drafted(draft, this.#records.now());
+      const computed = ({
+        tagId,
+        deviceIds,
+        topic,
+        period,
+        timeZone,
+        from,
+        target,
+        outputs,
+      }: Parts) => [tagId, deviceIds, topic, period, timeZone, from, target, outputs] as const;
+      const isOther = !isDeepStrictEqual(computed(next), computed(current));
+      const { name: _name, description: _description, ...fields } = next;
+      return {
+        ...fields,
+        active: orCurrent(active, current.active) ?? current.active,
+        activation: activation + Number(isOther),
+      };
+    });
+    return viewOf(this.#records, record);
+  }
+
+  /** Its samples stay. */
+  async remove(id: string): Promise<void> {
+    await crud.remove(this.#records, id);
+  }
 }
 
 /** The calculation of a draft, checked and not stored. Throws 400 naming the field. */
@@ -115,61 +182,6 @@ export async function draftedCalculation(
   checkFrom(record, records.now());
   await checkReferences(records.db, record);
   return record;
-}
-
-export async function readCalculation(records: Records, id: string) {
-  return viewOf(records, await crud.read(records, id));
-}
-
-export async function listCalculations(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & {
-    readonly search?: string | undefined;
-    readonly tagId?: string | undefined;
-  },
-  page: PageRequest,
-) {
-  const reach = await listReach(records, principal, filter);
-  const { search, tagId } = filter;
-  const { rows, total } = await calculationRows.list(records.db, { ...reach, search, tagId }, page);
-  return pageOf(await viewsOf(records, rows), total, page);
-}
-
-/** When what is computed changes, all periods since `from` are computed again. */
-export async function updateCalculation(records: Records, id: string, sent: CalculationUpdate) {
-  const record = await crud.update(records, id, sent, (current) => {
-    const { name: _, description: __, active, version: ___, id: ____, ...changed } = sent;
-    const { activation, ...kept } = current;
-    const devices = sent.tagId || sent.deviceIds ? { tagId: null, deviceIds: null } : {};
-    const given = Object.entries(changed).filter(([, value]) => value !== undefined);
-    const merged = { ...kept, from: formatInstant(kept.from), ...devices };
-    const draft = { ...merged, ...Object.fromEntries(given) } as CalculationDraft;
-    const next = drafted(draft, records.now());
-    const computed = ({
-      tagId,
-      deviceIds,
-      topic,
-      period,
-      timeZone,
-      from,
-      target,
-      outputs,
-    }: Parts) => [tagId, deviceIds, topic, period, timeZone, from, target, outputs] as const;
-    const isOther = !isDeepStrictEqual(computed(next), computed(current));
-    const { name: _name, description: _description, ...fields } = next;
-    return {
-      ...fields,
-      active: orCurrent(active, current.active) ?? current.active,
-      activation: activation + Number(isOther),
-    };
-  });
-  return viewOf(records, record);
-}
-
-/** Its samples stay. */
-export async function deleteCalculation(records: Records, id: string): Promise<void> {
-  await crud.remove(records, id);
 }
 
 // Drafts.

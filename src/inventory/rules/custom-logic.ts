@@ -110,64 +110,63 @@ async function detail(records: Records, { workspaces }: Principal, record: Custo
   };
 }
 
-export async function createCustomLogic(
-  records: Records,
-  principal: Principal,
-  draft: CustomLogicDraft,
-) {
-  const record = await crud.create(records, async (_step, fields) => ({
-    ...fields,
-    organizationId: draft.organizationId,
-    name: draft.name,
-    description: draft.description ?? null,
-    dataSources: sourcesFrom(draft.dataSources ?? []),
-    properties: propertiesFrom(draft.properties ?? []),
-    script: scriptFrom(draft.script),
-  }));
-  return detail(records, principal, record);
-}
+/** Custom logic blocks as callers make and read them. */
+export class CustomLogicBlocks {
+  readonly #records: Records;
 
-export async function readCustomLogic(records: Records, principal: Principal, id: string) {
-  return detail(records, principal, await crud.read(records, id));
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-export async function listCustomLogic(
-  records: Records,
-  principal: Principal,
-  filter: { readonly organizationId?: string | undefined; readonly search?: string | undefined },
-  page: PageRequest,
-): Promise<Page<ReturnType<typeof view>>> {
-  const organizationId = ownOrganization(principal, filter.organizationId);
-  const { rows, total } = await customLogicRows.list(
-    records.db,
-    { organizationId, search: filter.search },
-    page,
-  );
-  return pageOf(rows.map(view), total, page);
-}
+  async create(principal: Principal, draft: CustomLogicDraft) {
+    const record = await crud.create(this.#records, async (_step, fields) => ({
+      ...fields,
+      organizationId: draft.organizationId,
+      name: draft.name,
+      description: draft.description ?? null,
+      dataSources: sourcesFrom(draft.dataSources ?? []),
+      properties: propertiesFrom(draft.properties ?? []),
+      script: scriptFrom(draft.script),
+    }));
+    return detail(this.#records, principal, record);
+  }
 
-/** Throws 409 when data sources or properties change while an active rule uses the block. */
-export async function updateCustomLogic(
-  records: Records,
-  principal: Principal,
-  id: string,
-  sent: CustomLogicUpdate,
-) {
-  const saved = await crud.update(records, id, sent, (current) => ({
-    dataSources:
-      sent.dataSources === undefined ? current.dataSources : sourcesFrom(sent.dataSources ?? []),
-    properties:
-      sent.properties === undefined ? current.properties : propertiesFrom(sent.properties ?? []),
-    script: sent.script === undefined ? current.script : scriptFrom(sent.script),
-  }));
-  return detail(records, principal, saved);
-}
+  async read(principal: Principal, id: string) {
+    return detail(this.#records, principal, await crud.read(this.#records, id));
+  }
 
-/** Throws 409 while any rule uses it. */
-export async function deleteCustomLogic(records: Records, id: string): Promise<void> {
-  await crud.remove(records, id, ({ db }) =>
-    ruleRows.namesOfUsing(db, 'customLogic', id, usersNamedMax),
-  );
+  async list(
+    principal: Principal,
+    filter: { readonly organizationId?: string | undefined; readonly search?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<ReturnType<typeof view>>> {
+    const organizationId = ownOrganization(principal, filter.organizationId);
+    const { rows, total } = await customLogicRows.list(
+      this.#records.db,
+      { organizationId, search: filter.search },
+      page,
+    );
+    return pageOf(rows.map(view), total, page);
+  }
+
+  /** Throws 409 when data sources or properties change while an active rule uses the block. */
+  async update(principal: Principal, id: string, sent: CustomLogicUpdate) {
+    const saved = await crud.update(this.#records, id, sent, (current) => ({
+      dataSources:
+        sent.dataSources === undefined ? current.dataSources : sourcesFrom(sent.dataSources ?? []),
+      properties:
+        sent.properties === undefined ? current.properties : propertiesFrom(sent.properties ?? []),
+      script: sent.script === undefined ? current.script : scriptFrom(sent.script),
+    }));
+    return detail(this.#records, principal, saved);
+  }
+
+  /** Throws 409 while any rule uses it. */
+  async remove(id: string): Promise<void> {
+    await crud.remove(this.#records, id, ({ db }) =>
+      ruleRows.namesOfUsing(db, 'customLogic', id, usersNamedMax),
+    );
+  }
 }
 
 /** Data sources and properties cannot change while an active rule uses them. */

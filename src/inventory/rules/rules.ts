@@ -19,9 +19,8 @@ import { workspaceRows } from '../../storage/records/rows/workspaces.ts';
 import {
   type ConnectorViewer,
   type ConnectorViewOptions,
-  draftedOutputConnector,
-  insertOutputConnector,
   typeName,
+  OutputConnectors,
 } from '../data-flows/output-connectors.ts';
 import { listReach, type ListScope } from '../list-scope.ts';
 import {
@@ -449,11 +448,11 @@ export async function draftedOutputs<T extends Acting>(
     if (action.id)
       throw invalidRule(`actions.${i}`, 'must have either id or outputConnector, not both');
     const draft = { ...outputConnector, workspaceId, scope: 'RULE_ACTION' } as const;
-    const output = await draftedOutputConnector(records, available, draft).catch(
-      (error: unknown) => {
+    const output = await new OutputConnectors(records)
+      .drafted(available, draft)
+      .catch((error: unknown) => {
         throw at(`actions.${i}.outputConnector`, error);
-      },
-    );
+      });
     ids.set(`new:${i}`, output.id);
     outputs.push(output);
     named.push({ ...rest, id: output.id });
@@ -470,7 +469,7 @@ export async function withNewOutputs<T extends Acting>(
   sent: T,
 ): Promise<T> {
   const { rule, outputs } = await draftedOutputs(step, available, workspaceId, sent);
-  for (const output of outputs) await insertOutputConnector(step, output);
+  for (const output of outputs) await new OutputConnectors(step).insert(output);
   return rule;
 }
 

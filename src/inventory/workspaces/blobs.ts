@@ -36,84 +36,91 @@ function view(record: Blob) {
   };
 }
 
-/** Of the workspace when one is named, else of the organization. */
-export async function createBlob(
-  records: Records,
-  principal: Principal,
-  place: {
-    readonly organizationId?: string | undefined;
-    readonly workspaceId?: string | undefined;
-  },
-  file: {
-    readonly name: string;
-    readonly contentType: string | undefined;
-    readonly content: Uint8Array;
-  },
-) {
-  if (place.organizationId === undefined && place.workspaceId === undefined) {
-    throw problem('invalidRequest', { reason: 'Set organizationId or workspaceId' });
+/** Blobs as callers store and read them. */
+export class Blobs {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
   }
-  const workspaceIds = [place.workspaceId ?? []].flat();
-  const reach = { organizationId: place.organizationId, workspaceIds };
-  const { organizationId } = await listReach(records, principal, reach, ['blob', 'create']);
-  const { content } = file;
-  if (content.length === 0) throw problem('invalidRequest', { reason: 'The file is empty' });
-  if (content.length > blobBytesMax) throw problem('payloadTooLarge', { bytesMax: blobBytesMax });
-  const record: Blob = {
-    id: newId('blob'),
-    organizationId,
-    workspaceId: place.workspaceId ?? null,
-    name: file.name.slice(0, blobLimits.nameLengthMax),
-    description: null,
-    contentType: checkedContentType(file.contentType, content),
-    size: content.length,
-    sha256: sha256Of(content),
-    ...firstVersion(records.now()),
-  };
-  await change(records, async (step) => {
-    const bytes = (await blobRows.bytesOf(step.db, organizationId)) + record.size;
-    if (bytes > blobLimits.organizationBytesMax) {
-      throw problem('payloadTooLarge', { bytesMax: blobLimits.organizationBytesMax });
+
+  /** Of the workspace when one is named, else of the organization. */
+  async create(
+    principal: Principal,
+    place: {
+      readonly organizationId?: string | undefined;
+      readonly workspaceId?: string | undefined;
+    },
+    file: {
+      readonly name: string;
+      readonly contentType: string | undefined;
+      readonly content: Uint8Array;
+    },
+  ) {
+    if (place.organizationId === undefined && place.workspaceId === undefined) {
+      throw problem('invalidRequest', { reason: 'Set organizationId or workspaceId' });
     }
-    await blobRows.insert(step.db, record, content);
-    step.announce({ kind: 'blob', id: record.id, action: 'created' });
-  });
-  return view(record);
-}
+    const workspaceIds = [place.workspaceId ?? []].flat();
+    const reach = { organizationId: place.organizationId, workspaceIds };
+    const { organizationId } = await listReach(this.#records, principal, reach, ['blob', 'create']);
+    const { content } = file;
+    if (content.length === 0) throw problem('invalidRequest', { reason: 'The file is empty' });
+    if (content.length > blobBytesMax) throw problem('payloadTooLarge', { bytesMax: blobBytesMax });
+    const record: Blob = {
+      id: newId('blob'),
+      organizationId,
+      workspaceId: place.workspaceId ?? null,
+      name: file.name.slice(0, blobLimits.nameLengthMax),
+      description: null,
+      contentType: checkedContentType(file.contentType, content),
+      size: content.length,
+      sha256: sha256Of(content),
+      ...firstVersion(this.#records.now()),
+    };
+    await change(this.#records, async (step) => {
+      const bytes = (await blobRows.bytesOf(step.db, organizationId)) + record.size;
+      if (bytes > blobLimits.organizationBytesMax) {
+        throw problem('payloadTooLarge', { bytesMax: blobLimits.organizationBytesMax });
+      }
+      await blobRows.insert(step.db, record, content);
+      step.announce({ kind: 'blob', id: record.id, action: 'created' });
+    });
+    return view(record);
+  }
 
-/** Files of the named workspaces; without any, all of the organization. */
-export async function listBlobs(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & { readonly search?: string | undefined },
-  page: PageRequest,
-) {
-  const reach = await listReach(records, principal, filter);
-  const { rows, total } = await blobRows.list(
-    records.db,
-    { ...reach, search: filter.search },
-    page,
-  );
-  return pageOf(rows.map(view), total, page);
-}
+  /** Files of the named workspaces; without any, all of the organization. */
+  async list(
+    principal: Principal,
+    filter: ListScope & { readonly search?: string | undefined },
+    page: PageRequest,
+  ) {
+    const reach = await listReach(this.#records, principal, filter);
+    const { rows, total } = await blobRows.list(
+      this.#records.db,
+      { ...reach, search: filter.search },
+      page,
+    );
+    return pageOf(rows.map(view), total, page);
+  }
 
-export async function readBlob(records: Records, id: string) {
-  return view(found(await blobRows.find(records.db, id), 'blob', id));
-}
+  async read(id: string) {
+    return view(found(await blobRows.find(this.#records.db, id), 'blob', id));
+  }
 
-/** The bytes, and the headers of a download. */
-export async function readBlobContent(records: Records, id: string) {
-  const record = found(await blobRows.find(records.db, id), 'blob', id);
-  const content = found(await blobRows.content(records.db, id), 'blob', id);
-  return { content, headers: downloadHeaders(record.contentType, record.name) };
-}
+  /** The bytes, and the headers of a download. */
+  async readContent(id: string) {
+    const record = found(await blobRows.find(this.#records.db, id), 'blob', id);
+    const content = found(await blobRows.content(this.#records.db, id), 'blob', id);
+    return { content, headers: downloadHeaders(record.contentType, record.name) };
+  }
 
-export async function deleteBlob(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await blobRows.find(step.db, id), 'blob', id);
-    await blobRows.remove(step.db, id);
-    step.announce({ kind: 'blob', id, action: 'deleted' });
-  });
+  async remove(id: string): Promise<void> {
+    await change(this.#records, async (step) => {
+      found(await blobRows.find(step.db, id), 'blob', id);
+      await blobRows.remove(step.db, id);
+      step.announce({ kind: 'blob', id, action: 'deleted' });
+    });
+  }
 }
 
 // Blob content: the types that are accepted, and the check of the bytes against the type (contract 31).

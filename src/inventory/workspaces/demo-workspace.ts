@@ -8,15 +8,15 @@ import { CustomFields } from '../devices/device-field-values.ts';
 import { Devices } from '../devices/devices.ts';
 import { Places } from '../devices/places.ts';
 import { Tags } from '../devices/tags.ts';
-import { deleteDataFlow } from '../data-flows/data-flows.ts';
-import { deleteDeviceConnector } from '../data-flows/device-connectors.ts';
-import { deleteDeviceType } from '../data-flows/device-types.ts';
-import { deleteIntegration } from '../data-flows/integrations.ts';
-import { deleteOutputConnector } from '../data-flows/output-connectors.ts';
+import { DataFlows } from '../data-flows/data-flows.ts';
+import { DeviceConnectors } from '../data-flows/device-connectors.ts';
+import { DeviceTypes } from '../data-flows/device-types.ts';
+import { Integrations } from '../data-flows/integrations.ts';
+import { OutputConnectors } from '../data-flows/output-connectors.ts';
 import { change } from '../record-crud.ts';
-import { deleteCalculation } from '../rules/calculations.ts';
+import { Calculations } from '../rules/calculations.ts';
 import { deleteRule, updateRule } from '../rules/rules.ts';
-import { deleteBlob } from './blobs.ts';
+import { Blobs } from './blobs.ts';
 import { deleteDashboard, deleteDashboardGroup } from './dashboards.ts';
 import { Workspaces } from './workspaces.ts';
 
@@ -36,18 +36,18 @@ const contentScopes: readonly Scope[] = [
 
 const deletions: Readonly<Record<DemoContent, (step: Records, id: string) => Promise<unknown>>> = {
   rule: deleteRule,
-  calculation: deleteCalculation,
+  calculation: (step, id) => new Calculations(step).remove(id),
   device: (step, id) => new Devices(step).remove(id),
-  dataFlow: deleteDataFlow,
-  outputConnector: deleteOutputConnector,
-  integration: deleteIntegration,
+  dataFlow: (step, id) => new DataFlows(step).remove(id),
+  outputConnector: (step, id) => new OutputConnectors(step).remove(id),
+  integration: (step, id) => new Integrations(step).remove(id),
   deviceConnector: deleteConnectorIfLeft,
   tag: (step, id) => new Tags(step).remove(id),
   place: deletePlaceIfLeft,
   customFieldMeta: (step, id) => new CustomFields(step).remove(id, true),
   dashboard: deleteDashboard,
   dashboardGroup: deleteDashboardGroup,
-  blob: deleteBlob,
+  blob: (step, id) => new Blobs(step).remove(id),
 };
 
 /** The demo workspace of the organization, created if it does not exist. */
@@ -122,7 +122,7 @@ export async function deleteWorkspaceOrDemo(
 
 /** A connector of an integration went with it. */
 async function deleteConnectorIfLeft(step: Records, id: string): Promise<void> {
-  await unless('notFound', deleteDeviceConnector(step, id));
+  await unless('notFound', new DeviceConnectors(step).remove(id));
 }
 
 /** The places below one go with it. */
@@ -132,7 +132,7 @@ async function deletePlaceIfLeft(step: Records, id: string): Promise<void> {
 
 /** Flows of other workspaces may use the type by now, and users may have deleted it. */
 async function deleteUnusedType(step: Records, id: string): Promise<void> {
-  await unless('inUse', unless('notFound', deleteDeviceType(step, id)));
+  await unless('inUse', unless('notFound', new DeviceTypes(step).remove(id)));
 }
 
 async function unless(expected: Problem['problem'], work: Promise<unknown>): Promise<void> {

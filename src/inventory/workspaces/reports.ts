@@ -54,15 +54,119 @@ function reportView(report: Report) {
   };
 }
 
-/** Throws 400 naming the field, 404 for an unknown workspace, and 409 for a report too many. */
-export async function createReport(records: Records, owner: Owner, draft: ReportDraft) {
-  const record = await crud.create(records, async (step, fields) => {
-    const place = await placeIn(step, draft.workspaceId);
-    const made = drafted(draft);
-    const nextRun = made.active ? nextOf(made.schedule, step.now()) : null;
-    return { ...fields, ...place, ...made, ...fresh, owner, nextRun, nextAt: nextRun };
-  });
-  return reportView(record);
+/** Reports as callers make and read them, and the links that end a subscription. */
+export class Reports {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  /** Throws 400 naming the field, 404 for an unknown workspace, and 409 for a report too many. */
+  async create(owner: Owner, draft: ReportDraft) {
+    const record = await crud.create(this.#records, async (step, fields) => {
+      const place = await placeIn(step, draft.workspaceId);
+      const made = drafted(draft);
+      const nextRun = made.active ? nextOf(made.schedule, step.now()) : null;
+      return { ...fields, ...place, ...made, ...fresh, owner, nextRun, nextAt: nextRun };
+    });
+    return reportView(record);
+  }
+
+  async read(id: string) {
+    return reportView(await crud.read(this.#records, id));
+  }
+
+  async list(
+    principal: Principal,
+    filter: ListScope & {
+      readonly search?: string | undefined;
+      readonly dashboardId?: string | undefined;
+      readonly active?: boolean | undefined;
+    },
+    page: PageRequest,
+  ) {
+    const reach = await listReach(this.#records, principal, filter);
+    const { search, dashboardId, active } = filter;
+    const wanted = { ...reach, search, dashboardId, active };
+    const { rows, total } = await reportRows.list(this.#records.db, wanted, page);
+    return pageOf(rows.map(reportView), total, page);
+  }
+
+  /**
+   * Whoever updates it becomes its owner: else one could have sent to oneself what only the owner may
+   * read. Throws as for a new one, or 409 for a stale version.
+   */
+  async update(owner: Owner, id: string, sent: ReportUpdate) {
+    const record = await crud.update(this.#records, id, sent, (current) => {
+      const { version: _, id: __, name = current.name, ...changed } = sent;
+      const given = Object.fromEntries(
+        Object.entries(changed).filter(([, value]) => value !== undefined && value !== null),
+      );
+      const made = drafted({ ...current, ...given, name });
+      if (!made.active) {
+        const problem = current.active ? null : current.problem;
+        return { ...made, owner, nextRun: null, nextAt: null, tries: 0, problem };
+      }
+      const isSame =
+        current.nextRun !== null &&
+        JSON.stringify(made.schedule) === JSON.stringify(current.schedule);
+      const nextRun = isSame ? current.nextRun : nextOf(made.schedule, this.#records.now());
+      return { ...made, owner, nextRun, nextAt: nextRun, tries: 0, failedRuns: 0, problem: null };
+    });
+    return reportView(record);
+  }
+
+  remove(id: string): Promise<void> {
+    return crud.remove(this.#records, id);
+  }
+
+  /** Throws 404 for a token that is unknown or too old. */
+  async findSubscription(token: string): Promise<Subscription> {
+    const { db } = this.#records;
+    const { email, report } = await mailOf({ db }, token);
+    const isGone = report === undefined || !report.recipients.includes(email);
+    return { email, name: report?.name ?? null, isGone };
+  }
+
+  /**
+   * Removes the recipient of the mail from the report; without any left, the report is switched off.
+   * Throws 404 as above; a repeated call changes nothing.
+   */
+  unsubscribe(token: string): Promise<Subscription> {
+    return change(this.#records, async (step) => {
+      const { email, report } = await mailOf(step, token);
+      const gone = { email, name: report?.name ?? null, isGone: true };
+      if (report === undefined || !report.recipients.includes(email)) return gone;
+      const recipients = report.recipients.filter((one) => one !== email);
+      const now = step.now();
+      const problem = reportProblem('NO_RECIPIENTS', 'All recipients have unsubscribed.', now);
+      const record: Report = {
+        ...report,
+        recipients,
+        ...(recipients.length === 0 && report.active && stoppedState(problem)),
+        ...nextVersion(report, undefined, now),
+      };
+      await reportRows.save(step.db, record);
+      step.announce({ kind: 'report', id: report.id, action: 'updated' });
+      const actor = { id: report.id, name: email, requestId: null, ip: null };
+      const { organizationId, workspaceId, id, name } = report;
+      await auditEntry(
+        step,
+        { ...actor, type: 'API_KEY' },
+        {
+          organizationId,
+          workspaceId,
+          action: 'UPDATE',
+          changes: [{ field: 'recipients', before: [...report.recipients], after: recipients }],
+          resourceType: 'REPORT',
+          resourceId: id,
+          resourceName: name,
+        },
+      );
+      return gone;
+    });
+  }
 }
 
 const fresh = {
@@ -74,55 +178,6 @@ const fresh = {
   failedRuns: 0,
   problem: null,
 } as const;
-
-export async function readReport(records: Records, id: string) {
-  return reportView(await crud.read(records, id));
-}
-
-export async function listReports(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & {
-    readonly search?: string | undefined;
-    readonly dashboardId?: string | undefined;
-    readonly active?: boolean | undefined;
-  },
-  page: PageRequest,
-) {
-  const reach = await listReach(records, principal, filter);
-  const { search, dashboardId, active } = filter;
-  const wanted = { ...reach, search, dashboardId, active };
-  const { rows, total } = await reportRows.list(records.db, wanted, page);
-  return pageOf(rows.map(reportView), total, page);
-}
-
-/**
- * Whoever updates it becomes its owner: else one could have sent to oneself what only the owner may
- * read. Throws as for a new one, or 409 for a stale version.
- */
-export async function updateReport(records: Records, owner: Owner, id: string, sent: ReportUpdate) {
-  const record = await crud.update(records, id, sent, (current) => {
-    const { version: _, id: __, name = current.name, ...changed } = sent;
-    const given = Object.fromEntries(
-      Object.entries(changed).filter(([, value]) => value !== undefined && value !== null),
-    );
-    const made = drafted({ ...current, ...given, name });
-    if (!made.active) {
-      const problem = current.active ? null : current.problem;
-      return { ...made, owner, nextRun: null, nextAt: null, tries: 0, problem };
-    }
-    const isSame =
-      current.nextRun !== null &&
-      JSON.stringify(made.schedule) === JSON.stringify(current.schedule);
-    const nextRun = isSame ? current.nextRun : nextOf(made.schedule, records.now());
-    return { ...made, owner, nextRun, nextAt: nextRun, tries: 0, failedRuns: 0, problem: null };
-  });
-  return reportView(record);
-}
-
-export function deleteReport(records: Records, id: string): Promise<void> {
-  return crud.remove(records, id);
-}
 
 // Drafts.
 
@@ -227,52 +282,6 @@ export interface Subscription {
   /** Of the report; null when it is deleted. */
   readonly name: string | null;
   readonly isGone: boolean;
-}
-
-/** Throws 404 for a token that is unknown or too old. */
-export async function findSubscription({ db }: Records, token: string): Promise<Subscription> {
-  const { email, report } = await mailOf({ db }, token);
-  const isGone = report === undefined || !report.recipients.includes(email);
-  return { email, name: report?.name ?? null, isGone };
-}
-
-/**
- * Removes the recipient of the mail from the report; without any left, the report is switched off.
- * Throws 404 as above; a repeated call changes nothing.
- */
-export function unsubscribe(records: Records, token: string): Promise<Subscription> {
-  return change(records, async (step) => {
-    const { email, report } = await mailOf(step, token);
-    const gone = { email, name: report?.name ?? null, isGone: true };
-    if (report === undefined || !report.recipients.includes(email)) return gone;
-    const recipients = report.recipients.filter((one) => one !== email);
-    const now = step.now();
-    const problem = reportProblem('NO_RECIPIENTS', 'All recipients have unsubscribed.', now);
-    const record: Report = {
-      ...report,
-      recipients,
-      ...(recipients.length === 0 && report.active && stoppedState(problem)),
-      ...nextVersion(report, undefined, now),
-    };
-    await reportRows.save(step.db, record);
-    step.announce({ kind: 'report', id: report.id, action: 'updated' });
-    const actor = { id: report.id, name: email, requestId: null, ip: null };
-    const { organizationId, workspaceId, id, name } = report;
-    await auditEntry(
-      step,
-      { ...actor, type: 'API_KEY' },
-      {
-        organizationId,
-        workspaceId,
-        action: 'UPDATE',
-        changes: [{ field: 'recipients', before: [...report.recipients], after: recipients }],
-        resourceType: 'REPORT',
-        resourceId: id,
-        resourceName: name,
-      },
-    );
-    return gone;
-  });
 }
 
 async function mailOf({ db }: { readonly db: RecordsDb }, token: string) {

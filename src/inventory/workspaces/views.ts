@@ -37,69 +37,75 @@ async function check(step: Step, record: View, current: View | undefined): Promi
     });
 }
 
-/** Throws 403 for a shared view when the principal cannot change the workspace. */
-export async function createView(records: Records, principal: Principal, draft: ViewDraft) {
-  const shared = draft.shared ?? false;
-  if (shared) refuseUnlessSharing(principal, draft.workspaceId);
-  const record = await crud.create(records, async (step, fields) => ({
-    ...fields,
-    ...(await placeIn(step, draft.workspaceId)),
-    ownerId: principal.id,
-    name: draft.name,
-    description: draft.description ?? null,
-    kind: draft.kind,
-    shared,
-    content: draft.content ?? {},
-  }));
-  return view(record, principal);
-}
+/** Saved views as callers make and read them. */
+export class Views {
+  readonly #records: Records;
 
-/** Throws 404 for a view that another owner has not shared. */
-export async function readView(records: Records, principal: Principal, id: string) {
-  return view(visible(await viewRows.find(records.db, id), principal, id), principal);
-}
+  constructor(records: Records) {
+    this.#records = records;
+  }
 
-/** The shared views of the workspaces, and those of the principal. */
-export async function listViews(
-  records: Records,
-  principal: Principal,
-  filter: ListScope & { readonly search?: string | undefined; readonly kind?: string | undefined },
-  page: PageRequest,
-) {
-  const reach = await listReach(records, principal, filter, ['workspace', 'read']);
-  const { search, kind } = filter;
-  const wanted = { ...reach, search, kind, viewerId: principal.id };
-  const { rows, total } = await viewRows.list(records.db, wanted, page);
-  const shown = rows.map((record) => view(record, principal));
-  return pageOf(shown, total, page);
-}
+  /** Throws 403 for a shared view when the principal cannot change the workspace. */
+  async create(principal: Principal, draft: ViewDraft) {
+    const shared = draft.shared ?? false;
+    if (shared) refuseUnlessSharing(principal, draft.workspaceId);
+    const record = await crud.create(this.#records, async (step, fields) => ({
+      ...fields,
+      ...(await placeIn(step, draft.workspaceId)),
+      ownerId: principal.id,
+      name: draft.name,
+      description: draft.description ?? null,
+      kind: draft.kind,
+      shared,
+      content: draft.content ?? {},
+    }));
+    return view(record, principal);
+  }
 
-/** A view that is or becomes shared needs `workspace` `update`. Throws 403, 404, or 409. */
-export async function updateView(
-  records: Records,
-  principal: Principal,
-  id: string,
-  sent: ViewUpdate,
-) {
-  // Checked in the transaction, because the owner may stop sharing at the same moment.
-  const record = await crud.update(records, id, sent, (current) => {
-    visible(current, principal, id);
-    const shared = sent.shared ?? current.shared;
-    const isOwn = current.ownerId === principal.id;
-    if (shared || !isOwn) refuseUnlessSharing(principal, current.workspaceId);
-    const content = sent.content ?? current.content;
-    return { kind: sent.kind ?? current.kind, shared, content };
-  });
-  return view(record, principal);
-}
+  /** Throws 404 for a view that another owner has not shared. */
+  async read(principal: Principal, id: string) {
+    return view(visible(await viewRows.find(this.#records.db, id), principal, id), principal);
+  }
 
-/** Owners delete their views; a shared one also who may change the workspace. */
-export async function deleteView(records: Records, principal: Principal, id: string) {
-  await crud.remove(records, id, async ({ db }) => {
-    const { ownerId, workspaceId } = visible(await viewRows.find(db, id), principal, id);
-    if (ownerId !== principal.id) refuseUnlessSharing(principal, workspaceId);
-    return [];
-  });
+  /** The shared views of the workspaces, and those of the principal. */
+  async list(
+    principal: Principal,
+    filter: ListScope & {
+      readonly search?: string | undefined;
+      readonly kind?: string | undefined;
+    },
+    page: PageRequest,
+  ) {
+    const reach = await listReach(this.#records, principal, filter, ['workspace', 'read']);
+    const { search, kind } = filter;
+    const wanted = { ...reach, search, kind, viewerId: principal.id };
+    const { rows, total } = await viewRows.list(this.#records.db, wanted, page);
+    const shown = rows.map((record) => view(record, principal));
+    return pageOf(shown, total, page);
+  }
+
+  /** A view that is or becomes shared needs `workspace` `update`. Throws 403, 404, or 409. */
+  async update(principal: Principal, id: string, sent: ViewUpdate) {
+    // Checked in the transaction, because the owner may stop sharing at the same moment.
+    const record = await crud.update(this.#records, id, sent, (current) => {
+      visible(current, principal, id);
+      const shared = sent.shared ?? current.shared;
+      const isOwn = current.ownerId === principal.id;
+      if (shared || !isOwn) refuseUnlessSharing(principal, current.workspaceId);
+      const content = sent.content ?? current.content;
+      return { kind: sent.kind ?? current.kind, shared, content };
+    });
+    return view(record, principal);
+  }
+
+  /** Owners delete their views; a shared one also who may change the workspace. */
+  async remove(principal: Principal, id: string) {
+    await crud.remove(this.#records, id, async ({ db }) => {
+      const { ownerId, workspaceId } = visible(await viewRows.find(db, id), principal, id);
+      if (ownerId !== principal.id) refuseUnlessSharing(principal, workspaceId);
+      return [];
+    });
+  }
 }
 
 /** The view, or 404 when the principal does not see it. */
