@@ -38,7 +38,7 @@ const closeMsMax = 2_000;
 export function openJournalCopy({
   cluster,
   dataDirectory: directory,
-}: Pick<Config, 'cluster' | 'dataDirectory'>): JournalCopy | undefined {
+}: Config): JournalCopy | undefined {
   if (cluster?.journalCopies !== 2) return undefined;
   return new JournalCopy({ directory, disk: realDisk, now: () => performance.now(), wait });
 }

@@ -33,7 +33,7 @@ import {
 import { refusalRoutes } from '../http/routes/refusals.ts';
 import { deviceTypeRoutes, runScriptRoute } from '../http/routes/device-types.ts';
 import { expressionRoutes } from '../http/routes/expressions.ts';
-import { type AboutParts, aboutRoute, healthRoutes } from '../http/routes/health.ts';
+import { aboutRoute, healthRoutes } from '../http/routes/health.ts';
 import { kpiQueryRoutes } from '../http/routes/kpi-queries.ts';
 import { sampleQueryRoutes } from '../http/routes/sample-queries.ts';
 import { lineProtocolRoutes } from '../http/routes/line-protocol.ts';
@@ -129,7 +129,7 @@ export function composeRoutes(
     }),
     ...lineProtocolRoutes(lora.senders.ofSecret, uplinks.writePoints, parts.refusals),
     ...lora.routes,
-    ...backfillRoutes({ ...device, ...uplinks, turns, now }),
+    ...backfillRoutes(device, uplinks, turns, now),
     ...rawUplinkRoutes(common, device, uplinks.raw.list, uplinks.replay),
     runScriptRoute(uplinks.runScript),
     ...refusedUplinkRoutes(parts, uplinks, lora, common),
@@ -153,7 +153,7 @@ export function composeRoutes(
       await extras.rules.settledFor(organizationId);
       await extras.alarms.settled();
     }),
-    aboutRoute(aboutParts(parts)),
+    aboutRouteOf(parts),
     ...accessRoutes(parts, extras, common),
     ...sampleQueryRoutes(queries),
     askRoute(queries, (workspaceId, max) =>
@@ -208,7 +208,7 @@ function settledEverywhere(
 
 const ofOneDevice = '/v3/devices/:';
 
-function aboutParts({ config, records, access, address }: Parts): AboutParts {
+function aboutRouteOf({ config, records, access, address }: Parts): Route {
   const { smtpUrl, smsGatewayUrl, mqttPort, coapPort, mapTiles, provider } = config;
   const features = {
     mail: smtpUrl !== undefined,
@@ -217,8 +217,8 @@ function aboutParts({ config, records, access, address }: Parts): AboutParts {
     coap: coapPort !== 0,
     tiles: mapTiles !== undefined,
   };
-  return {
-    installation: {
+  return aboutRoute(
+    {
       version: programVersion(),
       features,
       ports: { mqtt: mqttPort || null, coap: coapPort || null },
@@ -226,9 +226,9 @@ function aboutParts({ config, records, access, address }: Parts): AboutParts {
       signInKinds: signInKindsOf(config, address.url()),
       provider: provider === undefined ? null : { label: provider.label },
     },
-    hasDevices: () => deviceRows.any(records),
-    isSignedIn: (headers) => isIdentified(access.authenticators, headers),
-  };
+    () => deviceRows.any(records),
+    (headers) => isIdentified(access.authenticators, headers),
+  );
 }
 
 function signInKindsOf({ provider, localSignIn }: Config, publicUrl: string): SignInKind[] {
@@ -304,12 +304,7 @@ function accessRoutes(
   const provider = composeProvider(composed, own, egress);
   return [
     ...machineCredentialRoutes(common, () => publicUrl() + tokenPaths.token),
-    ...tokenRoutes({
-      tokens,
-      keys,
-      publicUrl,
-      attempt: (who, work, failed) => attempts.run(who, work, failed),
-    }),
+    ...tokenRoutes(tokens, keys, publicUrl, attempts),
     ...signInRoutes(own, access.sessions.current, provider?.client),
     ...(provider?.routes ?? []),
     ...secondFactorRoutes(own),

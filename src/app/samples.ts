@@ -153,7 +153,7 @@ function addShippingFigures(telemetry: Telemetry, store: ClickHouseStore, now: (
 
 /** Reads everything that the store of the folder has. */
 export async function verifySamples(
-  { samplesUrl }: Pick<Config, 'samplesUrl'>,
+  { samplesUrl }: Config,
   directory: string,
   seen: JournalEndSeen,
 ): Promise<StoreFindings> {

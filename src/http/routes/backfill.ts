@@ -1,4 +1,5 @@
 // Backfill routes: one sample, or streams of samples of one or many devices (interface 4.3, contract 28, 35, 37).
+import type { IncomingHttpHeaders } from 'node:http';
 import { backfill } from '../../contract/capture.ts';
 import {
   type Backfill,
@@ -19,22 +20,25 @@ import { type InputOf, resourceRoute, route, type Route, type RouteInput } from 
 import type { BodyStream } from '../../contract/endpoint.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 
-interface BackfillParts extends Pick<DeviceAccess, 'placeOfDevice'> {
+interface Backfills {
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly backfillNamed: (input: NamedBackfill) => Promise<BackfillReceipt>;
   readonly once: Once;
   readonly onceStreamed: OnceStreamed;
-  readonly now: () => EpochMs;
-  readonly turns: WorkTurns;
 }
 
-export function backfillRoutes(parts: BackfillParts): Route[] {
-  return [singleRoute(parts), ...bulkRoutes(parts)];
+export function backfillRoutes(
+  devices: DeviceAccess,
+  backfills: Backfills,
+  turns: WorkTurns,
+  now: () => EpochMs,
+): Route[] {
+  return [singleRoute(devices, backfills, now), ...bulkRoutes(devices, backfills, turns, now)];
 }
 
-function singleRoute(parts: BackfillParts): Route {
-  return resourceRoute(backfill.single, deviceInPath(parts), async (input, principal) => {
-    const receipt = await storedSample(parts, input, principal);
+function singleRoute(devices: DeviceAccess, backfills: Backfills, now: () => EpochMs): Route {
+  return resourceRoute(backfill.single, deviceInPath(devices), async (input, principal) => {
+    const receipt = await storedSample(backfills, now, input, principal);
     return { message: messageOf(receipt), ...receipt };
   });
 }
@@ -50,16 +54,17 @@ function messageOf({ duplicates, stored, notStored = [] }: BackfillReceipt): str
 
 /** Stores the sample of the body, once per Idempotency-Key. */
 async function storedSample(
-  parts: BackfillParts,
+  backfills: Backfills,
+  now: () => EpochMs,
   input: InputOf<typeof backfill.single>,
   principal: Principal,
 ): Promise<BackfillReceipt> {
   const { deviceId } = input.params;
   const work = (receivedAt: EpochMs, attempt?: Attempt): Promise<BackfillReceipt> =>
-    parts.backfill({ deviceId, groups: [[input.body]], receivedAt, attempt });
-  const call = callOf(input, principal);
-  if (call === undefined) return work(parts.now());
-  const answer = await parts.once.stored({ ...call, body: input.body }, async (attempt) => ({
+    backfills.backfill({ deviceId, groups: [[input.body]], receivedAt, attempt });
+  const call = callOf(input.headers, input.path, principal);
+  if (call === undefined) return work(now());
+  const answer = await backfills.once.stored({ ...call, body: input.body }, async (attempt) => ({
     status: 201,
     body: await work(attempt.firstSeenAt, attempt),
   }));
@@ -70,7 +75,12 @@ type GroupedBody = Pick<Backfill, 'groups' | 'receivedAt' | 'attempt'>;
 type BulkInput = Pick<RouteInput<unknown, unknown, BodyStream>, 'headers' | 'path' | 'body'>;
 
 /** The two routes share the limit of concurrent requests. */
-function bulkRoutes(parts: BackfillParts): Route[] {
+function bulkRoutes(
+  devices: DeviceAccess,
+  backfills: Backfills,
+  turns: WorkTurns,
+  now: () => EpochMs,
+): Route[] {
   let inProgress = 0;
 
   /** Stores the samples of the body, once per Idempotency-Key. */
@@ -80,17 +90,17 @@ function bulkRoutes(parts: BackfillParts): Route[] {
     store: (grouped: GroupedBody) => Promise<BackfillReceipt>,
   ): Promise<BackfillReceipt> {
     const groupsOf = isNdjson(headers) ? sampleLineGroups : sampleGroups;
-    const inTurn = <T>(work: () => T) => parts.turns.slice(principal.organizationId, work);
+    const inTurn = <T>(work: () => T) => turns.slice(principal.organizationId, work);
     if (inProgress >= backfillLimits.requestsMax) throw problem('intakeFull');
     inProgress++;
     try {
-      const call = callOf({ headers, path }, principal);
+      const call = callOf(headers, path, principal);
       if (call === undefined)
         return await store({
           groups: groupsOf(body, 'free', jsonGroupLimits, inTurn),
-          receivedAt: parts.now(),
+          receivedAt: now(),
         });
-      const answer = await parts.onceStreamed(call, body, async (bytes, attempt) => {
+      const answer = await backfills.onceStreamed(call, body, async (bytes, attempt) => {
         // Parts of the request are named by their groups: a repetition must have the same ones.
         const groups = groupsOf(bytes, 'fixed', jsonGroupLimits, inTurn);
         const receipt = await store({ groups, receivedAt: attempt.firstSeenAt, attempt });
@@ -103,20 +113,20 @@ function bulkRoutes(parts: BackfillParts): Route[] {
   }
 
   return [
-    resourceRoute(backfill.bulk, deviceInPath(parts), (input, principal) => {
+    resourceRoute(backfill.bulk, deviceInPath(devices), (input, principal) => {
       const { deviceId } = input.params;
-      return stored(input, principal, (grouped) => parts.backfill({ deviceId, ...grouped }));
+      return stored(input, principal, (grouped) => backfills.backfill({ deviceId, ...grouped }));
     }),
     route(backfill.samples, ({ headers, path, body }, principal) => {
       // A key of a user in one organization says nothing of another one.
       const of = { headers, body, path: `${path} ${principal.organizationId}` };
-      return stored(of, principal, (grouped) => parts.backfillNamed({ principal, ...grouped }));
+      return stored(of, principal, (grouped) => backfills.backfillNamed({ principal, ...grouped }));
     }),
   ];
 }
 
 /** Undefined without an Idempotency-Key. */
-function callOf({ headers, path }: Pick<BulkInput, 'headers' | 'path'>, principal: Principal) {
+function callOf(headers: IncomingHttpHeaders, path: string, principal: Principal) {
   const key = idempotencyKeyOf(headers);
   if (key === undefined) return undefined;
   return { credential: principal.id, route: `POST ${path}`, key };

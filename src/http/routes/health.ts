@@ -49,18 +49,16 @@ function refuseOthers(token: string, authorization: string | undefined): void {
 
 type About = Static<typeof aboutSchema>;
 
-export interface AboutParts {
-  readonly installation: Pick<
+export function aboutRoute(
+  installation: Pick<
     About,
     'version' | 'features' | 'ports' | 'mapTiles' | 'signInKinds' | 'provider'
-  >;
+  >,
   /** Whether a device was ever created, as far as the records know. */
-  readonly hasDevices: () => Promise<boolean>;
+  hasDevices: () => Promise<boolean>,
   /** Whether the headers have a valid credential; never throws a Problem. */
-  readonly isSignedIn: (headers: IncomingHttpHeaders) => Promise<boolean>;
-}
-
-export function aboutRoute({ installation, hasDevices, isSignedIn }: AboutParts): Route {
+  isSignedIn: (headers: IncomingHttpHeaders) => Promise<boolean>,
+): Route {
   // Once there was a device, the first run is over.
   let hadDevices = false;
   return route(about.read, async ({ headers }) => {

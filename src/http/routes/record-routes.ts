@@ -45,7 +45,7 @@ interface RecordFunctions<E extends RecordEndpoints, R> {
   ) => Promise<R>;
   readonly read: (
     id: string,
-    input: Pick<InputOf<E['read']>, 'headers'>,
+    input: { readonly headers: IncomingHttpHeaders },
     principal: Principal,
   ) => Promise<R>;
   readonly update: (id: string, input: InputOf<E['update']>, principal: Principal) => Promise<R>;

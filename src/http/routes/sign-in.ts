@@ -286,9 +286,10 @@ function secondStepRoute(own: SignIn): Route {
 
 // Routes of the own sessions (contract 35).
 
-type Confirmed = Pick<RouteInput<unknown, unknown, unknown>, 'ip'> & {
+interface Confirmed {
+  readonly ip: string;
   readonly body?: { readonly password?: string | null | undefined } | undefined;
-};
+}
 
 /**
  * A session alone ends no others, because it may be in foreign hands. Throws 403 without the

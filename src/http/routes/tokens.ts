@@ -1,4 +1,5 @@
 // Routes of the token service (interface 4.10, contract 25, RFC 6749).
+import type { Attempts } from '../../access/rate-limits.ts';
 import type { SigningKeys, TokenService } from '../../access/token-service.ts';
 import { apiKeys, oauthClients, tokenService } from '../../contract/machine-credentials.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -10,28 +11,22 @@ import { byOrganization, type RecordRoutes } from './record-routes.ts';
 
 const uncached = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
-interface TokenRouteParts {
-  readonly tokens: TokenService;
-  readonly keys: SigningKeys;
-  readonly publicUrl: () => string;
-  /** Runs one attempt; throws Problem `tooManyAttempts` when this caller failed too often. */
-  readonly attempt: <T>(
-    who: { readonly ip: string; readonly account?: string },
-    work: () => Promise<T>,
-    failed: (outcome: T) => boolean,
-  ) => Promise<T>;
+export function tokenRoutes(
+  tokens: TokenService,
+  keys: SigningKeys,
+  publicUrl: () => string,
+  attempts: Attempts,
+): Route[] {
+  const published = route(tokenService.keys, async () => (await keys.published()) as never);
+  return [tokenRoute(tokens, attempts), discoveryRoute(publicUrl), published];
 }
 
-export function tokenRoutes(parts: TokenRouteParts): Route[] {
-  return [tokenRoute(parts), discoveryRoute(parts.publicUrl), keysRoute(parts)];
-}
-
-function tokenRoute({ tokens, attempt }: TokenRouteParts): Route {
+function tokenRoute(tokens: TokenService, attempts: Attempts): Route {
   return {
     ...route(tokenService.issue, async ({ headers, body, ip }) => {
       const form = typeof body === 'string' ? body : '';
       const work = () => tokens.issue(form, headers.authorization);
-      const outcome = await attempt(
+      const outcome = await attempts.run(
         { ip },
         work,
         (tried) => 'error' in tried && tried.error === 'invalid_client',
@@ -62,7 +57,7 @@ function oauthErrorOf(status: number): { readonly status: number; readonly error
   return { status: 400, error: 'invalid_request' };
 }
 
-function discoveryRoute(publicUrl: TokenRouteParts['publicUrl']): Route {
+function discoveryRoute(publicUrl: () => string): Route {
   return route(tokenService.discovery, () => ({
     issuer: publicUrl() + tokenPaths.realm,
     token_endpoint: publicUrl() + tokenPaths.token,
@@ -74,10 +69,6 @@ function discoveryRoute(publicUrl: TokenRouteParts['publicUrl']): Route {
     id_token_signing_alg_values_supported: ['ES256'],
     subject_types_supported: ['public'],
   }));
-}
-
-function keysRoute({ keys }: TokenRouteParts): Route {
-  return route(tokenService.keys, async () => (await keys.published()) as never);
 }
 
 // Routes of API keys and OAuth clients (interface 4.9, contract 23, 24, 35).
