@@ -1,9 +1,5 @@
 // Connects this node with others that share the records: it follows the changes that they make.
-import {
-  type ChangeFollowing,
-  changeFollowing,
-  createChangeFollowing,
-} from '../cluster/change-following.ts';
+import { ChangeFollowing, changeFollowing } from '../cluster/change-following.ts';
 import type { ChangeFollower } from '../model/record.ts';
 import type { OpenRecords } from '../storage/records/records.ts';
 import { recordChangeRows } from '../storage/records/rows/shared-records.ts';
@@ -39,7 +35,7 @@ export async function composeNode(parts: NodeParts): Promise<ComposedNode> {
     id: node,
     readNow: following.readNow,
     runMaintenance: () => recordChangeRows.dropOld(db, changeFollowing.keptMs),
-    close: following.close,
+    close: () => following.close(),
   };
 }
 
@@ -48,7 +44,7 @@ function followChanges(
   from: number,
 ): ChangeFollowing {
   const { db } = records;
-  const following = createChangeFollowing({
+  const following = new ChangeFollowing({
     node,
     from,
     read: (last, max) => recordChangeRows.behind(db, last, max),

@@ -1,10 +1,10 @@
 // Change following with fakes: a question is answered only after a read that began behind it.
 import { expect, test } from 'vitest';
-import { createChangeFollowing } from './change-following.ts';
+import { ChangeFollowing } from './change-following.ts';
 
 test('a question during the last turns of a read is answered by another read', async () => {
   const reads: (() => void)[] = [];
-  const following = createChangeFollowing({
+  const following = new ChangeFollowing({
     node: 'own',
     from: 1,
     read: () => new Promise((resolve) => void reads.push(() => resolve([]))),

@@ -30,127 +30,111 @@ interface ChangeFollowingParts {
   readonly setRepeatingTimer: SetTimer;
 }
 
-export interface ChangeFollowing {
-  /** Call when another node has committed something. Resolves when all of it was forwarded. */
-  readNow(): Promise<void>;
-  /** How long ago the node was up to date for the last time. */
-  readonly behindMs: () => number;
-  close(): Promise<void>;
-}
-
-interface FollowingState {
+/** Reads repeatedly from its creation on. */
+export class ChangeFollowing {
+  readonly #parts: ChangeFollowingParts;
+  readonly #stop: () => void;
   /** The last change that was forwarded; undefined when it was removed meanwhile. */
-  last: number | undefined;
-  isRequested: boolean;
-  isClosed: boolean;
-  upToDateAt: number;
-  discardedAt: number;
-}
+  #last: number | undefined;
+  #reading: Promise<void> | undefined;
+  #isRequested = false;
+  #isClosed = false;
+  #upToDateAt: number;
+  #discardedAt: number;
 
-/** Reads repeatedly from the call on. */
-export function createChangeFollowing(parts: ChangeFollowingParts): ChangeFollowing {
-  const { clock, from: last } = parts;
-  const [upToDateAt, discardedAt] = [clock(), clock()];
-  const state: FollowingState = {
-    last,
-    upToDateAt,
-    discardedAt,
-    isRequested: false,
-    isClosed: false,
+  constructor(parts: ChangeFollowingParts) {
+    const { clock } = parts;
+    this.#parts = parts;
+    this.#last = parts.from;
+    this.#upToDateAt = clock();
+    this.#discardedAt = clock();
+    this.#stop = parts.setRepeatingTimer(() => {
+      void this.readNow();
+      // A read that hangs reports nothing.
+      const trustedAt = Math.max(this.#upToDateAt, this.#discardedAt);
+      if (clock() - trustedAt > changeFollowing.staleAfterMs) this.#discardAll();
+    }, changeFollowing.everyMs);
+  }
+
+  /** Call when another node has committed something. Resolves when all of it was forwarded. */
+  readonly readNow = (): Promise<void> => {
+    this.#isRequested = true;
+    this.#reading ??= this.#read();
+    return this.#reading;
   };
-  let reading: Promise<void> | undefined;
 
-  async function read(): Promise<void> {
+  /** How long ago the node was up to date for the last time. */
+  readonly behindMs = (): number => this.#parts.clock() - this.#upToDateAt;
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stop();
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
     try {
       // Requests also come after the last look for them, while its promise is settled.
-      do await readAll(state, parts);
-      while (state.isRequested && !state.isClosed);
+      do await this.#readAll();
+      while (this.#isRequested && !this.#isClosed);
     } catch (error) {
-      parts.failed(error);
+      this.#parts.failed(error);
     } finally {
       // Not a microtask later: a request in between would be lost.
-      reading = undefined;
+      this.#reading = undefined;
     }
   }
 
-  function readNow(): Promise<void> {
-    state.isRequested = true;
-    reading ??= read();
-    return reading;
-  }
-
-  const stop = parts.setRepeatingTimer(() => {
-    void readNow();
-    // A read that hangs reports nothing.
-    const trustedAt = Math.max(state.upToDateAt, state.discardedAt);
-    if (clock() - trustedAt > changeFollowing.staleAfterMs) discardAll(state, parts);
-  }, changeFollowing.everyMs);
-
-  return {
-    readNow,
-    behindMs: () => clock() - state.upToDateAt,
-    async close() {
-      state.isClosed = true;
-      stop();
-      await reading;
-    },
-  };
-}
-
-async function readAll(state: FollowingState, parts: ChangeFollowingParts): Promise<void> {
-  let isUpToDate = false;
-  while ((state.isRequested || !isUpToDate) && !state.isClosed) {
-    state.isRequested = false;
-    const startedAt = parts.clock();
-    if (state.last === undefined) {
-      state.last = await parts.newest();
-      // What was read before that change is discarded, and what is read from here on is behind it.
-      discardAll(state, parts);
+  async #readAll(): Promise<void> {
+    let isUpToDate = false;
+    while ((this.#isRequested || !isUpToDate) && !this.#isClosed) {
+      this.#isRequested = false;
+      const startedAt = this.#parts.clock();
+      if (this.#last === undefined) {
+        this.#last = await this.#parts.newest();
+        // What was read before that change is discarded, and what is read from here on is behind it.
+        this.#discardAll();
+      }
+      isUpToDate = await this.#readRows(this.#last);
+      if (isUpToDate) this.#upToDateAt = startedAt;
     }
-    isUpToDate = await readRows(state.last, state, parts);
-    if (isUpToDate) state.upToDateAt = startedAt;
   }
-}
 
-/** True when these were all rows. */
-async function readRows(
-  last: number,
-  state: FollowingState,
-  parts: ChangeFollowingParts,
-): Promise<boolean> {
-  const rows = await parts.read(last, changeFollowing.rowsMax);
-  if (rows === undefined) {
-    state.last = undefined;
-    return false;
+  /** True when these were all rows. */
+  async #readRows(last: number): Promise<boolean> {
+    const rows = await this.#parts.read(last, changeFollowing.rowsMax);
+    if (rows === undefined) {
+      this.#last = undefined;
+      return false;
+    }
+    for (const row of rows) {
+      if (row.node !== this.#parts.node) this.#forward(row);
+      this.#last = row.sequence;
+    }
+    return rows.length < changeFollowing.rowsMax;
   }
-  for (const row of rows) {
-    if (row.node !== parts.node) forward(row, parts);
-    state.last = row.sequence;
-  }
-  return rows.length < changeFollowing.rowsMax;
-}
 
-function discardAll(state: FollowingState, parts: ChangeFollowingParts): void {
-  state.discardedAt = parts.clock();
-  try {
-    parts.listsChanged('all');
-    parts.follower.changesMissed();
-  } catch (error) {
-    parts.failed(error);
-  }
-}
-
-/** A change that cannot be forwarded does not stop the others. */
-function forward(
-  { changes, lists }: PublishedChanges,
-  { follower, listsChanged, failed }: ChangeFollowingParts,
-): void {
-  if (lists.length > 0) listsChanged(lists);
-  for (const change of changes) {
+  #discardAll(): void {
+    const { clock, listsChanged, follower, failed } = this.#parts;
+    this.#discardedAt = clock();
     try {
-      follower.recordChanged(change);
+      listsChanged('all');
+      follower.changesMissed();
     } catch (error) {
       failed(error);
+    }
+  }
+
+  /** A change that cannot be forwarded does not stop the others. */
+  #forward({ changes, lists }: PublishedChanges): void {
+    const { follower, listsChanged, failed } = this.#parts;
+    if (lists.length > 0) listsChanged(lists);
+    for (const change of changes) {
+      try {
+        follower.recordChanged(change);
+      } catch (error) {
+        failed(error);
+      }
     }
   }
 }

@@ -6,11 +6,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  changeFollowing,
-  type ChangeFollowing,
-  createChangeFollowing,
-} from '../../src/cluster/change-following.ts';
+import { changeFollowing, ChangeFollowing } from '../../src/cluster/change-following.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { publishChanges } from '../../src/storage/records/connection-pool.ts';
 import { openRecords, type OpenRecords, transaction } from '../../src/storage/records/records.ts';
@@ -56,7 +52,7 @@ async function follow(records: OpenRecords, node: string): Promise<Follower> {
   const time = { ms: 0 };
   const timer = { tick: (): void => undefined };
   const { db } = records;
-  const following = createChangeFollowing({
+  const following = new ChangeFollowing({
     node,
     from: await recordChangeRows.newest(db),
     read: (last, max) => recordChangeRows.behind(db, last, max),
@@ -78,7 +74,7 @@ async function follow(records: OpenRecords, node: string): Promise<Follower> {
     },
   });
   opened.push(following);
-  return { ...following, seen, time, tick: () => timer.tick() };
+  return Object.assign(following, { seen, time, tick: () => timer.tick() });
 }
 
 describe('turns', () => {

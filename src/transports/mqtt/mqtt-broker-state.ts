@@ -6,7 +6,7 @@ import type { SetTimer } from '../../structures/timers.ts';
 import type { SparkplugIntake } from '../sparkplug/sparkplug-topic.ts';
 import type { Deadlines } from './mqtt-limits.ts';
 import type { FlowControl, Pace, PublishLimit } from './mqtt-flow-control.ts';
-import type { LogIn } from './mqtt-login-limiter.ts';
+import type { LoginLimiter } from './mqtt-login-limiter.ts';
 import type { Login, LoginOutcome } from './mqtt-login.ts';
 import type { Deliveries } from './mqtt-messages.ts';
 import type { PublishHandler, PublishParts, WillHandler } from './mqtt-publish.ts';
@@ -83,7 +83,7 @@ export interface BrokerState<R extends RoutedDevice> {
   readonly pace: Pace<MqttSession>;
   readonly deadlines: Deadlines<MqttSession>;
   readonly deliveries: Deliveries;
-  readonly logIn: LogIn;
+  readonly logins: LoginLimiter;
   readonly publish: PublishHandler;
   readonly will: WillHandler;
   readonly sparkplug: SparkplugClients;

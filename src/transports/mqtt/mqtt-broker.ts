@@ -17,7 +17,7 @@ import {
   refusePacket,
 } from './mqtt-endings.ts';
 import { FlowControl, Pace } from './mqtt-flow-control.ts';
-import { createLoginLimiter } from './mqtt-login-limiter.ts';
+import { LoginLimiter } from './mqtt-login-limiter.ts';
 import { createDeliveries, type Deliveries } from './mqtt-messages.ts';
 import { MqttOutput, MqttSession, type RoutedDevice, type Will } from './mqtt-session.ts';
 import { messageProperties } from './mqtt-properties.ts';
@@ -84,12 +84,12 @@ export class MqttBroker<R extends RoutedDevice = RoutedDevice> {
       pace: new Pace<MqttSession>(parts.publishLimit, parts.setTimer, events.readOn),
       deadlines: new Deadlines((session, now) => this.#visit(session, now)),
       deliveries,
-      logIn: createLoginLimiter({
-        logIn: parts.logIn,
-        countWebSocket: parts.countWebSocket,
-        refused: parts.refused,
-        admit: (session, organizationId) => this.#admitMember(session, organizationId),
-      }),
+      logins: new LoginLimiter(
+        parts.logIn,
+        parts.countWebSocket,
+        (session, organizationId) => this.#admitMember(session, organizationId),
+        parts.refused,
+      ),
       publish: createPublishHandler(parts, deliveries, flowControl, sparkplug),
       will: createWillHandler(parts, sparkplug),
       sparkplug,
@@ -419,7 +419,7 @@ export class MqttBroker<R extends RoutedDevice = RoutedDevice> {
   }
 
   async #logIn(session: MqttSession, { userName, password, answer }: ConnectLogin): Promise<void> {
-    let refused = await this.#state.logIn(session, userName, password);
+    let refused = await this.#state.logins.logIn(session, userName, password);
     const fault = refused === undefined ? await this.#state.will.check(session) : undefined;
     if (fault === 'foreign') refused = returnCodes.notAuthorized;
     if (fault === 'failed') refused = returnCodes.serverUnavailable;

@@ -9,37 +9,89 @@ import { type ReturnCode, returnCodes } from './mqtt-packet-writer.ts';
 import type { MqttSession } from './mqtt-session.ts';
 import type { MqttTransport } from './mqtt-listeners.ts';
 
-/**
- * Makes the session that of its identity and returns undefined, or returns the code of the refusal.
- * Never rejects its promise.
- */
-export type LogIn = (
-  session: MqttSession,
-  userName: string,
-  password: string,
-) => Promise<ReturnCode | undefined>;
+/** Logs clients in, a limited number at the same time. */
+export class LoginLimiter {
+  readonly #turns = loginTurns(mqttLimits.loginsUnderWayMax);
+  readonly #check: (address: string, login: Login) => Promise<LoginOutcome>;
+  readonly #countWebSocket: (organizationId: string, conn: MqttTransport) => boolean;
+  readonly #admit: (session: MqttSession, organizationId: string) => string | undefined;
+  readonly #refused: (reason: string, about: Readonly<Record<string, string>>) => void;
 
-interface LoginLimiterParts {
-  readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;
-  readonly countWebSocket: (organizationId: string, conn: MqttTransport) => boolean;
-  /** Returns the limit that the connection would exceed, or counts it for its organization. */
-  readonly admit: (session: MqttSession, organizationId: string) => string | undefined;
-  readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
-}
+  constructor(
+    check: (address: string, login: Login) => Promise<LoginOutcome>,
+    countWebSocket: (organizationId: string, conn: MqttTransport) => boolean,
+    /** Returns the limit that the connection would exceed, or counts it for its organization. */
+    admit: (session: MqttSession, organizationId: string) => string | undefined,
+    refused: (reason: string, about: Readonly<Record<string, string>>) => void,
+  ) {
+    this.#check = check;
+    this.#countWebSocket = countWebSocket;
+    this.#admit = admit;
+    this.#refused = refused;
+  }
 
-export function createLoginLimiter(parts: LoginLimiterParts): LogIn {
-  const turns = loginTurns(mqttLimits.loginsUnderWayMax);
-  return async (session, userName, password) => {
+  /**
+   * Makes the session that of its identity and returns undefined, or returns the code of the refusal.
+   * Never rejects its promise.
+   */
+  async logIn(
+    session: MqttSession,
+    userName: string,
+    password: string,
+  ): Promise<ReturnCode | undefined> {
     try {
-      return await turns.run(session.owner, () => authenticate(session, userName, password, parts));
+      return await this.#turns.run(session.owner, () =>
+        this.#authenticate(session, userName, password),
+      );
     } catch (error) {
       // Too many attempts, or an internal error: neither means that the credential is wrong.
       const { address, clientId } = session;
       const reason = error instanceof Problem ? error.problem : 'loginFailed';
-      parts.refused(reason, { address, clientId, reason: String(error) });
+      this.#refused(reason, { address, clientId, reason: String(error) });
       return returnCodes.serverUnavailable;
     }
-  };
+  }
+
+  async #authenticate(
+    session: MqttSession,
+    userName: string,
+    password: string,
+  ): Promise<ReturnCode | undefined> {
+    const { address, clientId } = session;
+    // A client that left while waiting gets no answer, and its login is not counted.
+    if (session.isClosed()) return returnCodes.serverUnavailable;
+    const outcome = await this.#check(address, { clientId, userName, password });
+    if ('refused' in outcome) {
+      this.#refused('wrongCredential', { address, clientId, reason: outcome.refused });
+      return returnCodes.notAuthorized;
+    }
+    if (session.isClosed()) return returnCodes.serverUnavailable;
+    const { organizationId } = outcome.identity;
+    if (session.isWebSocket && !this.#countWebSocket(organizationId, session.conn)) {
+      this.#refused('quotaReached', {
+        address,
+        clientId,
+        organizationId,
+        reason: 'WebSocket quota reached (limit webSockets)',
+      });
+      return returnCodes.serverUnavailable;
+    }
+    session.key = keyOf(outcome.identity, clientId);
+    const limit = this.#admit(session, organizationId);
+    if (limit !== undefined) {
+      this.#refused('quotaReached', {
+        address,
+        clientId,
+        organizationId,
+        reason: `limit ${limit}`,
+      });
+      return returnCodes.serverUnavailable;
+    }
+    session.identity = outcome.identity;
+    session.framer.limit(mqttLimits.packetBytesMax);
+    session.framer.skipLargePublishes();
+    return undefined;
+  }
 }
 
 /**
@@ -51,43 +103,6 @@ export function loginTurns(runningMax: number): FairTurns {
   return new FairTurns({ runningMax, waitingPerKeyMax: strangersMax, keysMax: strangersMax }, () =>
     problem('intakeFull'),
   );
-}
-
-async function authenticate(
-  session: MqttSession,
-  userName: string,
-  password: string,
-  { logIn, countWebSocket, admit, refused }: LoginLimiterParts,
-): Promise<ReturnCode | undefined> {
-  const { address, clientId } = session;
-  // A client that left while waiting gets no answer, and its login is not counted.
-  if (session.isClosed()) return returnCodes.serverUnavailable;
-  const outcome = await logIn(address, { clientId, userName, password });
-  if ('refused' in outcome) {
-    refused('wrongCredential', { address, clientId, reason: outcome.refused });
-    return returnCodes.notAuthorized;
-  }
-  if (session.isClosed()) return returnCodes.serverUnavailable;
-  const { organizationId } = outcome.identity;
-  if (session.isWebSocket && !countWebSocket(organizationId, session.conn)) {
-    refused('quotaReached', {
-      address,
-      clientId,
-      organizationId,
-      reason: 'WebSocket quota reached (limit webSockets)',
-    });
-    return returnCodes.serverUnavailable;
-  }
-  session.key = keyOf(outcome.identity, clientId);
-  const limit = admit(session, organizationId);
-  if (limit !== undefined) {
-    refused('quotaReached', { address, clientId, organizationId, reason: `limit ${limit}` });
-    return returnCodes.serverUnavailable;
-  }
-  session.identity = outcome.identity;
-  session.framer.limit(mqttLimits.packetBytesMax);
-  session.framer.skipLargePublishes();
-  return undefined;
 }
 
 /**
