@@ -26,53 +26,116 @@ const devicesPerQuery = 500;
 
 export type Tallies = (Tally | undefined)[];
 
-export interface BucketPlan extends Pick<BucketRequest, 'topic' | 'dataKey' | 'edges'> {
+/** What a query of buckets asks for, of the rows that one read sees. */
+export class BucketPlan {
+  readonly topic: string;
+  readonly dataKey: string;
+  readonly edges: readonly EpochMs[];
   readonly deviceIds: readonly string[];
   readonly facet: Facet<Tally>;
   readonly grid: Grid;
   readonly from: EpochMs;
   readonly to: EpochMs;
   readonly parts: ReadParts;
-}
 
-export function planOf(request: BucketRequest, parts: ReadParts): BucketPlan {
-  const { deviceIds, topic, dataKey, edges } = request;
-  return {
-    topic,
-    dataKey,
-    edges,
-    parts,
-    deviceIds: [...new Set(deviceIds)],
-    facet: accumulatorOf(request.accumulator).facet,
-    grid: new Grid(edges),
-    from: edges[0] ?? missing('first edge'),
-    to: edges.at(-1) ?? missing('last edge'),
-  };
+  constructor({ deviceIds, topic, dataKey, edges, accumulator }: BucketRequest, parts: ReadParts) {
+    this.topic = topic;
+    this.dataKey = dataKey;
+    this.edges = edges;
+    this.parts = parts;
+    this.deviceIds = [...new Set(deviceIds)];
+    this.facet = accumulatorOf(accumulator).facet;
+    this.grid = new Grid(edges);
+    this.from = edges[0] ?? missing('first edge');
+    this.to = edges.at(-1) ?? missing('last edge');
+  }
+
+  groups(): readonly DeviceGroup[] {
+    const { deviceIds: ids, topic, dataKey, from, to, parts } = this;
+    const { shards, visible, others } = parts;
+    const key = JSON.stringify(dataKey);
+    return shards.flatMap((shard) => {
+      const ofShard = ids.filter((deviceId) => shardOf(deviceId, shards) === shard);
+      return Array.from({ length: Math.ceil(ofShard.length / devicesPerQuery) }, (_, i) => {
+        const deviceIds = ofShard.slice(i * devicesPerQuery, (i + 1) * devicesPerQuery);
+        const where = `${deviceCondition(deviceIds)} and topic = ${quoted(topic)} and ts >= ${int64(from)} and ts < ${int64(to)}${visible.condition(deviceIds, from, others.shipped)}`;
+        return { shard, deviceIds, where, ofKey: `key in ('', ${quoted(key)})` };
+      });
+    });
+  }
+
+  talliesOf(found: Map<string, Tallies>, deviceId: string): Tallies {
+    const known = found.get(deviceId);
+    if (known !== undefined) return known;
+    const tallies: Tallies = new Array(this.edges.length - 1).fill(undefined);
+    found.set(deviceId, tallies);
+    return tallies;
+  }
+
+  tallyAt(tallies: Tallies, bucket: number): Tally {
+    const known = tallies[bucket];
+    if (known !== undefined) return known;
+    const tally = this.facet.start();
+    tallies[bucket] = tally;
+    return tally;
+  }
+
+  /** The bucket of a time within the edges. */
+  bucketOf(at: EpochMs): number {
+    const { edges } = this;
+    let low = 0;
+    let high = edges.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if ((edges[middle] ?? Infinity) <= at) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Adds stored samples in the order of storing within an instant, so that orders are not needed. */
+  async addSamples(
+    { shard, where }: DeviceGroup,
+    deviceIds: readonly string[],
+    found: Map<string, Tallies>,
+  ): Promise<void> {
+    const { facet, dataKey } = this;
+    const rows = shard.stream<SealedRow>(
+      `select device, ts, data from samples where ${where} and device in ${listOf(deviceIds)} order by device, ${oldestFirst}`,
+    );
+    for await (const some of rows)
+      for (const { device, ts, data } of some) {
+        const value = dataValue(JSON.parse(data) as JsonObject, dataKey);
+        if (value === undefined || value === null) continue;
+        const tallies = this.talliesOf(found, device);
+        addValue(facet, this.tallyAt(tallies, this.bucketOf(ts)), value, {
+          timestamp: ts,
+          order: beforeOpenRows,
+        });
+      }
+  }
+
+  /** Open rows of the device, of this node and of others. */
+  openRowsOf(deviceId: string): readonly OpenPlace[] {
+    const { topic, from, to } = this;
+    return openPlacesIn(deviceId, { topics: [topic], from, to }, this.parts);
+  }
+
+  addOpenRows(tallies: Tallies, places: readonly OpenPlace[]): void {
+    const valueOf = valuesOfKey(this.dataKey);
+    for (const { row } of places) {
+      const value = valueOf(row);
+      if (value === undefined || value === null) continue;
+      const { timestamp } = row;
+      const tally = this.tallyAt(tallies, this.bucketOf(timestamp));
+      addValue(this.facet, tally, value, { timestamp, order: row.storedAt + afterSealed });
+    }
+  }
 }
 
 /** The open rows that the buckets need. */
 export function openRangeOf({ deviceIds, topic, edges }: BucketRequest): OpenRange {
   return { deviceIds, topics: [topic], from: edges[0], to: edges.at(-1) };
-}
-
-export function talliesOf(
-  found: Map<string, Tallies>,
-  deviceId: string,
-  { edges }: BucketPlan,
-): Tallies {
-  const known = found.get(deviceId);
-  if (known !== undefined) return known;
-  const tallies: Tallies = new Array(edges.length - 1).fill(undefined);
-  found.set(deviceId, tallies);
-  return tallies;
-}
-
-export function tallyAt(tallies: Tallies, bucket: number, facet: Facet<Tally>): Tally {
-  const known = tallies[bucket];
-  if (known !== undefined) return known;
-  const tally = facet.start();
-  tallies[bucket] = tally;
-  return tally;
 }
 
 export interface DeviceGroup {
@@ -82,20 +145,6 @@ export interface DeviceGroup {
   readonly where: string;
   /** Those of points of the key, and of samples whose keys are not stored. */
   readonly ofKey: string;
-}
-
-export function groupsOf(plan: BucketPlan): readonly DeviceGroup[] {
-  const { deviceIds: ids, topic, dataKey, from, to, parts } = plan;
-  const { shards, visible, others } = parts;
-  const key = JSON.stringify(dataKey);
-  return shards.flatMap((shard) => {
-    const ofShard = ids.filter((deviceId) => shardOf(deviceId, shards) === shard);
-    return Array.from({ length: Math.ceil(ofShard.length / devicesPerQuery) }, (_, i) => {
-      const deviceIds = ofShard.slice(i * devicesPerQuery, (i + 1) * devicesPerQuery);
-      const where = `${deviceCondition(deviceIds)} and topic = ${quoted(topic)} and ts >= ${int64(from)} and ts < ${int64(to)}${visible.condition(deviceIds, from, others.shipped)}`;
-      return { shard, deviceIds, where, ofKey: `key in ('', ${quoted(key)})` };
-    });
-  });
 }
 
 /** 18.16 does not use the range of times behind a list. */
@@ -133,60 +182,13 @@ export function addRows(
   rows: readonly AggregateRow[],
   { aggregate, plan, found, inexact }: AggregatedRead,
 ): void {
-  const { edges, facet, grid } = plan;
   for (const row of rows) {
     if (row.opaque === 1 || !aggregate.isExact(row)) inexact.add(row.device);
     if (inexact.has(row.device)) continue;
-    const bucket = bucketOf(edges, grid.timeOf(row.cell));
-    const tally = tallyAt(talliesOf(found, row.device, plan), bucket, facet);
+    const bucket = plan.bucketOf(plan.grid.timeOf(row.cell));
+    const tally = plan.tallyAt(plan.talliesOf(found, row.device), bucket);
     tally.count += row.n;
     aggregate.add(tally, row);
-  }
-}
-
-/** In the order of storing within an instant, so that orders are not needed. */
-export async function addSamples(
-  { shard, where }: DeviceGroup,
-  deviceIds: readonly string[],
-  plan: BucketPlan,
-  found: Map<string, Tallies>,
-): Promise<void> {
-  const { edges, facet, dataKey } = plan;
-  const rows = shard.stream<SealedRow>(
-    `select device, ts, data from samples where ${where} and device in ${listOf(deviceIds)} order by device, ${oldestFirst}`,
-  );
-  for await (const some of rows)
-    for (const { device, ts, data } of some) {
-      const value = dataValue(JSON.parse(data) as JsonObject, dataKey);
-      if (value === undefined || value === null) continue;
-      const tallies = talliesOf(found, device, plan);
-      addValue(facet, tallyAt(tallies, bucketOf(edges, ts), facet), value, {
-        timestamp: ts,
-        order: beforeOpenRows,
-      });
-    }
-}
-
-/** Open rows of the device, of this node and of others. */
-export function openRowsOf(
-  deviceId: string,
-  { topic, from, to, parts }: BucketPlan,
-): readonly OpenPlace[] {
-  return openPlacesIn(deviceId, { topics: [topic], from, to }, parts);
-}
-
-export function addOpenRows(
-  tallies: Tallies,
-  places: readonly OpenPlace[],
-  { edges, facet, dataKey }: BucketPlan,
-): void {
-  const valueOf = valuesOfKey(dataKey);
-  for (const { row } of places) {
-    const value = valueOf(row);
-    if (value === undefined || value === null) continue;
-    const { timestamp } = row;
-    const tally = tallyAt(tallies, bucketOf(edges, timestamp), facet);
-    addValue(facet, tally, value, { timestamp, order: row.storedAt + afterSealed });
   }
 }
 
@@ -252,16 +254,4 @@ function divisorOf(a: number, b: number): number {
   let [left, right] = [a, b];
   while (right !== 0) [left, right] = [right, left % right];
   return left;
-}
-
-/** The bucket of a time within the edges. */
-export function bucketOf(edges: readonly EpochMs[], at: EpochMs): number {
-  let low = 0;
-  let high = edges.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if ((edges[middle] ?? Infinity) <= at) low = middle;
-    else high = middle;
-  }
-  return low;
 }

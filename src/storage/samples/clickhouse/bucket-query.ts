@@ -9,22 +9,14 @@ import { type DataShape, ShapeInterner } from '../../log/data-shape.ts';
 import type { BucketRequest, SampleStore, ValuesRequest } from '../sample-store.ts';
 import {
   addAggregates,
-  addOpenRows,
   addRows,
-  addSamples,
   type AggregatedRead,
-  bucketOf,
-  type BucketPlan,
+  BucketPlan,
   deviceCondition,
   type DeviceGroup,
-  groupsOf,
   mayNameElement,
   openRangeOf,
-  openRowsOf,
-  planOf,
   type Tallies,
-  talliesOf,
-  tallyAt,
 } from './bucket-plan.ts';
 import { shardOf } from './flusher.ts';
 import {
@@ -65,15 +57,15 @@ export async function queryBuckets(
 ): ReturnType<SampleStore['buckets']> {
   const ofHours = request.source === 'hours' ? await queryHours(request, parts) : undefined;
   if (ofHours !== undefined) return ofHours;
-  const plan = planOf(request, await readPartsOf(parts, openRangeOf(request)));
+  const plan = new BucketPlan(request, await readPartsOf(parts, openRangeOf(request)));
   const inMemory = talliesInMemory(plan);
-  if (inMemory !== undefined) return request.deviceIds.map((id) => talliesOf(inMemory, id, plan));
+  if (inMemory !== undefined) return request.deviceIds.map((id) => plan.talliesOf(inMemory, id));
   const found = new Map<string, Tallies>();
   // The open rows and the border of the others, of one moment.
-  const open = plan.deviceIds.map((deviceId) => [deviceId, openRowsOf(deviceId, plan)] as const);
-  for (const group of groupsOf(plan)) await addGroup(group, plan, found);
-  for (const [deviceId, rows] of open) addOpenRows(talliesOf(found, deviceId, plan), rows, plan);
-  return request.deviceIds.map((deviceId) => talliesOf(found, deviceId, plan));
+  const open = plan.deviceIds.map((deviceId) => [deviceId, plan.openRowsOf(deviceId)] as const);
+  for (const group of plan.groups()) await addGroup(group, plan, found);
+  for (const [deviceId, rows] of open) plan.addOpenRows(plan.talliesOf(found, deviceId), rows);
+  return request.deviceIds.map((deviceId) => plan.talliesOf(found, deviceId));
 }
 
 /** Devices whose aggregates are not exact are read sample by sample. */
@@ -85,13 +77,13 @@ async function addGroup(
   const { facet, dataKey } = plan;
   const aggregate = aggregateOf(facet);
   if (aggregate === undefined || mayNameElement(dataKey)) {
-    await addSamples(group, group.deviceIds, plan, found);
+    await plan.addSamples(group, group.deviceIds, found);
     return;
   }
   const inexact = new Set<string>();
   await addAggregates(group, { aggregate, plan, found, inexact });
   for (const deviceId of inexact) found.delete(deviceId);
-  if (inexact.size > 0) await addSamples(group, [...inexact], plan, found);
+  if (inexact.size > 0) await plan.addSamples(group, [...inexact], found);
 }
 
 // Hour query: tallies from hours in ClickHouse, partials in memory and open rows of one moment.
@@ -117,9 +109,9 @@ async function queryHours(
     const others = await store.otherHours.read();
     if (others === undefined || store.hours.known() === undefined) return undefined;
     const parts = await readPartsOf(store, openRangeOf(request));
-    const plan = planOf(request, parts);
+    const plan = new BucketPlan(request, parts);
     const inMemory = talliesInMemory(plan);
-    if (inMemory !== undefined) return request.deviceIds.map((id) => talliesOf(inMemory, id, plan));
+    if (inMemory !== undefined) return request.deviceIds.map((id) => plan.talliesOf(inMemory, id));
     const known = parts.hours.known();
     // Hours contain what was removed until it is deleted.
     const isRemoving = request.deviceIds.some((id) => parts.visible.removed.has(id));
@@ -128,7 +120,7 @@ async function queryHours(
       readHours({ aggregate, plan, known, others, found: new Map(), inexact: new Set() }),
       parts.otherHours.isComplete(others),
     ]);
-    if (isComplete) return request.deviceIds.map((deviceId) => talliesOf(found, deviceId, plan));
+    if (isComplete) return request.deviceIds.map((deviceId) => plan.talliesOf(found, deviceId));
   }
   return undefined;
 }
@@ -141,11 +133,11 @@ function isBehind({ ends }: OtherHours, { others }: ReadParts): boolean {
 /** Everything up to the first statement belongs to one moment. */
 async function readHours(read: HourRead): Promise<Map<string, Tallies>> {
   const { plan, found, inexact } = read;
-  const open = plan.deviceIds.map((deviceId) => [deviceId, openRowsOf(deviceId, plan)] as const);
+  const open = plan.deviceIds.map((deviceId) => [deviceId, plan.openRowsOf(deviceId)] as const);
   addPartials(read);
   const ofHours = hourStatements(read);
   const ofPoints = pointConditions(read);
-  const groups = groupsOf(plan);
+  const groups = plan.groups();
   const aggregate = aggregateOf(plan.facet);
   const addPoints = async (): Promise<void> => {
     if (aggregate === undefined) return;
@@ -160,25 +152,25 @@ async function readHours(read: HourRead): Promise<Map<string, Tallies>> {
   ]);
   for (const deviceId of inexact) found.delete(deviceId);
   for (const group of groups) await addInexact(group, read);
-  for (const [deviceId, rows] of open) addOpenRows(talliesOf(found, deviceId, plan), rows, plan);
+  for (const [deviceId, rows] of open) plan.addOpenRows(plan.talliesOf(found, deviceId), rows);
   return found;
 }
 
 async function addInexact(group: DeviceGroup, { inexact, plan, found }: HourRead): Promise<void> {
   const deviceIds = group.deviceIds.filter((deviceId) => inexact.has(deviceId));
-  if (deviceIds.length > 0) await addSamples(group, deviceIds, plan, found);
+  if (deviceIds.length > 0) await plan.addSamples(group, deviceIds, found);
 }
 
 function addPartials(read: HourRead): void {
   const { aggregate, plan, known, found, inexact } = read;
-  const { deviceIds, edges, facet } = plan;
+  const { deviceIds } = plan;
   const placeOf = placesOfKey(plan);
   for (const partials of known.partials)
     for (const deviceId of deviceIds)
       for (const [hourAt, partial] of partialsOfHours(deviceId, partials, placeOf, read)) {
         const row = aggregate.rowOf(partial, hourAt);
         if (!aggregate.isExact(row)) inexact.add(deviceId);
-        const tally = tallyAt(talliesOf(found, deviceId, plan), bucketOf(edges, hourAt), facet);
+        const tally = plan.tallyAt(plan.talliesOf(found, deviceId), plan.bucketOf(hourAt));
         tally.count += row.n;
         aggregate.add(tally, row);
       }

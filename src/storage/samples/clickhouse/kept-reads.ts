@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../model/instant.ts';
 import { missing } from '../../../structures/missing.ts';
 import type { SampleRange, SampleScan } from '../sample-store.ts';
-import { addOpenRows, type BucketPlan, type Tallies, talliesOf } from './bucket-plan.ts';
+import type { BucketPlan, Tallies } from './bucket-plan.ts';
 import type { LoadedRows, LoadRequest, LoadRows, WantedRows } from './kept-rows.ts';
 import { type OpenPlace, placeOf } from './open-rows.ts';
 import { openPlacesIn, type ReadParts, type StoreParts } from './store-parts.ts';
@@ -130,7 +130,7 @@ export function talliesInMemory(plan: BucketPlan): Map<string, Tallies> | undefi
   const places = placesInMemory(plan.deviceIds, plan, plan.parts);
   if (places === undefined) return undefined;
   const found = new Map<string, Tallies>();
-  for (const [deviceId, rows] of places) addOpenRows(talliesOf(found, deviceId, plan), rows, plan);
+  for (const [deviceId, rows] of places) plan.addOpenRows(plan.talliesOf(found, deviceId), rows);
   return found;
 }
 

@@ -1,4 +1,4 @@
-// The segments of the store: committing new ones and removing old ones through the manifest, one change at a time.
+// The segments of the store: those that count at a start, and committing new ones and removing old ones through the manifest, one change at a time.
 import { rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
@@ -7,16 +7,23 @@ import {
   replaceChecked,
   syncDirectory,
 } from '../../../log/durable-file.ts';
-import type { Chunk } from '../chunks/chunk.ts';
+import { type Chunk, DamagedChunk } from '../chunks/chunk.ts';
 import { SegmentFile } from './segment-file.ts';
-import { type ChunkPlace, writeSegment } from './chunk-segment.ts';
+import {
+  type ChunkPlace,
+  type Interners,
+  type OpenedSegment,
+  openSegment,
+  writeSegment,
+} from './chunk-segment.ts';
 import type { Series } from '../rows/series.ts';
 import type { PendingRemovals, Removal, Removals } from '../rows/removals.ts';
 import type { RunIndex } from '../runs/run-file.ts';
 import { missing } from '../../../../structures/missing.ts';
 import { earliest, type EpochMs } from '../../../../model/instant.ts';
 import { refuseOtherFormat } from '../../../../model/problem.ts';
-import type { SampleRange, UnreadableSamples } from '../../sample-store.ts';
+import type { SampleRange, StoreDamage, UnreadableSamples } from '../../sample-store.ts';
+import { namesIn } from '../../../log/journal-block.ts';
 
 // The manifest: which segments count and which are lost, and from where on the journal must be replayed. Replaced as a whole.
 
@@ -70,9 +77,9 @@ type DroppedDevices = Readonly<
 >;
 
 /** Of the oldest and of the newest sample. */
-export type Times = readonly [oldest: EpochMs, newest: EpochMs];
+type Times = readonly [oldest: EpochMs, newest: EpochMs];
 
-export function timesOf(members: readonly { readonly chunk: Chunk }[]): Times {
+function timesOf(members: readonly { readonly chunk: Chunk }[]): Times {
   let oldest = Number.MAX_SAFE_INTEGER;
   let newest = Number.MIN_SAFE_INTEGER;
   for (const { chunk } of members) {
@@ -83,7 +90,7 @@ export function timesOf(members: readonly { readonly chunk: Chunk }[]): Times {
 }
 
 /** What the manifest says of the times of these segments. */
-export function timesIn({ times }: Manifest, names: readonly string[]): Record<string, Times> {
+function timesIn({ times }: Manifest, names: readonly string[]): Record<string, Times> {
   return Object.fromEntries(
     names.flatMap((name) => (times[name] === undefined ? [] : [[name, times[name]]])),
   );
@@ -96,7 +103,7 @@ export function segmentNumber(name: string): number {
 // Names in the list of what a segment replaces, besides those of segments.
 
 /** A chunk at a place of another segment. */
-export function chunkName(segment: string, offset: number): string {
+function chunkName(segment: string, offset: number): string {
   return `${segment}@${offset}`;
 }
 
@@ -106,7 +113,7 @@ function numberName(device: number): string {
 }
 
 /** The number of such a name; undefined for other names. */
-export function numberNamed(name: string): number | undefined {
+function numberNamed(name: string): number | undefined {
   return name.startsWith('#') ? Number(name.slice(1)) : undefined;
 }
 
@@ -191,6 +198,220 @@ export class LostSegments {
     }
   }
 }
+
+// Which segment files of the folder count: those of the manifest, those that are newer than it, and what becomes of the others.
+
+const orphanSuffix = '.orphan';
+
+export interface SegmentFolder {
+  readonly directory: string;
+  readonly interners: Interners;
+  /** The first position in the files of the log; undefined without any. */
+  readonly logStart: number | undefined;
+  /** Whether the folder may be changed. */
+  readonly repair: boolean;
+}
+
+/**
+ * Opens the segments that count. A file that the manifest does not name is never deleted: one with
+ * a newer number counts, because a commit was under way or the manifest is an older copy; any other
+ * is moved aside as `*.orphan`. Changes the folder only when `repair` is set. Throws
+ * OtherFormatError for files of another format.
+ */
+export async function countedSegments(folder: SegmentFolder): Promise<{
+  readonly manifest: Manifest;
+  readonly segments: readonly OpenedSegment[];
+  readonly damage: readonly StoreDamage[];
+}> {
+  const { directory, interners, logStart, repair } = folder;
+  const files = await namesIn(directory);
+  const names = files.filter((name) => /^\d{10}\.segment$/.test(name)).sort();
+  const found = await readManifest(directory);
+  // Before the first commit there is no manifest, and everything is in the journal.
+  const isNew = found === 'missing' && names.length === 0 && (logStart ?? 0) === 0;
+  const isTrusted = isNew || typeof found !== 'string';
+  const manifest =
+    typeof found === 'string' ? { ...emptyManifest, replayFrom: logStart ?? 0 } : found;
+  const named = [...manifest.segments, ...manifest.lost];
+  const unnamed = names.filter((name) => !named.includes(name) && !manifest.removed.includes(name));
+  const isNewer = (name: string): boolean =>
+    !isTrusted || segmentNumber(name) >= manifest.nextSegment;
+  const ofManifest = openAll(directory, named, interners);
+  const newer = openAll(directory, unnamed.filter(isNewer), interners);
+  const opened = [...ofManifest.opened, ...newer.opened];
+  const replaced = new Set(opened.flatMap(({ replaces }) => replaces));
+  const retiring = [...replaced].flatMap((name) => numberNamed(name) ?? []);
+  for (const { file } of opened) if (replaced.has(file.name)) file.close();
+  const segments = opened.filter(({ file }) => !replaced.has(file.name));
+  const lost = ofManifest.unreadable.filter(({ name }) => !replaced.has(name));
+  const aside = [
+    ...unnamed
+      .filter((name) => !isNewer(name) && !replaced.has(name))
+      .map((name) => ({ name, reason: 'the manifest does not name it' })),
+    ...newer.unreadable.filter(({ name }) => !replaced.has(name)),
+  ];
+  const damage: StoreDamage[] = [
+    ...manifestDamage(join(directory, 'manifest.json'), isNew ? 'new' : found, logStart),
+    ...lost.map(({ name, reason }) => ({
+      kind: 'segment' as const,
+      path: join(directory, name),
+      reason,
+    })),
+    ...aside.map(({ name, reason }) => ({
+      kind: 'segment' as const,
+      path: join(directory, name),
+      reason: `${reason}; ${repair ? 'moved' : 'the next start moves it'} aside as ${name}${orphanSuffix}`,
+    })),
+  ];
+  const next: Manifest = {
+    ...manifest,
+    retiring: [...new Set([...manifest.retiring, ...retiring])],
+    deadChunks: foundDeadChunks(manifest, segments, replaced),
+    nextSegment: Math.max(manifest.nextSegment, ...files.map(numberBehind)),
+    segments: segments.map(({ file }) => file.name),
+    lost: lost.map(({ name }) => name),
+    times: timesOfAll(manifest, segments),
+    // Of segments that the manifest does not name it is not known which rows count no more.
+    retired: newer.opened.length > 0 ? unknownRetired : manifest.retired,
+    removed: [...manifest.removed, ...names.filter((name) => replaced.has(name))],
+  };
+  // The first manifest comes before the first segment: without it, one that a crash left alone
+  // would look like a lost manifest.
+  const isChanged =
+    found === 'missing' ||
+    !isTrusted ||
+    String(next.segments) !== String(manifest.segments) ||
+    aside.length > 0;
+  if (repair) {
+    if (isChanged)
+      damage.push(
+        ...(await putRight(
+          directory,
+          next,
+          aside.map(({ name }) => name),
+        )),
+      );
+    await clearAway(directory, files, next.removed);
+  }
+  return { manifest: next, segments, damage };
+}
+
+/** Those of the manifest, and those that a segment replaces which the manifest does not know yet. */
+function foundDeadChunks(
+  { deadChunks }: Manifest,
+  segments: readonly OpenedSegment[],
+  replaced: ReadonlySet<string>,
+): Manifest['deadChunks'] {
+  const dead = segments.map(({ file: { name }, placed }): [string, number[]] => {
+    const known = new Set(deadChunks[name]);
+    for (const { chunk } of placed)
+      if (replaced.has(chunkName(name, chunk.offset))) known.add(chunk.offset);
+    return [name, [...known]];
+  });
+  return Object.fromEntries(dead.filter(([, offsets]) => offsets.length > 0));
+}
+
+/** As they are read, and of lost segments as the manifest has them. */
+function timesOfAll(manifest: Manifest, segments: readonly OpenedSegment[]): Record<string, Times> {
+  const read = segments.map(({ file, placed, run }): [string, Times] => [
+    file.name,
+    run === undefined ? timesOf(placed) : [run.head.oldest, run.head.newest],
+  ]);
+  return {
+    ...timesIn(manifest, [...manifest.segments, ...manifest.lost]),
+    ...Object.fromEntries(read),
+  };
+}
+
+function openAll(
+  directory: string,
+  names: readonly string[],
+  interners: Interners,
+): {
+  readonly opened: OpenedSegment[];
+  readonly unreadable: { readonly name: string; readonly reason: string }[];
+} {
+  const opened: OpenedSegment[] = [];
+  const unreadable: { name: string; reason: string }[] = [];
+  for (const name of names) {
+    try {
+      opened.push(openSegment(join(directory, name), interners));
+    } catch (error) {
+      const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      if (!missing && !(error instanceof DamagedChunk)) throw error;
+      unreadable.push({ name, reason: missing ? 'The file is missing' : (error as Error).message });
+    }
+  }
+  return { opened, unreadable };
+}
+
+function manifestDamage(
+  path: string,
+  found: Manifest | 'missing' | 'damaged' | 'new',
+  journalStart: number | undefined,
+): StoreDamage[] {
+  if (found === 'new') return [];
+  const told = (reason: string): StoreDamage[] => [{ kind: 'manifest', path, reason }];
+  if (found === 'missing') return told('The file is missing; every segment in the folder counts');
+  if (found === 'damaged')
+    return told('The checksum does not fit; every segment in the folder counts');
+  if (journalStart === undefined || journalStart <= found.replayFrom) return [];
+  // The journal is dropped only behind the manifest, so this one is an older copy, or files of the
+  // journal are gone.
+  return told(
+    `It is older than the journal, whose entries from ${found.replayFrom} to ${journalStart} are not there; every newer segment in the folder counts`,
+  );
+}
+
+/** The smallest number that no segment file of the folder has, whatever became of it. */
+function numberBehind(name: string): number {
+  return /^\d{10}\.segment/.test(name) ? segmentNumber(name) + 1 : 0;
+}
+
+/**
+ * Moves files aside and writes the manifest. What the disk refuses now is tried again at the next
+ * start.
+ */
+async function putRight(
+  directory: string,
+  manifest: Manifest,
+  aside: readonly string[],
+): Promise<StoreDamage[]> {
+  try {
+    for (const name of aside)
+      await rename(join(directory, name), join(directory, name + orphanSuffix));
+    if (aside.length > 0) await syncDirectory(directory);
+    await writeManifest(directory, manifest);
+    return [];
+  } catch (error) {
+    return [
+      {
+        kind: 'manifest',
+        path: join(directory, 'manifest.json'),
+        reason: `Not written: ${String(error)}`,
+      },
+    ];
+  }
+}
+
+/**
+ * Removes files whose contents are in other segments or were dropped, and halves of segments that
+ * were never committed.
+ */
+async function clearAway(
+  directory: string,
+  files: readonly string[],
+  removed: readonly string[],
+): Promise<void> {
+  const halves = files.filter((name) => /^\.\d{10}\.segment\.new$/.test(name));
+  for (const name of [...removed, ...halves]) {
+    await unlink(join(directory, name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+  }
+}
+
+// The segments that count, and their changes.
 
 /** Kept so that a full disk can still be told what to give back. */
 const reserveBytes = 256 * 1024;
