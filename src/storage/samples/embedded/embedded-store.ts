@@ -18,17 +18,15 @@ import type {
   SampleScan,
   SampleStore,
   UnreadableSamples,
+  MeasuredTopic,
   ValuesRequest,
 } from '../sample-store.ts';
 import type { ValueBatch } from '../../../query/summaries/ordered-values.ts';
 import { refuseUnreadable } from '../reported-reads.ts';
 import { ChunkSealer } from './chunk-sealer.ts';
-import type { DecodedChunks } from './queries/sealed-rows.ts';
 import { EntryWriter } from './entry-writer.ts';
 import type { DeviceNumbers } from './memtables/device-numbers.ts';
-import type { ShapeTables } from './memtables/shape-tables.ts';
 import { TableMerger, TableSealer } from './memtables/table-sealer.ts';
-import type { ActiveReads } from './segments/segment-file.ts';
 import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
 import {
   keptTopicsMax,
@@ -46,7 +44,7 @@ import {
 } from './queries/row-scan.ts';
 import { Retention } from './retention/retention.ts';
 import { RemovalWork } from './retention/removing.ts';
-import { guarded, type Removals, withoutRemoved } from './rows/removals.ts';
+import { guarded, withoutRemoved } from './rows/removals.ts';
 import { keysOfTopics, measuredKeys, topicsOf, usage } from './rows/key-statistics.ts';
 import { type Origin, placeOf, rowAt, type RowGroup } from './rows/open-rows.ts';
 import { type Device, type SeriesRegistry, unreadableSamples } from './rows/series.ts';
@@ -103,16 +101,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     const ofTables = number === undefined ? 0 : tables.marks.nextOrder(number);
     return Math.max(ofTables, deviceOf(deviceId)?.nextOrder ?? 0);
   }, limits.newestSampleBytes);
-  const reads = createStoreReads({
-    deviceOf,
-    tables,
-    decoded: contents.decoded,
-    removals: registry.removals,
-    newest,
-    lost: new LostSegments(manifest),
-    readers,
-    slices: contents.slices,
-  });
+  const reads = new StoreReads(contents, deviceOf, newest, new LostSegments(manifest));
 
   async function idle(): Promise<void> {
     await removing.idle();
@@ -136,7 +125,16 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     compare: writer.compare,
     numbered: writer.numbered,
     ends: writer.ends,
-    ...reads,
+    samples: (scan) => reads.samples(scan),
+    exportSamples: (range) => reads.exportSamples(range),
+    exportColumns: (range) => reads.exportColumns(range),
+    exportMoved: (deviceId) => reads.exportMoved(deviceId),
+    topics: (deviceId) => reads.topics(deviceId),
+    count: (deviceId, ranges) => reads.count(deviceId, ranges),
+    latest: (request) => reads.latest(request),
+    buckets: (request) => reads.buckets(request),
+    values: (request) => reads.values(request),
+    measuredKeys: (deviceId, topicsMax) => reads.measuredKeys(deviceId, topicsMax),
     mayHold: async (deviceId) =>
       registry.notDropped.has(deviceId) || (await reads.topics(deviceId)).length > 0,
     usage: async () => usage(registry, tables),
@@ -216,73 +214,6 @@ const runsPerSlice = 1_000;
 const skippedPerSlice = 50_000;
 const groupsPerSlice = 64;
 
-type StoreReads = Pick<
-  SampleStore,
-  | 'samples'
-  | 'exportSamples'
-  | 'exportColumns'
-  | 'topics'
-  | 'count'
-  | 'latest'
-  | 'buckets'
-  | 'values'
-  | 'measuredKeys'
-> & {
-  /** All rows of the device with their origin, oldest first, those of one instant as they were stored. */
-  readonly exportMoved: (deviceId: string) => AsyncIterable<MovedBatch>;
-};
-
-interface StoreReadsParts {
-  /** Throws when the store is closed. */
-  readonly deviceOf: (id: string) => Device | undefined;
-  readonly tables: ShapeTables;
-  readonly decoded: DecodedChunks;
-  readonly removals: Removals;
-  readonly newest: NewestSamples;
-  readonly lost: LostSegments;
-  readonly readers: ActiveReads;
-  readonly slices: Slices;
-}
-
-function createStoreReads(parts: StoreReadsParts): StoreReads {
-  const { deviceOf, tables } = parts;
-  return {
-    exportSamples: (range) => exportSamples(range, parts),
-    exportColumns: (range) => exportColumns(range, parts),
-    async *exportMoved(deviceId) {
-      for await (const { rows, unreadable } of exportRows({ deviceId, build: movedSample }, parts))
-        yield { samples: rows, unreadable };
-    },
-    samples: async (scan) => {
-      const unreadable: UnreadableSamples[] = [];
-      const report = (samples: UnreadableSamples) => void unreadable.push(samples);
-      return { samples: await findSamples({ ...scan, unreadable: report }, parts), unreadable };
-    },
-    topics: async (deviceId) => {
-      const left = topicsLeft(deviceId, parts);
-      const topics = left ?? topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId));
-      return topics.map(({ topic, newest }) => ({ topic, newest }));
-    },
-    count: (deviceId, ranges) => countRows(deviceId, ranges, parts),
-    latest: (request) => findLatest(request, parts),
-    buckets: (request) => findBuckets(request, parts),
-    values: (request) => findValues(request, parts),
-    measuredKeys: async (deviceId, topicsMax) => {
-      const left = topicsLeft(deviceId, parts);
-      if (left !== undefined) return keysOfTopics(left, topicsMax);
-      return measuredKeys(topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)), topicsMax);
-    },
-  };
-}
-
-async function* exportSamples(
-  range: SampleRange,
-  parts: StoreReadsParts,
-): AsyncGenerator<FoundSamples> {
-  for await (const { rows, unreadable } of exportRows({ ...range, build: asItIs }, parts))
-    yield { samples: rows, unreadable };
-}
-
 const movedSample = (sample: Sample, { workspaceId, dataFlowId }: Origin): MovedSample => ({
   ...sample,
   workspaceId,
@@ -297,273 +228,318 @@ interface FoundRows<Built> extends Pick<FoundSamples, 'unreadable'> {
 
 type RowsToExport<Built> = SampleRange & Pick<RowsToWalk<Built>, 'build'>;
 
-/** Oldest first, in batches. */
-function exportRows<Built>(
-  range: RowsToExport<Built>,
-  parts: StoreReadsParts,
-): AsyncGenerator<FoundRows<Built>> {
-  return exportBatches(range, parts, (reader) => {
-    const walk = new RowWalk({ ...range, direction: 'oldest', reader });
-    return () => takeRows(walk, samplesPerSlice);
-  });
-}
-
-async function* exportColumns(
-  range: SampleRange,
-  parts: StoreReadsParts,
-): AsyncGenerator<FoundRuns> {
-  const batches = exportBatches(range, parts, (reader) => {
-    const walk = walkSamples(range, 'oldest', reader);
-    return () => takeRuns(walk);
-  });
-  for await (const { rows, unreadable } of batches) yield { runs: rows, unreadable };
-}
-
-async function* exportBatches<Built>(
-  range: SampleRange,
-  parts: StoreReadsParts,
-  begin: (reader: RowReader) => () => readonly Built[],
-): AsyncGenerator<FoundRows<Built>> {
-  const { lost, readers, slices } = parts;
-  let unreadable: UnreadableSamples[] = [];
-  const reported = {
-    ...range,
-    unreadable: (samples: UnreadableSamples) => void unreadable.push(samples),
-  };
-  const end = readers.begin();
-  try {
-    lost.report(reported);
-    const reader = readerOf(reported, parts);
-    reportDamaged(reported, reader);
-    const next = begin(reader);
-    for (;;) {
-      const rows = next();
-      if (rows.length > 0 || unreadable.length > 0) yield { rows, unreadable };
-      if (rows.length === 0) return;
-      unreadable = [];
-      await slices.pause();
-    }
-  } finally {
-    end();
-  }
-}
-
-async function findSamples(
-  scan: SampleScan & ReportedRange,
-  parts: StoreReadsParts,
-): Promise<Sample[]> {
-  const { lost, readers, slices } = parts;
-  const newest = scan.limit === 1 && scan.skip === 0 ? newestInRange(scan, parts) : undefined;
-  if (newest !== undefined) {
-    lost.report({ ...scan, from: newest.timestamp });
-    return [newest];
-  }
-  const samples: Sample[] = [];
-  const end = readers.begin();
-  try {
-    const rowsMax = scan.skip + scan.limit;
-    const walk = walkSamples(scan, 'newest', readerOf(scan, parts), rowsMax);
-    await skip(walk, scan.skip, slices);
-    for (;;) {
-      const wanted = Math.min(samplesPerSlice, scan.limit - samples.length);
-      const taken = takeRows(walk, wanted);
-      samples.push(...taken);
-      if (taken.length < wanted || samples.length === scan.limit) break;
-      await slices.pause();
-    }
-  } finally {
-    end();
-  }
-  // A full answer asks for nothing before its last sample.
-  const last = samples.length === scan.limit ? samples.at(-1) : undefined;
-  lost.report(last === undefined ? scan : { ...scan, from: last.timestamp });
-  return samples;
-}
-
-/** The newest sample of the range when it is one that is kept; else it must be looked for. */
-function newestInRange(
-  { deviceId, topic, from = Number.NEGATIVE_INFINITY, to }: SampleRange,
-  parts: StoreReadsParts,
-): Sample | undefined {
-  if (to !== undefined) return undefined;
-  const all = newestOf(deviceId, parts);
-  const [first, second] =
-    topic === undefined ? (all ?? []) : (all ?? []).filter(({ sample }) => sample.topic === topic);
-  // Of samples of one instant, the one that was stored last counts.
-  if (first === undefined || first.sample.timestamp === second?.sample.timestamp) return undefined;
-  return first.sample.timestamp >= from ? first.sample : undefined;
-}
-
-/** The newest sample of each topic, newest first; undefined when not all of them are known or readable. */
-function newestOf(deviceId: string, parts: StoreReadsParts): readonly NewestSample[] | undefined {
-  const { newest, deviceOf, tables } = parts;
-  const kept = newest.of(deviceId);
-  if (kept !== undefined) return kept;
-  const topics = topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId));
-  if (topics.length > keptTopicsMax) return undefined;
-  let isComplete = true;
-  const reader = readerOf({ deviceId, unreadable: () => void (isComplete = false) }, parts);
-  const build = (sample: Sample, origin: Origin): NewestSample => ({ sample, origin });
-  const found = topics.flatMap(({ topic, newest: from }) => {
-    const range = { deviceId, topic, from };
-    return new RowWalk({ ...range, direction: 'newest', reader, build, rowsMax: 1 }).next() ?? [];
-  });
-  if (!isComplete || found.length < topics.length) return undefined;
-  found.sort((a, b) => newestFirst(a.sample, b.sample));
-  newest.keep(deviceId, found);
-  return found;
-}
-
-async function findLatest(request: LatestRequest, parts: StoreReadsParts): Promise<FoundLatest> {
-  const { deviceOf, tables, lost, readers, slices } = parts;
-  const unreadable: UnreadableSamples[] = [];
-  const report = (samples: UnreadableSamples) => void unreadable.push(samples);
-  const end = readers.begin();
-  try {
-    const samples = await latestSamples(request, {
-      topicsOf: (deviceId) => topicsOf(deviceOf(deviceId), tables.tablesOf(deviceId)),
-      newestOf: (deviceId) => newestOf(deviceId, parts),
-      slices,
-      readerOf: (deviceId) => readerOf({ deviceId, unreadable: report }, parts),
-    });
-    // What was lost may have been newer than what was found.
-    for (const [i, deviceId] of request.deviceIds.entries()) {
-      const oldest = samples[i]?.at(-1)?.timestamp ?? request.from;
-      lost.report({ deviceId, ...(oldest !== undefined && { from: oldest }), unreadable: report });
-    }
-    return { samples, unreadable };
-  } finally {
-    end();
-  }
-}
-
-async function findBuckets(
-  request: BucketRequest,
-  parts: StoreReadsParts,
-): ReturnType<SampleStore['buckets']> {
-  const { lost, readers } = parts;
-  const { deviceIds, topic, edges } = request;
-  const [deviceId] = deviceIds;
-  // Any of the devices may have had samples there, and a number without them would be wrong.
-  if (deviceId !== undefined)
-    lost.report({
-      deviceId,
-      topic,
-      ...endsOf(edges),
-      unreadable: refuseUnreadable,
-    });
-  const end = readers.begin();
-  try {
-    return await queryBuckets(request, parts);
-  } finally {
-    end();
-  }
-}
-
-async function* findValues(
-  request: ValuesRequest,
-  parts: StoreReadsParts,
-): AsyncGenerator<ValueBatch> {
-  const { deviceId } = request;
-  const end = parts.readers.begin();
-  try {
-    const reader = readerOf({ deviceId, unreadable: refuseUnreadable }, parts);
-    yield* orderedValues(request, { ...parts, reader });
-  } finally {
-    end();
-  }
-}
-
-/** A reader that reports what it leaves out, once each. */
-function readerOf(
-  { deviceId, unreadable }: ReportedRange,
-  { deviceOf, tables, decoded, removals: all }: StoreReadsParts,
-): RowReader {
-  const reported = new Set<string>();
-  const device = deviceOf(deviceId);
-  return {
-    groupsBetween: (wanted, from, to) => {
-      const found = tables.groupsOf(deviceId, wanted, [from, to]);
-      for (const { topic, series } of matchingSeries(device, wanted))
-        for (const group of series.groupsBetween(from, to, decoded)) found.push({ topic, group });
-      const removals = all.of(deviceId);
-      if (removals === undefined) return found;
-      return found.flatMap(({ topic, group }) => {
-        const left = withoutRemoved(group, topic, removals);
-        return left === undefined ? [] : [{ topic, group: left }];
-      });
-    },
-    left: (topic, group) => {
-      const place = `${topic} ${group.sealed?.place} ${group.oldest}`;
-      if (reported.has(place)) return;
-      reported.add(place);
-      unreadable(unreadableSamples(deviceId, topic, group));
-    },
-  };
-}
-
 interface TopicLeft {
   readonly topic: string;
   newest: EpochMs;
   readonly shapes: Set<DataShape>;
 }
 
-/**
- * The topics of a device with removals, newest first: what is known of chunks and runs counts removed rows, so
- * that rows are read. Undefined for a device without removals.
- */
-function topicsLeft(deviceId: string, parts: StoreReadsParts): readonly TopicLeft[] | undefined {
-  if (parts.removals.of(deviceId) === undefined) return undefined;
-  const found = new Map<string, TopicLeft>();
-  const reader = readerOf({ deviceId, unreadable: () => undefined }, parts);
-  for (const { topic, group } of reader.groupsBetween(undefined, -Infinity, Infinity)) {
-    const known = found.get(topic) ?? { topic, newest: group.newest, shapes: new Set() };
-    found.set(topic, known);
-    known.newest = Math.max(known.newest, group.newest);
-    guarded(group, () => {
-      const sorted = group.sorted();
-      if (sorted === undefined) return;
-      const { shapes, shapeIds } = sorted.rows;
-      for (let place = 0; place < sorted.length; place++) {
-        const shape = shapes[shapeIds?.[rowAt(sorted, place)] ?? 0];
-        if (shape !== undefined) known.shapes.add(shape);
-        if (shapeIds === undefined) break;
+class StoreReads {
+  readonly #contents: StoreContents;
+  readonly #deviceOf: (id: string) => Device | undefined;
+  readonly #newest: NewestSamples;
+  readonly #lost: LostSegments;
+
+  constructor(
+    contents: StoreContents,
+    /** Throws when the store is closed. */
+    deviceOf: (id: string) => Device | undefined,
+    newest: NewestSamples,
+    lost: LostSegments,
+  ) {
+    this.#contents = contents;
+    this.#deviceOf = deviceOf;
+    this.#newest = newest;
+    this.#lost = lost;
+  }
+
+  async samples(scan: SampleScan): Promise<FoundSamples> {
+    const unreadable: UnreadableSamples[] = [];
+    const report = (samples: UnreadableSamples) => void unreadable.push(samples);
+    return { samples: await this.#findSamples({ ...scan, unreadable: report }), unreadable };
+  }
+
+  async topics(deviceId: string): ReturnType<SampleStore['topics']> {
+    const topics = this.#topicsLeft(deviceId) ?? this.#topicsOf(deviceId);
+    return topics.map(({ topic, newest }) => ({ topic, newest }));
+  }
+
+  async measuredKeys(deviceId: string, topicsMax?: number): Promise<readonly MeasuredTopic[]> {
+    const left = this.#topicsLeft(deviceId);
+    if (left !== undefined) return keysOfTopics(left, topicsMax);
+    return measuredKeys(this.#topicsOf(deviceId), topicsMax);
+  }
+
+  async latest(request: LatestRequest): Promise<FoundLatest> {
+    const { readers, slices } = this.#contents;
+    const unreadable: UnreadableSamples[] = [];
+    const report = (samples: UnreadableSamples) => void unreadable.push(samples);
+    const end = readers.begin();
+    try {
+      const samples = await latestSamples(request, {
+        topicsOf: (deviceId) => this.#topicsOf(deviceId),
+        newestOf: (deviceId) => this.#newestOf(deviceId),
+        slices,
+        readerOf: (deviceId) => this.#readerOf({ deviceId, unreadable: report }),
+      });
+      // What was lost may have been newer than what was found.
+      for (const [i, deviceId] of request.deviceIds.entries()) {
+        const oldest = samples[i]?.at(-1)?.timestamp ?? request.from;
+        this.#lost.report({
+          deviceId,
+          ...(oldest !== undefined && { from: oldest }),
+          unreadable: report,
+        });
       }
+      return { samples, unreadable };
+    } finally {
+      end();
+    }
+  }
+
+  async buckets(request: BucketRequest): ReturnType<SampleStore['buckets']> {
+    const { readers, tables, decoded, registry, slices } = this.#contents;
+    const { deviceIds, topic, edges } = request;
+    const [deviceId] = deviceIds;
+    // Any of the devices may have had samples there, and a number without them would be wrong.
+    if (deviceId !== undefined)
+      this.#lost.report({
+        deviceId,
+        topic,
+        ...endsOf(edges),
+        unreadable: refuseUnreadable,
+      });
+    const end = readers.begin();
+    try {
+      return await queryBuckets(request, {
+        deviceOf: this.#deviceOf,
+        tables,
+        decoded,
+        removals: registry.removals,
+        slices,
+      });
+    } finally {
+      end();
+    }
+  }
+
+  async *values(request: ValuesRequest): AsyncGenerator<ValueBatch> {
+    const { readers, slices } = this.#contents;
+    const { deviceId } = request;
+    const end = readers.begin();
+    try {
+      const reader = this.#readerOf({ deviceId, unreadable: refuseUnreadable });
+      yield* orderedValues(request, { slices, reader, lost: this.#lost });
+    } finally {
+      end();
+    }
+  }
+
+  async count(deviceId: string, ranges: readonly RemovedRange[]): Promise<readonly CountedTopic[]> {
+    const { readers, slices } = this.#contents;
+    const found = new Map<string, CountedTopic>();
+    const reader = this.#readerOf({ deviceId, unreadable: () => undefined });
+    const from = Math.min(...ranges.map((range) => range.from));
+    const to = Math.max(...ranges.map((range) => range.to));
+    const end = readers.begin();
+    try {
+      let looked = 0;
+      for (const { topic, group } of reader.groupsBetween(undefined, from, to)) {
+        if (++looked % groupsPerSlice === 0) await slices.pause();
+        const wanted = ranges.filter(({ topics }) => topics?.includes(topic) !== false);
+        const counted = wanted.length === 0 ? undefined : countedIn(group, topic, wanted);
+        if (counted === undefined || counted.samples === 0) continue;
+        const known = found.get(topic) ?? counted;
+        found.set(topic, {
+          topic,
+          samples: known === counted ? counted.samples : known.samples + counted.samples,
+          oldest: Math.min(known.oldest, counted.oldest),
+          newest: Math.max(known.newest, counted.newest),
+        });
+      }
+    } finally {
+      end();
+    }
+    return [...found.values()].sort((a, b) => (a.topic < b.topic ? -1 : 1));
+  }
+
+  async *exportSamples(range: SampleRange): AsyncGenerator<FoundSamples> {
+    for await (const { rows, unreadable } of this.#exportRows({ ...range, build: asItIs }))
+      yield { samples: rows, unreadable };
+  }
+
+  async *exportColumns(range: SampleRange): AsyncGenerator<FoundRuns> {
+    const batches = this.#exportBatches(range, (reader) => {
+      const walk = walkSamples(range, 'oldest', reader);
+      return () => takeRuns(walk);
+    });
+    for await (const { rows, unreadable } of batches) yield { runs: rows, unreadable };
+  }
+
+  /** All rows of the device with their origin, oldest first, those of one instant as they were stored. */
+  async *exportMoved(deviceId: string): AsyncGenerator<MovedBatch> {
+    for await (const { rows, unreadable } of this.#exportRows({ deviceId, build: movedSample }))
+      yield { samples: rows, unreadable };
+  }
+
+  /** Oldest first, in batches. */
+  #exportRows<Built>(range: RowsToExport<Built>): AsyncGenerator<FoundRows<Built>> {
+    return this.#exportBatches(range, (reader) => {
+      const walk = new RowWalk({ ...range, direction: 'oldest', reader });
+      return () => takeRows(walk, samplesPerSlice);
     });
   }
-  return [...found.values()].sort((a, b) => b.newest - a.newest);
-}
 
-async function countRows(
-  deviceId: string,
-  ranges: readonly RemovedRange[],
-  parts: StoreReadsParts,
-): Promise<readonly CountedTopic[]> {
-  const { readers, slices } = parts;
-  const found = new Map<string, CountedTopic>();
-  const reader = readerOf({ deviceId, unreadable: () => undefined }, parts);
-  const from = Math.min(...ranges.map((range) => range.from));
-  const to = Math.max(...ranges.map((range) => range.to));
-  const end = readers.begin();
-  try {
-    let looked = 0;
-    for (const { topic, group } of reader.groupsBetween(undefined, from, to)) {
-      if (++looked % groupsPerSlice === 0) await slices.pause();
-      const wanted = ranges.filter(({ topics }) => topics?.includes(topic) !== false);
-      const counted = wanted.length === 0 ? undefined : countedIn(group, topic, wanted);
-      if (counted === undefined || counted.samples === 0) continue;
-      const known = found.get(topic) ?? counted;
-      found.set(topic, {
-        topic,
-        samples: known === counted ? counted.samples : known.samples + counted.samples,
-        oldest: Math.min(known.oldest, counted.oldest),
-        newest: Math.max(known.newest, counted.newest),
+  async *#exportBatches<Built>(
+    range: SampleRange,
+    begin: (reader: RowReader) => () => readonly Built[],
+  ): AsyncGenerator<FoundRows<Built>> {
+    const { readers, slices } = this.#contents;
+    let unreadable: UnreadableSamples[] = [];
+    const reported = {
+      ...range,
+      unreadable: (samples: UnreadableSamples) => void unreadable.push(samples),
+    };
+    const end = readers.begin();
+    try {
+      this.#lost.report(reported);
+      const reader = this.#readerOf(reported);
+      reportDamaged(reported, reader);
+      const next = begin(reader);
+      for (;;) {
+        const rows = next();
+        if (rows.length > 0 || unreadable.length > 0) yield { rows, unreadable };
+        if (rows.length === 0) return;
+        unreadable = [];
+        await slices.pause();
+      }
+    } finally {
+      end();
+    }
+  }
+
+  async #findSamples(scan: SampleScan & ReportedRange): Promise<Sample[]> {
+    const { readers, slices } = this.#contents;
+    const newest = scan.limit === 1 && scan.skip === 0 ? this.#newestInRange(scan) : undefined;
+    if (newest !== undefined) {
+      this.#lost.report({ ...scan, from: newest.timestamp });
+      return [newest];
+    }
+    const samples: Sample[] = [];
+    const end = readers.begin();
+    try {
+      const rowsMax = scan.skip + scan.limit;
+      const walk = walkSamples(scan, 'newest', this.#readerOf(scan), rowsMax);
+      await skip(walk, scan.skip, slices);
+      for (;;) {
+        const wanted = Math.min(samplesPerSlice, scan.limit - samples.length);
+        const taken = takeRows(walk, wanted);
+        samples.push(...taken);
+        if (taken.length < wanted || samples.length === scan.limit) break;
+        await slices.pause();
+      }
+    } finally {
+      end();
+    }
+    // A full answer asks for nothing before its last sample.
+    const last = samples.length === scan.limit ? samples.at(-1) : undefined;
+    this.#lost.report(last === undefined ? scan : { ...scan, from: last.timestamp });
+    return samples;
+  }
+
+  /** The newest sample of the range when it is one that is kept; else it must be looked for. */
+  #newestInRange({
+    deviceId,
+    topic,
+    from = Number.NEGATIVE_INFINITY,
+    to,
+  }: SampleRange): Sample | undefined {
+    if (to !== undefined) return undefined;
+    const all = this.#newestOf(deviceId);
+    const [first, second] =
+      topic === undefined
+        ? (all ?? [])
+        : (all ?? []).filter(({ sample }) => sample.topic === topic);
+    // Of samples of one instant, the one that was stored last counts.
+    if (first === undefined || first.sample.timestamp === second?.sample.timestamp)
+      return undefined;
+    return first.sample.timestamp >= from ? first.sample : undefined;
+  }
+
+  /** The newest sample of each topic, newest first; undefined when not all of them are known or readable. */
+  #newestOf(deviceId: string): readonly NewestSample[] | undefined {
+    const kept = this.#newest.of(deviceId);
+    if (kept !== undefined) return kept;
+    const topics = this.#topicsOf(deviceId);
+    if (topics.length > keptTopicsMax) return undefined;
+    let isComplete = true;
+    const reader = this.#readerOf({ deviceId, unreadable: () => void (isComplete = false) });
+    const build = (sample: Sample, origin: Origin): NewestSample => ({ sample, origin });
+    const found = topics.flatMap(({ topic, newest: from }) => {
+      const range = { deviceId, topic, from };
+      return new RowWalk({ ...range, direction: 'newest', reader, build, rowsMax: 1 }).next() ?? [];
+    });
+    if (!isComplete || found.length < topics.length) return undefined;
+    found.sort((a, b) => newestFirst(a.sample, b.sample));
+    this.#newest.keep(deviceId, found);
+    return found;
+  }
+
+  /** A reader that reports what it leaves out, once each. */
+  #readerOf({ deviceId, unreadable }: ReportedRange): RowReader {
+    const { tables, decoded, registry } = this.#contents;
+    const reported = new Set<string>();
+    const device = this.#deviceOf(deviceId);
+    return {
+      groupsBetween: (wanted, from, to) => {
+        const found = tables.groupsOf(deviceId, wanted, [from, to]);
+        for (const { topic, series } of matchingSeries(device, wanted))
+          for (const group of series.groupsBetween(from, to, decoded)) found.push({ topic, group });
+        const removals = registry.removals.of(deviceId);
+        if (removals === undefined) return found;
+        return found.flatMap(({ topic, group }) => {
+          const left = withoutRemoved(group, topic, removals);
+          return left === undefined ? [] : [{ topic, group: left }];
+        });
+      },
+      left: (topic, group) => {
+        const place = `${topic} ${group.sealed?.place} ${group.oldest}`;
+        if (reported.has(place)) return;
+        reported.add(place);
+        unreadable(unreadableSamples(deviceId, topic, group));
+      },
+    };
+  }
+
+  /**
+   * The topics of a device with removals, newest first: what is known of chunks and runs counts removed rows, so
+   * that rows are read. Undefined for a device without removals.
+   */
+  #topicsLeft(deviceId: string): readonly TopicLeft[] | undefined {
+    if (this.#contents.registry.removals.of(deviceId) === undefined) return undefined;
+    const found = new Map<string, TopicLeft>();
+    const reader = this.#readerOf({ deviceId, unreadable: () => undefined });
+    for (const { topic, group } of reader.groupsBetween(undefined, -Infinity, Infinity)) {
+      const known = found.get(topic) ?? { topic, newest: group.newest, shapes: new Set() };
+      found.set(topic, known);
+      known.newest = Math.max(known.newest, group.newest);
+      guarded(group, () => {
+        const sorted = group.sorted();
+        if (sorted === undefined) return;
+        const { shapes, shapeIds } = sorted.rows;
+        for (let place = 0; place < sorted.length; place++) {
+          const shape = shapes[shapeIds?.[rowAt(sorted, place)] ?? 0];
+          if (shape !== undefined) known.shapes.add(shape);
+          if (shapeIds === undefined) break;
+        }
       });
     }
-  } finally {
-    end();
+    return [...found.values()].sort((a, b) => b.newest - a.newest);
   }
-  return [...found.values()].sort((a, b) => (a.topic < b.topic ? -1 : 1));
+
+  #topicsOf(deviceId: string): ReturnType<typeof topicsOf> {
+    return topicsOf(this.#deviceOf(deviceId), this.#contents.tables.tablesOf(deviceId));
+  }
 }
 
 /** Undefined when the group cannot be read. */
