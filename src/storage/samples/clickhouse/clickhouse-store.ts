@@ -282,7 +282,7 @@ export class ClickHouseStore implements SampleStore {
     const hours = new Hours(shards, file, openRows, visible, failed, now);
     const otherHours = new OtherHoursReader(shards, journal, now);
     const kept = new KeptRows(
-      loadBy({ shards, visible, shapes }),
+      loadBy(shards, visible, shapes),
       journal,
       () => performance.now(),
       () => elsewhere?.changes() ?? 0,

@@ -1,18 +1,24 @@
 // Kept reads: the rows and buckets that a read needs, when this node has all of them in memory, and how they are loaded.
 import type { EpochMs } from '../../../model/instant.ts';
 import { missing } from '../../../structures/missing.ts';
-import type { SampleRange, SampleScan } from '../sample-store.ts';
+import type { SampleScan } from '../sample-store.ts';
 import type { BucketPlan, Tallies } from './bucket-plan.ts';
 import type { LoadedRows, LoadRequest, LoadRows, WantedRows } from './kept-rows.ts';
 import { type OpenPlace, placeOf } from './open-rows.ts';
-import { openPlacesIn, type ReadParts, type StoreParts } from './store-parts.ts';
+import { openPlacesIn, type ReadParts } from './store-parts.ts';
+import type { VisibleRows } from './visible-rows.ts';
+import type { Shard } from '../../clickhouse/replica.ts';
 import { compareRows, newestFirst, sealedColumns, type SealedRow } from './sample-tables.ts';
 import { int64, quoted } from '../../clickhouse/statement-values.ts';
 import { LeafValues, type ShapeInterner } from '../../log/data-shape.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import { shardOf } from './flusher.ts';
 
-type TopicRange = Pick<Required<SampleRange>, 'topic' | 'from' | 'to'>;
+interface TopicRange {
+  readonly topic: string;
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
 
 /** With more devices, one statement for all of them is quicker. */
 const devicesMax = 8;
@@ -142,11 +148,11 @@ interface StoredRow extends SealedRow {
   readonly flow: string;
 }
 
-export function loadBy({
-  shards,
-  visible,
-  shapes,
-}: Pick<StoreParts, 'shards' | 'visible' | 'shapes'>): LoadRows {
+export function loadBy(
+  shards: readonly Shard[],
+  visible: VisibleRows,
+  shapes: ShapeInterner,
+): LoadRows {
   return (request) => {
     const { deviceId, from, rowsMax } = request;
     const after = from === undefined ? '' : ` and ts >= ${int64(from)}`;

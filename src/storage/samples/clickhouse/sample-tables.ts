@@ -147,19 +147,21 @@ export const shippedTables: readonly string[] = [
 /** Columns of `SealedRow`. */
 export const sealedColumns = 'device, topic, ts, storedAt, journal, position, idx, data, meta';
 
-export interface SealedRow {
-  readonly device: string;
-  readonly topic: string;
+/** The place of a row in the order of time and of storing, of all journals. */
+export interface PlacedRow {
   readonly ts: EpochMs;
   readonly storedAt: EpochMs;
   readonly journal: number;
   readonly position: number;
   readonly idx: number;
+}
+
+export interface SealedRow extends PlacedRow {
+  readonly device: string;
+  readonly topic: string;
   readonly data: string;
   readonly meta: string;
 }
-
-export type PlacedRow = Omit<SealedRow, 'device' | 'topic' | 'data' | 'meta'>;
 
 /** By time, those of one instant in the order of storing. */
 export const oldestFirst = 'ts, storedAt, journal, position, idx';

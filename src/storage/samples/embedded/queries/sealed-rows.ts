@@ -385,7 +385,7 @@ export class DecodedChunks {
 
   constructor(
     report: (chunk: Chunk, reason: string) => void,
-    { keptChunkBytes, lastRowsMin }: Pick<StoreLimits, 'keptChunkBytes' | 'lastRowsMin'>,
+    { keptChunkBytes, lastRowsMin }: StoreLimits,
   ) {
     this.#report = report;
     this.#bytesMax = keptChunkBytes;
