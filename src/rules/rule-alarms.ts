@@ -91,18 +91,16 @@ function alarmKeyEnd(run: Run, output: AlarmOutput, reason: string): AlarmEffect
   return { kind: 'KEY_ENDED', ...placeOf(run), key, reason };
 }
 
-interface ScriptRun extends Run {
-  readonly outcome: ScriptOutcome;
-  /** The emitted actions that trigger this output. */
-  readonly results: readonly JsonObject[];
-}
-
 /**
  * What a script does to the alarms of one output, in the order of its emits. A run without an
  * action, and without an error, counts as false.
  */
 export function scriptAlarms(
-  run: ScriptRun,
+  run: Run & {
+    readonly outcome: ScriptOutcome;
+    /** The emitted actions that trigger this output. */
+    readonly results: readonly JsonObject[];
+  },
   output: AlarmOutput,
   connectorId: string,
   sources: AlarmSources,

@@ -13,14 +13,6 @@ import type { SetTimer } from '../../structures/timers.ts';
 import { PeriodCounter } from '../../uplinks/followers/period-counter.ts';
 import { recordAttempt, type TriedDelivery } from './attempts/waiting-delivery.ts';
 
-interface DeliveryOutcomesParts {
-  readonly db: RecordsDb;
-  readonly log: DeliveryLog;
-  readonly telemetry: Telemetry;
-  /** Called for each attempt that has a record now. */
-  readonly recorded: (tried: TriedDelivery) => void;
-}
-
 /** Writes all notes or none. After a power cut the attempts they are of may be repeated. */
 export async function saveFailureNotes(
   notes: readonly ProcessingLogEntry[],
@@ -33,7 +25,16 @@ export async function saveFailureNotes(
 /** Adds the outcome of an attempt to the log and counts it. */
 export function recordOutcome(
   tried: TriedDelivery,
-  { log, telemetry, recorded }: Omit<DeliveryOutcomesParts, 'db'>,
+  {
+    log,
+    telemetry,
+    recorded,
+  }: {
+    readonly log: DeliveryLog;
+    readonly telemetry: Telemetry;
+    /** Called for each attempt that has a record now. */
+    readonly recorded: (tried: TriedDelivery) => void;
+  },
 ): void {
   recordAttempt(tried, log);
   recorded(tried);
