@@ -1,4 +1,4 @@
-// Connects the routes: each gets only the functions that it uses.
+// Connects the routes: each gets the services that it uses.
 import { join } from 'node:path';
 import { isIdentified } from '../access/authenticators.ts';
 import { relyingPartyOf } from '../access/passkey-proof.ts';
