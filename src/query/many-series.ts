@@ -151,9 +151,9 @@ async function fillAll(
   queries: DeviceQueries,
 ): Promise<void> {
   let tallies = 0;
-  for (const group of groupsOf(planned)) {
-    await fillGroup(group, now, queries);
-    tallies += group.planned.length * group.buckets.plan.edges.length;
+  for (const call of storeCallsOf(planned)) {
+    await fillCall(call, now, queries);
+    tallies += call.planned.length * call.buckets.plan.edges.length;
     // What is in memory is answered within the same turn of the event loop.
     if (tallies < talliesPerCall) continue;
     tallies = 0;
@@ -397,26 +397,26 @@ async function plannedSeries(
 }
 
 /** Series that one call of the store answers: of one topic, key and facet, over the same buckets. */
-interface Group {
+interface StoreCall {
   readonly facet: Facet<Tally>;
   readonly buckets: Buckets;
   readonly planned: readonly Planned[];
 }
 
-function* groupsOf(planned: readonly Planned[]): Generator<Group> {
-  const groups = new Map<string, { facet: Facet<Tally>; buckets: Buckets; planned: Planned[] }>();
+function* storeCallsOf(planned: readonly Planned[]): Generator<StoreCall> {
+  const calls = new Map<string, { facet: Facet<Tally>; buckets: Buckets; planned: Planned[] }>();
   const facets = new Map<Facet<Tally>, number>();
   for (const one of planned) {
     for (const facet of new Set(one.accumulations.flatMap(facetsOf))) {
       const [{ topic, dataKey } = { topic: '', dataKey: '' }] = one.accumulations;
       facets.set(facet, facets.get(facet) ?? facets.size);
       const key = JSON.stringify([one.device.workspaceId, topic, dataKey, facets.get(facet)]);
-      const group = groups.get(key) ?? { facet, buckets: one.buckets, planned: [] };
-      group.planned.push(one);
-      groups.set(key, group);
+      const call = calls.get(key) ?? { facet, buckets: one.buckets, planned: [] };
+      call.planned.push(one);
+      calls.set(key, call);
     }
   }
-  for (const { facet, buckets, planned: all } of groups.values()) {
+  for (const { facet, buckets, planned: all } of calls.values()) {
     const most = talliesAtOnce(facet, talliesPerCall);
     const perCall = Math.max(1, Math.floor(most / buckets.plan.edges.length));
     for (let start = 0; start < all.length; start += perCall)
@@ -429,8 +429,8 @@ function facetsOf({ accumulator }: Accumulation): Facet<Tally>[] {
   return isFold(accumulator) ? [] : [accumulatorOf(accumulator).facet];
 }
 
-async function fillGroup(
-  { facet, buckets: { plan }, planned }: Group,
+async function fillCall(
+  { facet, buckets: { plan }, planned }: StoreCall,
   now: number,
   queries: DeviceQueries,
 ): Promise<void> {
@@ -443,7 +443,7 @@ async function fillGroup(
   const [accumulator] = first === undefined ? [] : ofFacet(first);
   const accumulation = first?.accumulations[0];
   if (accumulator === undefined || accumulation === undefined)
-    throw new Error('A group has no accumulator of its facet');
+    throw new Error('A call has no accumulator of its facet');
   const slotsOf = await queries.calendars.slotsOf(devices, accumulator, { ...planEnds(plan), now });
   const found = await queries.store.buckets(
     bucketRequest(devices, accumulation, accumulator, plan),

