@@ -88,6 +88,41 @@ journey('combined devices', { start: startWorld, prepare }, (stage) => {
     }
   });
 
+  test('contract 42: a link shows each device of a tag that is not combined', async () => {
+    const { world } = stage;
+    const place = { x: 0, y: 0, width: 6, height: 4 };
+    const { id } = await world.must('POST', '/v3/dashboards', {
+      workspaceId: world.workspaceId,
+      name: 'Each',
+      configuration: {
+        schema: 'heliograph-dashboard',
+        version: 2,
+        tiles: [
+          {
+            ...place,
+            id: 'each',
+            kind: 'table',
+            title: 'Each',
+            series: [{ tagId, dataKey: 'power' }],
+          },
+        ],
+      },
+    });
+    const { url } = await world.must('POST', `/v3/dashboards/${id}/share`);
+    const other = await openBrowser(world.base);
+    try {
+      const { pathname, hash } = new URL(url);
+      await other.page.goto(world.base + pathname + hash);
+      const tile = other.page.getByRole('region', { name: 'Each' });
+      for (const value of ['100', '200', '300'])
+        await tile.getByText(value, { exact: true }).waitFor();
+      expect(await other.page.getByRole('alert').count()).toBe(0);
+      expect(other.complaints).toEqual([]);
+    } finally {
+      await other.close();
+    }
+  });
+
   test('contract 39: a tag that is deleted leaves its tiles empty, and the others as they are', async () => {
     const { page, world } = stage;
     const tiles = await stored();

@@ -32,11 +32,13 @@ import { clockSkewSeconds, type TokenService } from './token-service.ts';
 import {
   namesOfShare,
   type SharedNames,
-  type SharedSeries,
+  type SharedDashboard,
+  type SharedTopics,
   shareTokenPrefix,
   withDevices,
 } from '../model/dashboard.ts';
 import { dashboardRows, type SharedBy } from '../storage/records/rows/dashboards.ts';
+import { tagRows } from '../storage/records/rows/tags.ts';
 import { customFieldRows } from '../storage/records/rows/custom-fields.ts';
 import { placeRows } from '../storage/records/rows/places.ts';
 
@@ -526,7 +528,7 @@ export async function storedPrincipal(
 // Tokens of shared dashboards: each reads one dashboard and the series of its tiles (contract 37, 42).
 
 const sharesKept = 1_000;
-/** Devices at the places and with the values of custom fields that a token reads, each. */
+/** Devices of the tags, at the places, and with the values of custom fields that a token reads, each. */
 const devicesMax = 2_000;
 
 /** A token in use is noted in the audit log once in this time. */
@@ -574,22 +576,30 @@ export class ShareAuthenticator {
     return names;
   }
 
-  /** Devices come and go at places, so they are looked up for each request. */
-  async #seriesOf({ series, places, fields }: SharedNames): Promise<SharedSeries> {
-    if (places.size === 0 && fields.length === 0) return series;
+  /** Devices get and lose tags, places, and values, so they are looked up for each request. */
+  async #sharedBy({
+    series,
+    tags,
+    places,
+    fields,
+  }: SharedNames): Promise<Pick<SharedDashboard, 'series' | 'fields'>> {
+    if (tags.size + places.size + fields.length === 0) return { series, fields: [] };
+    const found: { readonly deviceId: string; readonly topics: SharedTopics }[] = [];
+    const add = (deviceId: string, topics: SharedTopics | undefined) => {
+      if (topics !== undefined) found.push({ deviceId, topics });
+    };
+    for (const { tagId, deviceId } of await tagRows.devicesByTag(this.#db, [...tags], devicesMax))
+      add(deviceId, series.get(tagId));
     const atPlaces = await placeRows.devicesByPlace(this.#db, [...places], devicesMax);
-    const found = atPlaces.flatMap(({ placeId, deviceId }) => {
-      const topics = series.get(placeId);
-      return topics === undefined ? [] : [{ deviceId, topics }];
-    });
-    for (const { metaId, value, topics } of fields)
-      for (const deviceId of await customFieldRows.devicesWithValue(this.#db, {
-        metaId,
-        value,
-        max: devicesMax,
-      }))
-        found.push({ deviceId, topics });
-    return withDevices(series, found);
+    for (const { placeId, deviceId } of atPlaces) add(deviceId, series.get(placeId));
+    const withValues: SharedDashboard['fields'][number][] = [];
+    for (const { metaId, value, topics } of fields) {
+      const wanted = { metaId, value, max: devicesMax };
+      const deviceIds = await customFieldRows.devicesWithValue(this.#db, wanted);
+      for (const deviceId of deviceIds) add(deviceId, topics);
+      withValues.push({ metaId, value, deviceIds });
+    }
+    return { series: withDevices(series, found), fields: withValues };
   }
 
   async #principalOf(token: string): Promise<Principal> {
@@ -608,7 +618,7 @@ export class ShareAuthenticator {
       organizationId,
       workspaces: new Set(),
       permissions: {},
-      share: { dashboardId, workspaceId, blobs: names.blobs, series: await this.#seriesOf(names) },
+      share: { dashboardId, workspaceId, blobs: names.blobs, ...(await this.#sharedBy(names)) },
     };
   }
 }

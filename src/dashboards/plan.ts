@@ -610,7 +610,8 @@ export function groupBody(
   return { workspaceId, expression, ...read };
 }
 
-function fieldFilter(customFieldName: string, value: string) {
+/** Devices whose custom field, by name or id, has the value. */
+export function fieldFilter(customFieldName: string, value: string) {
   return {
     field: 'customFields',
     predicate: 'EQUALS' as const,

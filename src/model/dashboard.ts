@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from './json.ts';
 export const shareTokenPrefix = 'share_';
 
 /** Data keys by topic. */
-type SharedTopics = ReadonlyMap<string, ReadonlySet<string>>;
+export type SharedTopics = ReadonlyMap<string, ReadonlySet<string>>;
 /** By id of a device, tag or place. */
 export type SharedSeries = ReadonlyMap<string, SharedTopics>;
 
@@ -14,6 +14,12 @@ export interface SharedDashboard {
   /** Devices, tags, places and files of other workspaces are not read. */
   readonly workspaceId: string;
   readonly series: SharedSeries;
+  /** Devices whose custom field has the value. */
+  readonly fields: readonly {
+    readonly metaId: string;
+    readonly value: string;
+    readonly deviceIds: readonly string[];
+  }[];
   /** Files whose content is shown. */
   readonly blobs: ReadonlySet<string>;
 }
@@ -24,6 +30,8 @@ export type ShareValues = Readonly<Record<string, readonly string[]>>;
 /** What a configuration and the values of its variables name. */
 export interface SharedNames {
   readonly series: SharedSeries;
+  /** Tags among the series whose devices are read too. */
+  readonly tags: ReadonlySet<string>;
   /** Places among the series: devices at them and below are read too. */
   readonly places: ReadonlySet<string>;
   /** Devices whose custom field has the value are read. */
@@ -38,6 +46,8 @@ interface SharedField {
 }
 
 const everyTopic = '*';
+/** Begins the names of combined series; no data key has it. */
+const combinedPrefix = '\u0001';
 const defaultTopic = 'default';
 /** What a map tile reads of each of its devices besides. */
 const placeKeys = ['latitude', 'longitude'];
@@ -51,7 +61,7 @@ export function sharedKey(
   expression: unknown,
   across: unknown,
 ): string | undefined {
-  const prefix = typeof across === 'string' ? `\u0000${across}\u0000` : '';
+  const prefix = typeof across === 'string' ? `${combinedPrefix}${across}\u0000` : '';
   if (typeof dataKey === 'string') return prefix + dataKey;
   return typeof expression === 'string' ? `${prefix}\u0000${expression}` : undefined;
 }
@@ -70,6 +80,7 @@ export function namesOfShare(configuration: JsonObject, values: ShareValues = {}
 
 class NamesOfShare implements SharedNames {
   readonly series = new Map<string, Map<string, Set<string>>>();
+  readonly tags = new Set<string>();
   readonly places = new Set<string>();
   readonly blobs = new Set<string>();
   readonly #fields = new Map<string, SharedField & { topics: Map<string, Set<string>> }>();
@@ -118,15 +129,16 @@ class NamesOfShare implements SharedNames {
 
   /** As the console: the device, if a series names both. */
   #topicsOf({ deviceId, tagId, placeId, variable }: JsonObject): Map<string, Set<string>>[] {
-    const id = deviceId ?? tagId;
-    if (typeof id === 'string') return [this.#ofRecord(id)];
-    if (typeof placeId === 'string') return [this.#ofPlace(placeId)];
+    if (typeof deviceId === 'string') return [this.#ofRecord(deviceId)];
+    if (typeof tagId === 'string') return [this.#ofGroup(tagId, this.tags)];
+    if (typeof placeId === 'string') return [this.#ofGroup(placeId, this.places)];
     const declared = typeof variable === 'string' ? this.#variables.get(variable) : undefined;
     if (declared === undefined) return [];
     const { kind, fieldMetaId } = declared;
     return valuesOf(declared, this.#values).flatMap((value) => {
-      if (kind === 'DEVICE' || kind === 'TAG') return [this.#ofRecord(value)];
-      if (kind === 'PLACE') return [this.#ofPlace(value)];
+      if (kind === 'DEVICE') return [this.#ofRecord(value)];
+      if (kind === 'TAG') return [this.#ofGroup(value, this.tags)];
+      if (kind === 'PLACE') return [this.#ofGroup(value, this.places)];
       if (kind !== 'CUSTOM_FIELD' || typeof fieldMetaId !== 'string') return [];
       return [this.#ofField(fieldMetaId, value)];
     });
@@ -138,8 +150,8 @@ class NamesOfShare implements SharedNames {
     return topics;
   }
 
-  #ofPlace(id: string): Map<string, Set<string>> {
-    this.places.add(id);
+  #ofGroup(id: string, groups: Set<string>): Map<string, Set<string>> {
+    groups.add(id);
     return this.#ofRecord(id);
   }
 
@@ -159,17 +171,29 @@ export function valuesOf(variable: JsonObject, values: ShareValues): readonly st
   return [standard].flat().filter((value) => typeof value === 'string');
 }
 
-/** The series with those of further devices, each of which has the topics of what found it. */
+/**
+ * The series with those of further devices, each of which has the topics of what found it, without
+ * those of which only the combination of all devices is shown.
+ */
 export function withDevices(
   series: SharedSeries,
   found: readonly { readonly deviceId: string; readonly topics: SharedTopics }[],
 ): SharedSeries {
   const all = new Map(series);
   for (const { deviceId, topics } of found) {
-    const known = all.get(deviceId);
-    all.set(deviceId, known === undefined ? topics : union(known, topics));
+    const [known, own] = [all.get(deviceId), ofEachDevice(topics)];
+    if (own.size > 0) all.set(deviceId, known === undefined ? own : union(known, own));
   }
   return all;
+}
+
+function ofEachDevice(topics: SharedTopics): SharedTopics {
+  const own = new Map<string, ReadonlySet<string>>();
+  for (const [topic, keys] of topics) {
+    const ofOne = [...keys].filter((key) => !key.startsWith(combinedPrefix));
+    if (ofOne.length > 0) own.set(topic, new Set(ofOne));
+  }
+  return own;
 }
 
 function union(one: SharedTopics, other: SharedTopics): SharedTopics {

@@ -17,6 +17,7 @@ let at: AccessWorld;
 let own: Fixtures;
 let shown: TestDevice;
 let hidden: TestDevice;
+let beside: TestDevice;
 let elsewhere: TestDevice;
 let foreign: Fixtures;
 let dashboard: { readonly id: string };
@@ -33,6 +34,7 @@ beforeAll(async () => {
   foreign = await makeFixtures(at.otherOwner, at.otherWorkspaceId, 'foreign');
   shown = await world.device({ tags: [{ id: own.tag }] });
   hidden = await world.device();
+  beside = await world.device();
   elsewhere = await world.device({ workspaceId: at.secondWorkspaceId });
   await world.must(
     'POST',
@@ -61,7 +63,7 @@ beforeAll(async () => {
           calculations: [{ as: 'Twice', expression: 'x * 2' }],
         },
       ],
-      anything: { [own.device]: true, deviceId: own.device, dataKey: 'a' },
+      anything: { [beside.id]: true, deviceId: beside.id, dataKey: 'a' },
     },
   });
   const share = await owner.must('POST', `/v3/dashboards/${dashboard.id}/share`);
@@ -179,7 +181,7 @@ describe('reads', () => {
 
   test.each([
     ['a device that it does not name', () => hidden.id, 403],
-    ['a device that is named beside its tiles', () => own.device, 403],
+    ['a device that is named beside its tiles', () => beside.id, 403],
     ['a named device of another workspace', () => elsewhere.id, 403],
     ['a named device of another organization', () => foreign.device, 404],
   ])('not %s', async (_, id, status) => {
@@ -265,12 +267,56 @@ describe('reads', () => {
     const path = '/v3/devices/query/latest';
     const { workspaceId } = at.world;
     const mixed = { deviceIds: [shown.id, hidden.id] };
-    for (const body of [mixed, { workspaceId }, { tagId: own.tag }])
+    const { id: otherTag } = await at.owner.must('POST', '/v3/tags', {
+      workspaceId,
+      name: 'Other',
+    });
+    for (const body of [mixed, { workspaceId }, { tagId: otherTag }])
       expect((await reader.call('POST', path, body)).status).toBe(403);
     const other = await at.owner.must('POST', '/v3/dashboards', { name: 'x', workspaceId });
     expect((await reader.call('GET', `/v3/dashboards/${other.id}`)).status).toBe(403);
     expect((await reader.call('GET', `/v3/dashboards/${foreign.dashboard}`)).status).toBe(404);
   });
+});
+
+test('contract 42: a tile of a tag reads the devices that carry it, as long as they do', async () => {
+  const { workspaceId } = at.world;
+  const { id: tag } = await at.owner.must('POST', '/v3/tags', { workspaceId, name: 'Shown' });
+  const tagged = [
+    await at.world.device({ tags: [{ id: tag }] }),
+    await at.world.device({ tags: [{ id: tag }] }),
+  ];
+  const samples = tagged.map(({ id }) => ({ deviceId: id, data: { a: 2, b: 3 } }));
+  await at.owner.must('POST', '/v3/samples/bulk', samples);
+  const { id } = await at.owner.must('POST', '/v3/dashboards', {
+    name: 'Of a tag',
+    workspaceId,
+    configuration: { tiles: [{ kind: 'value', series: [{ tagId: tag, dataKey: 'a' }] }] },
+  });
+  const share = await at.owner.must('POST', `/v3/dashboards/${id}/share`);
+  const guest = actingBy(at.base, { authorization: `Bearer ${share.token}` });
+  const latest = (body: object) => guest.call('POST', '/v3/devices/query/latest', body);
+  const { status, body } = await latest({ tagId: tag });
+  expect([status, body.totalElements]).toEqual([200, 2]);
+  const listed = body.content.map(({ deviceId }: { deviceId: string }) => deviceId);
+  expect(listed.toSorted()).toEqual(tagged.map((one) => one.id).toSorted());
+  for (const { samples: newest } of body.content)
+    expect(newest).toMatchObject([{ data: { a: 2 } }]);
+  expect(JSON.stringify(body)).not.toContain('"b"');
+  const [page] = [await latest({ tagId: tag, page: 1, size: 1 })];
+  expect(page.body).toMatchObject({ totalElements: 2, content: [{ deviceId: listed[1] }] });
+  const metricOf = (dataKey: string) => ({ ...metric, dataKey });
+  const [first] = tagged;
+  const kpi = `/v3/devices/${first!.id}/query/raw/kpi`;
+  expect((await guest.call('POST', kpi, metricOf('a'))).status).toBe(200);
+  expect((await guest.call('POST', kpi, metricOf('b'))).status).toBe(403);
+  expect((await guest.call('POST', `/v3/devices/${shown.id}/query/raw/kpi`, metric)).status).toBe(
+    403,
+  );
+  const device = await at.owner.must('GET', `/v3/devices/${first!.id}`);
+  await at.owner.must('PUT', `/v3/devices/${first!.id}`, { ...device, tags: [] });
+  expect((await latest({ tagId: tag })).body).toMatchObject({ totalElements: 1 });
+  expect((await guest.call('POST', kpi, metricOf('a'))).status).toBe(403);
 });
 
 test('every other endpoint that needs a credential refuses it', async () => {

@@ -111,8 +111,7 @@ describe.each<[kind: string, source: object, value: () => unknown, expected: rea
   ['PLACE', {}, () => floor, ['on floor', 'in room']],
   ['PLACE', {}, () => room, ['in room']],
   ['CUSTOM_FIELD', { field: true }, () => 'A', ['line A']],
-  // As for a tag that the configuration names: the values of the tag, not those of single devices.
-  ['TAG', {}, () => tag, []],
+  ['TAG', {}, () => tag, ['tagged']],
 ])(
   'a variable of kind %s %j',
   (kind, { field: hasField, ...more }: { field?: true }, value, expected) => {
@@ -145,6 +144,34 @@ describe.each<[kind: string, source: object, value: () => unknown, expected: rea
     });
   },
 );
+
+test('the devices of a tag and of a custom field value are listed, and those of no other filter', async () => {
+  const id = await create(
+    [variable('tag', 'TAG'), variable('line', 'CUSTOM_FIELD', { fieldMetaId: field })],
+    [lines({ variable: 'tag', dataKey: 't' }, { variable: 'line', dataKey: 't' })],
+  );
+  const reader = await readerOf(id, { tag, line: 'A' });
+  const latest = (body: object) => reader.call('POST', '/v3/devices/query/latest', body);
+  const ofLine = { field: 'customFields', predicate: 'EQUALS', customFieldName: field };
+  for (const [body, name] of [
+    [{ tagId: tag }, 'tagged'],
+    [{ workspaceId, expression: { values: ['A'], ...ofLine } }, 'line A'],
+  ] as const) {
+    const { status, body: page } = await latest(body);
+    expect([status, page.totalElements]).toEqual([200, 1]);
+    expect(page.content).toMatchObject([{ deviceId: idOf(name), samples: [{ data: { t: 1 } }] }]);
+    expect(JSON.stringify(page)).not.toContain('secret');
+  }
+  for (const body of [
+    { workspaceId },
+    { workspaceId, expression: { ...ofLine, values: ['B'] } },
+    { workspaceId, expression: { ...ofLine, predicate: 'NOT_EQUALS', values: ['A'] } },
+    { workspaceId, expression: { field: 'name', predicate: 'EQUALS', values: ['line A'] } },
+    { tagId: tag, expression: { field: 'name', predicate: 'EQUALS', values: ['tagged'] } },
+    { workspaceId: at.secondWorkspaceId, expression: { ...ofLine, values: ['A'] } },
+  ])
+    expect((await latest(body)).status, JSON.stringify(body)).toBe(403);
+});
 
 test('a place is looked up for each request', async () => {
   const id = await create([], [lines({ placeId: floor, dataKey: 't' })]);

@@ -1,7 +1,9 @@
 // Routes of stored samples (interface 4.1, 4.4, contract 20, 22).
 import { Readable } from 'node:stream';
 import type { Static } from 'typebox';
+import { isDeepStrictEqual } from 'node:util';
 import { type latestSamplesBody, samples } from '../../contract/sample-queries.ts';
+import { fieldFilter } from '../../dashboards/plan.ts';
 import { newestUntil, restorePlus } from '../../model/instant.ts';
 import { parseBound } from '../../model/timestamp.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -239,8 +241,8 @@ async function devicesOf(
     const shown = devices.slice(page * size, (page + 1) * size);
     return { ids: shown.map(({ id }) => id), total: devices.length };
   }
-  if (principal.share !== undefined && placeId && !expression)
-    return sharedDevices(placeId, request, principal.share, principal, parts);
+  if (principal.share !== undefined && Boolean(workspaceId) === Boolean(expression))
+    return sharedDevices(body, request, principal.share, principal, parts);
   const { rows, total } = await new Assets(parts.records).devicePage(
     principal,
     { ...(await placeOf(body, principal, parts)), expression },
@@ -249,17 +251,42 @@ async function devicesOf(
   return { ids: rows.map(({ id }) => id), total };
 }
 
-/** The devices of the place that the token of a shared dashboard reads. */
+/** The devices of the tag, place, or custom field value that the token of a shared dashboard reads. */
 async function sharedDevices(
-  placeId: string,
+  body: Body,
   { page, size }: PageRequest,
+  share: SharedDashboard,
+  principal: Principal,
+  parts: Queries,
+): Promise<DevicePage> {
+  const ids = body.workspaceId
+    ? sharedByField(body, share)
+    : await sharedOfGroup(body, share, principal, parts);
+  return { ids: ids.slice(page * size, (page + 1) * size), total: ids.length };
+}
+
+/** Throws Problem 403 for every filter but that of a custom field of the dashboard. */
+function sharedByField(
+  { workspaceId, expression }: Body,
+  { workspaceId: shared, fields }: SharedDashboard,
+): readonly string[] {
+  const found = fields.find(({ metaId, value }) =>
+    isDeepStrictEqual(expression, fieldFilter(metaId, value)),
+  );
+  if (found === undefined || workspaceId !== shared) throw problem('permissionDenied');
+  return found.deviceIds;
+}
+
+async function sharedOfGroup(
+  { tagId, placeId }: Body,
   { series }: SharedDashboard,
   principal: Principal,
-  { authorize, ownerOfPlace, devicesOfPlace }: Queries,
-): Promise<DevicePage> {
-  authorize(principal, 'asset', 'read', await ownerOfPlace(placeId));
-  const ids = (await devicesOfPlace(placeId)).map(({ id }) => id).filter((id) => series.has(id));
-  return { ids: ids.slice(page * size, (page + 1) * size), total: ids.length };
+  { authorize, placeOfTag, devicesOfTag, ownerOfPlace, devicesOfPlace }: Queries,
+): Promise<readonly string[]> {
+  const owner = tagId ? await placeOfTag(tagId) : await ownerOfPlace(placeId ?? '');
+  authorize(principal, 'asset', 'read', owner);
+  const devices = tagId ? await devicesOfTag(tagId) : await devicesOfPlace(placeId ?? '');
+  return devices.map(({ id }) => id).filter((id) => series.has(id));
 }
 
 /** The workspace, or the tag or place with its workspace, as a filter of devices. */

@@ -1,7 +1,7 @@
 // Tags and which devices carry them, in the records store.
 import type { Insertable, Selectable } from 'kysely';
 import type { Tag } from '../../../model/device.ts';
-import { searchTextOf } from '../columns.ts';
+import { isOneOf, searchTextOf } from '../columns.ts';
 import { padded } from '../engine.ts';
 import { insertRows, RecordRows } from './record-rows.ts';
 import type { RecordsDb } from '../records.ts';
@@ -103,6 +103,18 @@ class TagRows extends RecordRows<'tags', Tag> {
       .where('deviceTags.tagId', '=', tagId)
       .orderBy('devices.searchText')
       .orderBy('devices.id')
+      .execute();
+  }
+
+  /** Each pair of one of the tags and a device that carries it, at most `max`. */
+  async devicesByTag(db: RecordsDb, tagIds: readonly string[], max: number): Promise<DeviceTag[]> {
+    return db
+      .selectFrom('deviceTags')
+      .select(['tagId', 'deviceId'])
+      .where(isOneOf('tagId', tagIds))
+      .orderBy('tagId')
+      .orderBy('deviceId')
+      .limit(max)
       .execute();
   }
 
