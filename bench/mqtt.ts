@@ -1,5 +1,5 @@
 // MQTT: thousands of open connections, and QoS 1 publishes per second, decoded and fsynced before the PUBACK.
-// node bench/mqtt.ts [--seconds 10] [--in-flight 256] [--connections 2000] [--write]
+// node bench/mqtt.ts [--seconds 10] [--in-flight 256] [--connections 2000] [--edges 0] [--write]
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
@@ -24,6 +24,7 @@ const { values: flags } = parseArgs({
     warm: { type: 'string', default: '3' },
     'in-flight': { type: 'string', default: '256' },
     connections: { type: 'string', default: '2000' },
+    edges: { type: 'string', default: '0' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -35,6 +36,8 @@ interface Measured extends MqttStormResult {
   readonly loadedMiB: number;
   /** Of the platform for each publish, with the connections. */
   readonly processorUs: number;
+  /** The part of the main thread. */
+  readonly mainUs: number;
 }
 
 const measured = await storm();
@@ -48,12 +51,13 @@ if (measured.stored !== measured.acknowledged) {
 
 async function storm(): Promise<Measured> {
   const port = await freePort();
-  return withPlatform({ MQTT_PORT: String(port) }, async (platform) => {
+  return withPlatform({ MQTT_PORT: String(port), EDGES: flags.edges }, async (platform) => {
     const flow = await createFlow(platform, hexDecoder, { connectivity: 'MQTT' });
     const names = Array.from({ length: connections }, (_, i) => deviceName(i));
     const ids = await createDevices(platform, flow, names);
     const idleMiB = memoryMiB(platform);
-    const startedUs = platform.server.processorUs();
+    const { server } = platform;
+    const [startedUs, startedMainUs] = [server.processorUs(), server.mainThreadUs()];
     const result = await runMqttStorm({
       port,
       userName: flow.connectorId,
@@ -64,11 +68,13 @@ async function storm(): Promise<Measured> {
       warmSeconds: Number(flags.warm),
       seconds: Number(flags.seconds),
     });
-    const processorUs = (platform.server.processorUs() - startedUs) / result.acknowledged;
+    const processorUs = (server.processorUs() - startedUs) / result.acknowledged;
+    const mainUs = (server.mainThreadUs() - startedMainUs) / result.acknowledged;
     const loadedMiB = memoryMiB(platform);
     return {
       ...result,
       processorUs,
+      mainUs,
       // Every acknowledged publish must be there, once.
       stored: await countSamples(platform, ids),
       idleMiB,
@@ -101,6 +107,7 @@ function report(result: Measured): string[] {
     ['connections made a second', figure(connections / result.connectSeconds)],
     ['QoS 1 publishes a second, decoded and durable', figure(result.perSecond)],
     ['processor time of a publish', `${figure(result.processorUs)} us`],
+    ['of that the main thread', `${figure(result.mainUs)} us`],
     ['publish to PUBACK, p50', `${figure(p50Ms)} ms`],
     ['publish to PUBACK, p99', `${figure(p99Ms)} ms`],
     ['publish to PUBACK, max', `${figure(maxMs)} ms`],
@@ -108,7 +115,7 @@ function report(result: Measured): string[] {
     ['resident afterwards', `${figure(result.loadedMiB)} MiB`],
   ];
   return [
-    `${connections} connections of one device each, ${flags['in-flight']} publishes in flight, ${flags.seconds} s after ${flags.warm} s of warming; the generator is a thread on the same machine.`,
+    `${connections} connections of one device each, ${flags['in-flight']} publishes in flight, ${flags.seconds} s after ${flags.warm} s of warming; the generator is a thread on the same machine. EDGES=${flags.edges}.`,
     markdownTable(['what', 'measured'], rows),
     `Goal: ${figure(goal.connections)} connections, ${figure(goal.perSecond)}/s with p99 under ${goal.p99Ms} ms: ${verdict(isMet)}.`,
     `${result.acknowledged} acknowledged, ${result.stored} found by a query afterwards.`,

@@ -8,6 +8,7 @@ import {
 } from '../downlinks/mqtt-transport.ts';
 import type { SendDownlink } from '../downlinks/downlink-transport.ts';
 import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
+import type { Edges } from '../http/threads/edges.ts';
 import { createDeviceCreation } from '../inventory/devices/device-batch.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
@@ -18,6 +19,7 @@ import {
 import { deviceConfigurationRows } from '../storage/records/rows/downlinks.ts';
 import { deviceConnectorRows } from '../storage/records/rows/data-flows.ts';
 import { deviceRows } from '../storage/records/rows/devices.ts';
+import type { Certificate } from '../structures/certificate-watch.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
 import type { DuplicateFilter } from '../transports/duplicate-filter.ts';
@@ -32,7 +34,7 @@ import {
 import { type AcceptMqtt, MqttBrokerOnDemand } from '../transports/mqtt/mqtt-broker-on-demand.ts';
 import type { BrokerParts } from '../transports/mqtt/mqtt-broker-state.ts';
 import type { MqttBroker } from '../transports/mqtt/mqtt-broker.ts';
-import { listenMqtt } from '../transports/mqtt/mqtt-listeners.ts';
+import { listenMqtt, type MqttListener } from '../transports/mqtt/mqtt-listeners.ts';
 import type { DroppedPublish } from '../transports/mqtt/mqtt-publish.ts';
 import { createMqttPublisher } from '../transports/mqtt/mqtt-publisher.ts';
 import { Retained } from '../transports/mqtt/mqtt-retained.ts';
@@ -60,8 +62,8 @@ export interface Mqtt {
   /** Serves a connection that another node has forwarded. */
   readonly acceptForwarded: AcceptMqtt;
   readonly pushConfiguration: PushConfiguration;
-  /** Opens the ports, and `/mqtt` of the server. */
-  readonly listen: (server: Server) => Promise<void>;
+  /** Opens the ports, in the threads if there are any, and `/mqtt` of the server. */
+  readonly listen: (server: Server, threads: Edges | undefined) => Promise<void>;
   /** Resolves when the next nodes of the workspaces of this one have what it kept, or after a time. */
   readonly handedOver: () => Promise<void>;
   /** Ends all connections. May be called again. */
@@ -332,25 +334,34 @@ function composeSparkplug(
 
 const tickEveryMs = 10_000;
 
+type ListenMqtt = (
+  where: { readonly host: string; readonly port: number },
+  certificate: Certificate | undefined,
+) => Promise<MqttListener>;
+
 /** `tick` runs every ten seconds while the ports are open. */
 function composeMqttPorts(
   parts: Parts,
   { accept, close }: MqttBrokerOnDemand,
   tick: () => void,
 ): {
-  readonly listen: (server: Server) => Promise<void>;
+  readonly listen: Mqtt['listen'];
   readonly close: () => Promise<void>;
 } {
   const { config, now } = parts;
   const { host, mqttPort, trustedProxies, publicUrl } = config;
   const closers: (() => unknown)[] = [];
   return {
-    async listen(server) {
+    async listen(server, threads) {
+      const listen: ListenMqtt = (where, certificate) =>
+        threads === undefined
+          ? listenMqtt(where, certificate, accept)
+          : threads.listenMqtt(where, certificate, accept);
       if (mqttPort !== 0) {
-        const listener = await listenMqtt({ host, port: mqttPort }, undefined, accept);
+        const listener = await listen({ host, port: mqttPort }, undefined);
         closers.push(listener.close);
       }
-      await listenTls(parts, accept, closers);
+      await listenTls(parts, listen, closers);
       closers.push(
         attachMqttSocket(server, { accept, trustedProxies, now, publicUrl }),
         setRepeatingTimer(tick, tickEveryMs),
@@ -366,14 +377,14 @@ function composeMqttPorts(
  */
 async function listenTls(
   { config, telemetry }: Parts,
-  accept: MqttBrokerOnDemand['accept'],
+  listen: ListenMqtt,
   closers: (() => unknown)[],
 ): Promise<void> {
   const { host, mqttTlsPort: port, mqttTls: files } = config;
   if (files === undefined) return;
   const certificate = readCertificate(files);
   if (port === 0) return;
-  const { close, renew } = await listenMqtt({ host, port }, certificate, accept);
+  const { close, renew } = await listen({ host, port }, certificate);
   const followed = { what: 'MQTT', files, inUse: certificate, renew };
   closers.push(close, followCertificate(followed, telemetry));
 }

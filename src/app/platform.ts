@@ -335,7 +335,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers, cluster: Clu
   parts.address.bound(port);
   await demos.begin();
   closers.push('MQTT', () => mqtt.close());
-  await mqtt.listen(app.server);
+  await mqtt.listen(app.server, edges.started);
   closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));
   return { port, routes, streams };
 }

@@ -164,7 +164,7 @@ export function divideConnections(
   server: NetServer,
   event: 'connection' | 'secureConnection',
   mainSocket: string,
-  openLink: () => Duplex,
+  openLink: (address: string) => Duplex,
 ): void {
   const serve = takeListener(server, event);
   server.on(event, (socket: Socket) => {
@@ -175,8 +175,9 @@ export function divideConnections(
       if (socket.destroyed) return;
       if (first !== null) socket.unshift(first);
       if (first !== null && isServed(first)) serve.call(server, socket);
-      else if (first !== null && isUpgrade(first)) passOn(socket, openLink());
-      else passOn(socket, connectMain(mainSocket));
+      else if (first !== null && isUpgrade(first))
+        passOn(socket, openLink(socket.remoteAddress ?? ''));
+      else passOn(socket, connectMain(mainSocket, socket));
     };
     const look = () => {
       const first = socket.read() as Buffer | null;
@@ -212,18 +213,15 @@ function isUpgrade(first: Buffer): boolean {
   return end !== -1 && /\r\nupgrade: *websocket/i.test(first.toString('latin1', 0, end));
 }
 
-function connectMain(mainSocket: string): Socket {
-  return createConnection({ path: mainSocket, allowHalfOpen: true });
-}
-
-/** The first line that the main thread reads. */
-function tellAddress<D extends Duplex>(upstream: D, { remoteAddress = '' }: Socket): D {
+/** The first line that the main thread reads is the address of the client. */
+function connectMain(mainSocket: string, { remoteAddress = '' }: Socket): Socket {
+  const upstream = createConnection({ path: mainSocket, allowHalfOpen: true });
   upstream.write(`${remoteAddress}\n`);
   return upstream;
 }
 
-function passOn(socket: Socket, upstream: Duplex): void {
-  tellAddress(upstream, socket);
+/** Connects both as if they were one connection. */
+export function passOn(socket: Socket, upstream: Duplex): void {
   socket.setNoDelay(true);
   carry(socket, upstream);
   carry(upstream, socket);
@@ -284,7 +282,7 @@ export class RequestsElsewhere {
     const known = this.#agents.get(socket);
     if (known !== undefined) return known;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    agent.createConnection = () => tellAddress(connectMain(this.#mainSocket), socket);
+    agent.createConnection = () => connectMain(this.#mainSocket, socket);
     socket.once('close', () => agent.destroy());
     this.#agents.set(socket, agent);
     return agent;
@@ -306,8 +304,11 @@ function endToEnd(raw: readonly string[]): string[] {
 /** A longer first line is not from an edge. */
 const firstLineMax = 64;
 
-/** Takes connections that edges pass on: their first line becomes the address of the client. */
-export function takePassedOn(server: NetServer): void {
+/**
+ * Takes connections that edges pass on: their first line becomes the address of the client. Returns
+ * what serves a link, which knows its address.
+ */
+export function takePassedOn(server: NetServer): (link: Duplex) => void {
   const serve = takeListener(server, 'connection');
   server.prependListener('connection', (socket: Socket) => {
     let head = Buffer.alloc(0);
@@ -329,4 +330,5 @@ export function takePassedOn(server: NetServer): void {
     socket.on('error', ignored);
     socket.once('readable', read);
   });
+  return (link) => serve.call(server, link as Socket);
 }

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type LinkMessage, Links } from './edge-links.ts';
+import { httpListener, type Link, type LinkMessage, Links } from './edge-links.ts';
 
 const ports: MessagePort[] = [];
 afterEach(() => {
@@ -16,7 +16,7 @@ function bothSides() {
   const { port1, port2 } = new MessageChannel();
   ports.push(port1, port2);
   const sent: LinkMessage[] = [];
-  const opened: Duplex[] = [];
+  const opened: Link[] = [];
   const here = new Links(
     (message, transfer) => {
       sent.push({ ...message, bytes: message.bytes.slice() });
@@ -33,7 +33,7 @@ function bothSides() {
   /** Opens as many links. */
   const open = async (count: number) => {
     const before = opened.length;
-    const near = Array.from({ length: count }, () => here.open());
+    const near = Array.from({ length: count }, () => here.open(httpListener, '192.0.2.1'));
     await vi.waitFor(() => expect(opened.length).toBe(before + count));
     return near.map((one, at) => ({ near: one, far: opened[before + at]! }));
   };

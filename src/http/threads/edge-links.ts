@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 
 /**
  * What happened to links since the last message: for each event the number of its link, the kind,
- * and a value: of `bytes` the index of a part, of `taken` how many bytes.
+ * and a value: of `opened` and `bytes` the index of a part, of `taken` how many bytes.
  */
 export interface LinkMessage {
   readonly kind: 'links';
@@ -12,6 +12,9 @@ export interface LinkMessage {
   readonly ends: Int32Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
+
+/** The HTTP port. */
+export const httpListener = 0;
 
 const event = { opened: 0, bytes: 1, taken: 2, ended: 3, cut: 4 } as const;
 type EventKind = (typeof event)[keyof typeof event];
@@ -46,10 +49,11 @@ export class Links {
     return this.#open.size;
   }
 
-  /** Only one of the sides opens links. */
-  open(): Link {
-    const link = this.#newLink(++this.#lastNumber);
-    this.tell(link.number, event.opened);
+  /** A link for a connection of the client to the listener. Only one of the sides opens links. */
+  open(listener: number, remoteAddress: string): Link {
+    const link = this.#newLink(++this.#lastNumber, listener, remoteAddress);
+    const from = Buffer.from(`${listener} ${remoteAddress}`);
+    this.tell(link.number, event.opened, this.#parts.push(from) - 1);
     return link;
   }
 
@@ -58,12 +62,15 @@ export class Links {
       const number = words[at] ?? 0;
       const kind = words[at + 1];
       const value = words[at + 2] ?? 0;
-      if (kind === event.opened) this.#opened(this.#newLink(number));
+      const part = () => Buffer.from(bytes.buffer, ends[value - 1] ?? 0, sizeOf(ends, value));
+      if (kind === event.opened) {
+        const [listener = '', remoteAddress = ''] = part().toString().split(' ');
+        this.#opened(this.#newLink(number, Number(listener), remoteAddress));
+      }
       // A link that was cut here may still be written to there.
       const link = this.#open.get(number);
       if (link === undefined) continue;
-      if (kind === event.bytes)
-        link.arrived(Buffer.from(bytes.buffer, ends[value - 1] ?? 0, sizeOf(ends, value)));
+      if (kind === event.bytes) link.arrived(part());
       else if (kind === event.taken) link.taken(value);
       else if (kind === event.ended) link.push(null);
       else if (kind === event.cut) link.destroy();
@@ -93,8 +100,8 @@ export class Links {
     this.#open.delete(number);
   }
 
-  #newLink(number: number): Link {
-    const link = new Link(this, number);
+  #newLink(number: number, listener: number, remoteAddress: string): Link {
+    const link = new Link(this, number, listener, remoteAddress);
     this.#open.set(number, link);
     return link;
   }
@@ -124,8 +131,11 @@ function sizeOf(ends: Int32Array, part: number): number {
  * One side of a connection between both threads. What was written waits when the other side has no
  * room, as with a socket.
  */
-class Link extends Duplex {
+export class Link extends Duplex {
   readonly number: number;
+  /** `httpListener`, or the number of another one. */
+  readonly listener: number;
+  readonly remoteAddress: string;
   readonly #links: Links;
   /** Sent, and not said to be taken. */
   #sentBytes = 0;
@@ -134,10 +144,13 @@ class Link extends Duplex {
   /** Taken, and not said to be. */
   #takenBytes = 0;
 
-  constructor(links: Links, number: number) {
-    super({ allowHalfOpen: true, highWaterMark: windowBytes });
+  constructor(links: Links, number: number, listener: number, remoteAddress: string) {
+    // As sockets of both kinds of servers.
+    super({ allowHalfOpen: listener === httpListener, highWaterMark: windowBytes });
     this.#links = links;
     this.number = number;
+    this.listener = listener;
+    this.remoteAddress = remoteAddress;
   }
 
   arrived(bytes: Buffer): void {

@@ -55,10 +55,21 @@ export type ToEdge =
   | { readonly kind: 'forget'; readonly script: number }
   | { readonly kind: 'certificate'; readonly certificate: Certificate }
   | LinkMessage
+  /** Takes the connections of a further port; with a certificate it speaks TLS. */
+  | {
+      readonly kind: 'listen';
+      readonly listener: number;
+      readonly host: string;
+      readonly port: number;
+      readonly certificate: Certificate | undefined;
+    }
+  | { readonly kind: 'renew'; readonly listener: number; readonly certificate: Certificate }
+  | { readonly kind: 'unlisten'; readonly listener: number }
   | { readonly kind: 'stop' };
 
 export type FromEdge =
   | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'listens'; readonly listener: number }
   | { readonly kind: 'refused'; readonly error: ListenError }
   /** `bytes` holds the bodies, one after the other. */
   | {

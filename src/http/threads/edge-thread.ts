@@ -7,6 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { parse as parseQuery } from 'fast-querystring';
 import { keptPayload } from '../../model/payload.ts';
 import { type CaptureRequest, captureRequestOf } from '../../transports/http/capture-request.ts';
+import { listenMqtt, type MqttListener } from '../../transports/mqtt/mqtt-listeners.ts';
 import { readPayload } from '../../transports/payload-reader.ts';
 import { decoderEvent } from '../../uplinks/decode/decode-uplink.ts';
 import type { LocalScripts } from '../../scripting/local-scripts.ts';
@@ -19,11 +20,12 @@ import { completeJson } from '../edge/send-json.ts';
 import {
   capturePath,
   divideConnections,
+  passOn,
   RequestsElsewhere,
   wholeCaptureBytes,
   wholeQueryBytes,
 } from './edge-exchange.ts';
-import { Links } from './edge-links.ts';
+import { httpListener, Links } from './edge-links.ts';
 import {
   type AnswerWord,
   answerWords,
@@ -213,9 +215,45 @@ function onMessage(message: ToEdge): void {
   else if (message.kind === 'ticket') handled = handled.then(() => keep(message));
   else if (message.kind === 'forget') handled = handled.then(() => scripts?.forget(message.script));
   else if (message.kind === 'links') links.receive(message);
+  else if (message.kind === 'listen') void listen(message);
+  else if (message.kind === 'renew') listeners.get(message.listener)?.renew(message.certificate);
+  else if (message.kind === 'unlisten') unlisten(message.listener);
   else if (message.kind === 'certificate')
     (server as TlsServer).setSecureContext({ ...tlsOptions, ...message.certificate });
   else stop();
+}
+
+// Further ports, whose connections are links.
+
+const listeners = new Map<number, MqttListener>();
+
+async function listen({
+  listener,
+  host,
+  port: at,
+  certificate,
+}: ToEdge & { readonly kind: 'listen' }): Promise<void> {
+  const where = { host, port: at, reusePort: true };
+  try {
+    const listening = await listenMqtt(where, certificate, (socket, address) =>
+      passOn(socket, links.open(listener, address)),
+    );
+    listeners.set(listener, listening);
+    send({ kind: 'listens', listener });
+  } catch (error) {
+    refuse(error as ListenFault);
+  }
+}
+
+function unlisten(listener: number): void {
+  listeners.get(listener)?.close();
+  listeners.delete(listener);
+}
+
+type ListenFault = NodeJS.ErrnoException & { readonly port?: number };
+
+function refuse({ message, code, syscall, port: at }: ListenFault): void {
+  send({ kind: 'refused', error: { message, code, syscall, port: at } });
 }
 
 async function keep({ script, ticket, instead }: ToEdge & { readonly kind: 'ticket' }) {
@@ -242,7 +280,7 @@ divideConnections(
   server,
   certificate === undefined ? 'connection' : 'secureConnection',
   start.mainSocket,
-  () => links.open(),
+  (address) => links.open(httpListener, address),
 );
 
 /** Connections that were passed on end with the server of the main thread. */
@@ -253,10 +291,7 @@ function stop(): void {
   tellStopped();
 }
 
-server.once('error', (error: NodeJS.ErrnoException & { readonly port?: number }) => {
-  const { message, code, syscall } = error;
-  send({ kind: 'refused', error: { message, code, syscall, port: error.port } });
-});
+server.once('error', refuse);
 server.listen({ host: start.host, port: start.port, reusePort: true }, () => {
   send({ kind: 'listening', port: (server.address() as AddressInfo).port });
 });

@@ -23,9 +23,10 @@ import type { Certificate } from '../../structures/certificate-watch.ts';
 import { setRepeatingTimer } from '../../structures/timers.ts';
 import { atTurnEnd } from '../../structures/turns.ts';
 import { BusyTime } from '../../telemetry/metric-makers.ts';
+import type { MqttListener } from '../../transports/mqtt/mqtt-listeners.ts';
 import { type EarlyCapture, scriptOf, uplinkDeviceOf } from '../../uplinks/capture/capture.ts';
 import { EdgeMessage, EdgeResponse, takePassedOn } from './edge-exchange.ts';
-import { Links } from './edge-links.ts';
+import { httpListener, type Link, Links } from './edge-links.ts';
 import {
   type AnswerWord,
   type DecoderRunHere,
@@ -73,6 +74,9 @@ export class Edges {
   readonly #newScripts: () => LocalScriptsStart;
   readonly #registry = new ScriptRegistry(scriptsMax, scriptCharsMax);
   readonly #edges = new Set<Edge>();
+  readonly #listeners = new Map<number, Listener>();
+  #lastListener = httpListener;
+  #serve: (link: Link) => void = (link) => link.destroy();
   #certificate: Certificate | undefined;
   #restartMs = 0;
   #isStopping = false;
@@ -98,7 +102,7 @@ export class Edges {
     const folder = await mkdtemp(join(tmpdir(), 'heliograph-'));
     const edges = new Edges(parts, folder, port, newScripts);
     try {
-      takePassedOn(parts.server);
+      edges.#serve = takePassedOn(parts.server);
       await parts.listen(edges.#socket);
       await Promise.all(Array.from({ length: parts.threads }, () => edges.#startOne()));
     } catch (error) {
@@ -113,6 +117,32 @@ export class Edges {
     createSecureContext(certificate);
     this.#certificate = certificate;
     for (const edge of this.#edges) edge.send({ kind: 'certificate', certificate });
+  }
+
+  /** As `listenMqtt`, with the connections of the port in the threads. */
+  async listenMqtt(
+    { host, port: wanted }: { readonly host: string; readonly port: number },
+    certificate: Certificate | undefined,
+    accept: (link: Link, address: string) => void,
+  ): Promise<MqttListener> {
+    const port = await freePort(host, wanted);
+    const listener: Listener = { host, port, certificate, accept };
+    const number = ++this.#lastListener;
+    this.#listeners.set(number, listener);
+    await Promise.all([...this.#edges].map((edge) => edge.listen(number, listener)));
+    return {
+      port,
+      renew: (next) => {
+        createSecureContext(next);
+        listener.certificate = next;
+        for (const edge of this.#edges)
+          edge.send({ kind: 'renew', listener: number, certificate: next });
+      },
+      close: () => {
+        this.#listeners.delete(number);
+        for (const edge of this.#edges) edge.send({ kind: 'unlisten', listener: number });
+      },
+    };
   }
 
   /** How busy each thread was since the last call, from 0 to 1, by its name. */
@@ -154,6 +184,7 @@ export class Edges {
     };
     const edge = new Edge(start, this.#parts, this.#registry, {
       refused: (script) => this.#refuse(script),
+      opened: (link) => this.#opened(link),
       ended: (error) => {
         this.#edges.delete(edge);
         if (this.#isStopping) return;
@@ -163,6 +194,14 @@ export class Edges {
     });
     this.#edges.add(edge);
     await edge.listening;
+    for (const [number, listener] of this.#listeners) await edge.listen(number, listener);
+  }
+
+  #opened(link: Link): void {
+    if (link.listener === httpListener) return this.#serve(link);
+    const listener = this.#listeners.get(link.listener);
+    if (listener === undefined) link.destroy();
+    else listener.accept(link, link.remoteAddress);
   }
 
   /** No edge runs the script from now on. */
@@ -196,6 +235,14 @@ async function freePort(host: string, port: number): Promise<number> {
   return free;
 }
 
+/** A further port, whose connections threads take. */
+interface Listener {
+  readonly host: string;
+  readonly port: number;
+  certificate: Certificate | undefined;
+  readonly accept: (link: Link, address: string) => void;
+}
+
 /** A device whose decoder an edge runs. */
 interface Ticketed {
   readonly key: string;
@@ -209,6 +256,8 @@ const replacedPart = 1 / 16;
 interface EdgeEvents {
   /** A run of the script took too long, or left a state. */
   readonly refused: (script: UplinkScript) => void;
+  /** The thread has a connection for the main thread. */
+  readonly opened: (link: Link) => void;
   /** The thread ended that was not asked to. */
   readonly ended: (error: Error) => void;
 }
@@ -224,6 +273,8 @@ class Edge {
   readonly #watch: LocalScriptsWatch;
   readonly #listens = Promise.withResolvers<void>();
   readonly #stopped = Promise.withResolvers<void>();
+  /** By their listeners. */
+  readonly #listensTo = new Map<number, PromiseWithResolvers<void>>();
   /** By their ids, oldest first. */
   readonly #tickets = new Map<number, Ticketed>();
   /** By service ids of devices. */
@@ -251,7 +302,7 @@ class Edge {
     });
     this.#links = new Links(
       (message, transfer) => this.#worker.postMessage(message, transfer),
-      (link) => parts.server.emit('connection', link),
+      events.opened,
     );
     this.#busy = new BusyTime(this.#worker.performance.eventLoopUtilization);
     this.#worker.on('message', (message: FromEdge) => this.#receive(message));
@@ -270,6 +321,14 @@ class Edge {
     return this.#stopped.promise;
   }
 
+  /** Rejects with the error of listening. */
+  listen(listener: number, { host, port, certificate }: Listener): Promise<void> {
+    const listens = Promise.withResolvers<void>();
+    this.#listensTo.set(listener, listens);
+    this.send({ kind: 'listen', listener, host, port, certificate });
+    return listens.promise;
+  }
+
   busyRatio(): number {
     return this.#busy.ratio();
   }
@@ -285,13 +344,14 @@ class Edge {
     if (message.kind === 'requests') this.#serveAll(message);
     else if (message.kind === 'links') this.#links.receive(message);
     else if (message.kind === 'listening') this.#listens.resolve();
+    else if (message.kind === 'listens') this.#listensTo.get(message.listener)?.resolve();
     else if (message.kind === 'stopped') this.#stopped.resolve();
     else if (message.kind === 'refused') this.#leave(listenError(message.error));
     else this.#forgotten(message);
   }
 
   #leave(error: Error): void {
-    this.#listens.reject(error);
+    for (const listens of [this.#listens, ...this.#listensTo.values()]) listens.reject(error);
     this.#stopped.resolve();
     if (this.#isEnded) return;
     this.#isEnded = true;

@@ -10,12 +10,7 @@ import { mqttLimits } from './mqtt-limits.ts';
 
 const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 } as const;
 
-/** Listens; rejects when the port cannot be had. With a certificate it speaks TLS. */
-export async function listenMqtt(
-  where: { readonly host: string; readonly port: number },
-  certificate: Certificate | undefined,
-  accept: (socket: Socket, address: string) => void,
-): Promise<{
+export interface MqttListener {
   readonly port: number;
   /**
    * New connections get this certificate. Throws, and changes nothing, when it cannot be used. Only
@@ -24,7 +19,17 @@ export async function listenMqtt(
   renew(certificate: Certificate): void;
   /** Takes no more connections; those that are open are left alone. */
   close(): void;
-}> {
+}
+
+/**
+ * Listens; rejects when the port cannot be had. With a certificate it speaks TLS. Several threads
+ * listen to one port with `reusePort`.
+ */
+export async function listenMqtt(
+  where: { readonly host: string; readonly port: number; readonly reusePort?: boolean },
+  certificate: Certificate | undefined,
+  accept: (socket: Socket, address: string) => void,
+): Promise<MqttListener> {
   const taken = (socket: Socket) => {
     // Until somebody reads it, a reset must not be a fault of the process.
     socket.on('error', () => undefined);
