@@ -190,8 +190,13 @@ journey('map with tiles', { start: startWithTiles, prepare, close: closeTiles },
     isDown = true;
     await page.reload();
     await page.getByText(`Couldn't load map tiles from ${new URL(tilesBase()).host}`).waitFor();
-    await page.keyboard.press('0');
-    await page.getByText('5 in view').waitFor();
+    // Before the devices are there, it shows none of them.
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('0');
+        return page.getByText('5 in view').count();
+      }, soon)
+      .toBe(1);
     const others = beyondTiles(stage.takeComplaints());
     expect(others.filter((one) => !one.includes('status of 503'))).toEqual([]);
   });

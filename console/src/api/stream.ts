@@ -99,7 +99,9 @@ export function discardStream(): void {
   followed.clear();
   cursor = undefined;
   clearTimeout(retry);
-  socket?.close();
+  // One that is not open yet is closed then: browsers report it otherwise.
+  if (socket?.readyState === WebSocket.OPEN) socket.close();
+  socket = undefined;
   streamStatus.set({ state: 'idle' });
 }
 
@@ -129,6 +131,7 @@ function connect(): void {
   socket = opened;
   const ping = setInterval(() => send({ type: 'ping' }), pingMs);
   opened.addEventListener('open', () => {
+    if (socket !== opened) return opened.close();
     waitMs = firstWaitMs;
     streamStatus.set({ state: 'open' });
     void connection.tryNow();
@@ -140,7 +143,9 @@ function connect(): void {
         ...(cursor === undefined ? {} : { since: cursor }),
       });
   });
-  opened.addEventListener('message', ({ data }) => receive(JSON.parse(String(data))));
+  opened.addEventListener('message', ({ data }) => {
+    if (socket === opened) receive(JSON.parse(String(data)));
+  });
   opened.addEventListener('close', () => {
     clearInterval(ping);
     if (socket === opened) planRetry();
