@@ -58,19 +58,24 @@ export class Links {
   }
 
   receive({ words, ends, bytes }: LinkMessage): void {
+    const parts: Buffer[] = [];
+    // A copy, so that a reader that is behind holds its part of the message alone.
+    const partOf = (index: number) =>
+      (parts[index] ??= Buffer.from(
+        bytes.subarray(index === 0 ? 0 : ends[index - 1], ends[index]),
+      ));
     for (let at = 0; at < words.length; at += eventWords) {
       const number = words[at] ?? 0;
       const kind = words[at + 1];
       const value = words[at + 2] ?? 0;
-      const part = () => Buffer.from(bytes.buffer, ends[value - 1] ?? 0, sizeOf(ends, value));
       if (kind === event.opened) {
-        const [listener = '', remoteAddress = ''] = part().toString().split(' ');
+        const [listener = '', remoteAddress = ''] = partOf(value).toString().split(' ');
         this.#opened(this.#newLink(number, Number(listener), remoteAddress));
       }
       // A link that was cut here may still be written to there.
       const link = this.#open.get(number);
       if (link === undefined) continue;
-      if (kind === event.bytes) link.arrived(part());
+      if (kind === event.bytes) link.arrived(partOf(value));
       else if (kind === event.taken) link.taken(value);
       else if (kind === event.ended) link.push(null);
       else if (kind === event.cut) link.destroy();
@@ -121,10 +126,6 @@ export class Links {
     this.#known = new Map();
     this.#post({ kind: 'links', words, ends, bytes }, [words.buffer, ends.buffer, bytes.buffer]);
   }
-}
-
-function sizeOf(ends: Int32Array, part: number): number {
-  return (ends[part] ?? 0) - (ends[part - 1] ?? 0);
 }
 
 /**
