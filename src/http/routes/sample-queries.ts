@@ -241,6 +241,7 @@ async function devicesOf(
     const shown = devices.slice(page * size, (page + 1) * size);
     return { ids: shown.map(({ id }) => id), total: devices.length };
   }
+  // Of a workspace, only what a filter finds; of a tag or place, all that the tiles show.
   if (principal.share !== undefined && Boolean(workspaceId) === Boolean(expression))
     return sharedDevices(body, request, principal.share, principal, parts);
   const { rows, total } = await new Assets(parts.records).devicePage(

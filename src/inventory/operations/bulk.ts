@@ -1,6 +1,6 @@
 // Bulk requests: work on many devices, accepted as an operation that runs in the background (contract 4, 19).
 import type { JsonObject } from '../../model/json.ts';
-import type { NetworkWork } from '../../model/operation.ts';
+import type { NetworkWork, OperationPlan } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { dataFlowRows } from '../../storage/records/rows/data-flows.ts';
@@ -103,31 +103,17 @@ export class BulkRequests {
       plan: { work: 'update' },
     } as const;
     if (items !== undefined) return acceptOperation(this.#records, principal, draft, items);
-    const ids = await selectedIds(this.#records, principal, sent);
-    return acceptOperation(
-      this.#records,
-      principal,
-      draft,
-      itemsOf(ids, 'UPDATE', sent.changes ?? {}),
-    );
+    return this.#acceptSelected(principal, sent, 'UPDATE', draft.plan, sent.changes ?? {});
   }
 
   async remove(principal: Principal, sent: BulkSelection) {
-    const items = itemsOf(await selectedIds(this.#records, principal, sent), 'DELETE');
-    const draft = {
-      workspaceId: sent.workspaceId,
-      type: 'BULK_DELETE',
-      plan: { work: 'delete' },
-    } as const;
-    return acceptOperation(this.#records, principal, draft, items);
+    return this.#acceptSelected(principal, sent, 'DELETE', { work: 'delete' });
   }
 
   /** Registers LoRa devices with network servers, or the reverse; other devices fail one by one. */
   async networkWork(principal: Principal, work: NetworkWork, sent: BulkSelection) {
     const type = work.toUpperCase() as Uppercase<NetworkWork>;
-    const items = itemsOf(await selectedIds(this.#records, principal, sent), type);
-    const draft = { workspaceId: sent.workspaceId, type: `BULK_${type}`, plan: { work } } as const;
-    return acceptOperation(this.#records, principal, draft, items);
+    return this.#acceptSelected(principal, sent, type, { work });
   }
 
   /** Moves to a data flow of another workspace, in which the principal can update devices. */
@@ -135,7 +121,7 @@ export class BulkRequests {
     principal: Principal,
     sent: BulkSelection & { readonly targetWorkspaceId: string; readonly dataFlowId: string },
   ) {
-    const { targetWorkspaceId, dataFlowId, workspaceId } = sent;
+    const { targetWorkspaceId, dataFlowId } = sent;
     await listReach(this.#records, principal, { workspaceIds: [targetWorkspaceId] }, [
       'asset',
       'update',
@@ -150,14 +136,8 @@ export class BulkRequests {
         place: 'workspace',
       });
     }
-    const items = itemsOf(await selectedIds(this.#records, principal, sent), 'UPDATE');
     const plan = { work: 'move', workspaceId: targetWorkspaceId, dataFlowId } as const;
-    return acceptOperation(
-      this.#records,
-      principal,
-      { workspaceId, type: 'BULK_UPDATE', plan },
-      items,
-    );
+    return this.#acceptSelected(principal, sent, 'UPDATE', plan);
   }
 
   async tag(
@@ -185,21 +165,20 @@ export class BulkRequests {
         place: 'workspace',
       });
     }
-    const items = itemsOf(await selectedIds(this.#records, principal, sent), 'UPDATE');
-    const plan = { work: 'tag', add, remove } as const;
-    return acceptOperation(
-      this.#records,
-      principal,
-      { workspaceId, type: 'BULK_UPDATE', plan },
-      items,
-    );
+    return this.#acceptSelected(principal, sent, 'UPDATE', { work: 'tag', add, remove });
   }
-}
 
-function itemsOf(
-  ids: readonly string[],
-  type: OperationItem['type'],
-  input: object = {},
-): OperationItem[] {
-  return ids.map((id) => ({ type, name: id, input: asInput({ ...input, id }) }));
+  /** The same for each device that the request selects; `input` is that of each. */
+  async #acceptSelected(
+    principal: Principal,
+    sent: BulkSelection,
+    type: 'UPDATE' | 'DELETE' | Uppercase<NetworkWork>,
+    plan: OperationPlan,
+    input: object = {},
+  ) {
+    const ids = await selectedIds(this.#records, principal, sent);
+    const items = ids.map((id) => ({ type, name: id, input: asInput({ ...input, id }) }));
+    const draft = { workspaceId: sent.workspaceId, type: `BULK_${type}`, plan } as const;
+    return acceptOperation(this.#records, principal, draft, items);
+  }
 }
